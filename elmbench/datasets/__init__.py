@@ -1,0 +1,1 @@
+"""Loading: from a name to a prepared data set."""

@@ -1,0 +1,66 @@
+"""The one exception that users see, and the one warning."""
+
+from __future__ import annotations
+
+
+class ElmbenchError(Exception):
+    """A problem that the user can act on.
+
+    Parameters
+    ----------
+    found : str
+        What was found, naming the file, key, value or cell at fault.
+    expected : str, optional
+        What was expected instead, such as the names that are allowed.
+    next_step : str, optional
+        The command or edit that comes next.
+    """
+
+    def __init__(self, found: str, *, expected: str | None = None, next_step: str | None = None) -> None:
+        self.found = found
+        self.expected = expected
+        self.next_step = next_step
+        super().__init__(found)
+
+    def __str__(self) -> str:
+        lines = [self.found]
+        if self.expected:
+            lines.append(f"Expected: {self.expected}")
+        if self.next_step:
+            lines.append(f"Next: {self.next_step}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The default drops the keyword arguments when the exception crosses a process boundary.
+        return _rebuild, (type(self), self.found, self.expected, self.next_step)
+
+
+def _rebuild(
+    cls: type[ElmbenchError], found: str, expected: str | None, next_step: str | None
+) -> ElmbenchError:
+    return cls(found, expected=expected, next_step=next_step)
+
+
+class DataUnavailableError(ElmbenchError):
+    """A data set is known but none of its sources can be reached here: a result (`unavailable`), not a crash."""
+
+
+class ElmbenchWarning(UserWarning):
+    """A finding that the user can act on but that does not stop the run."""
+
+
+def closest(name: str, known: list[str]) -> str | None:
+    """Return the known name that `name` is most likely a slip for, or None."""
+    import difflib
+
+    matches = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return matches[0] if matches else None
+
+
+def unknown_name(kind: str, name: str, known: list[str], next_step: str) -> ElmbenchError:
+    """Build the error for a name that does not exist, with the allowed ones and the likeliest slip."""
+    guess = closest(name, known)
+    hint = f" (did you mean {guess!r}?)" if guess else ""
+    return ElmbenchError(
+        f"unknown {kind} {name!r}{hint}", expected="one of " + ", ".join(sorted(known)), next_step=next_step
+    )

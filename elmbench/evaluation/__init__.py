@@ -1,0 +1,1 @@
+"""Evaluation of one unit of work: splits, scaling, search, fit, metrics."""

@@ -1,0 +1,1 @@
+"""Planning and running units of work, and keeping what they yield."""

@@ -1,0 +1,1 @@
+"""The ELM family as scikit-learn estimators."""

@@ -1,0 +1,194 @@
+"""Targets, validation and the public methods that every model of the ELM family shares.
+
+A model of the family is linear in some features of its input, so all that differs from one to the next is how the
+output weights are found. A concrete estimator mixes one of the classes below with an implementation of
+
+``_fit(X, T)``
+    learn from inputs `X` of shape (n_samples, n_features) and targets `T` of shape (n_samples, n_outputs), forgetting
+    whatever was learnt before;
+``_outputs(X)``
+    return the real outputs, of shape (n_samples, n_outputs);
+
+and, for a sequential model, ``_update(X, T)``, which learns from further rows, in the order in which they stand
+(``_start(n_features, n_outputs)`` forgets and prepares for them).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+Array = NDArray[np.float64]
+
+
+def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
+    """Return the targets of `y`: -1/+1 in one column for two classes, else one column a class against the rest.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels, each one of `classes`.
+    classes : ndarray of shape (n_classes,)
+        The sorted labels; of two classes the second is the positive one.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, 1) or (n_samples, n_classes)
+    """
+    if len(classes) <= 2:
+        return np.where(y == classes[-1], 1.0, -1.0)[:, np.newaxis]
+    return np.where(y[:, np.newaxis] == classes[np.newaxis, :], 1.0, -1.0)
+
+
+def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels of real outputs: the sign for two classes, the largest output for more."""
+    if len(classes) == 1:
+        return np.repeat(classes, len(outputs))
+    if len(classes) == 2:
+        return classes[(outputs[:, 0] > 0).astype(np.intp)]
+    return classes[np.argmax(outputs, axis=1)]
+
+
+class FamilyClassifier(ClassifierMixin):
+    """`fit`, `decision_function` and `predict` of a classifier of the family."""
+
+    classes_: NDArray[Any]
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model, forgetting any earlier fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training inputs.
+        y : array-like of shape (n_samples,)
+            Class labels. Two classes are learnt as -1/+1, more as one against the rest.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_ = unique_labels(y)
+        self._fit(X, encode_classes(y, self.classes_))  # type: ignore[attr-defined]
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return the real outputs of the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for the second of two classes; for more, one column a class.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        outputs = self._outputs(X)  # type: ignore[attr-defined]
+        return outputs[:, 0] if len(self.classes_) <= 2 else outputs
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the predicted class labels, of shape (n_samples,)."""
+        outputs = self.decision_function(X)
+        return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
+
+
+class FamilyRegressor(MultiOutputMixin, RegressorMixin):
+    """`fit` and `predict` of a regressor of the family, with one target or several."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model, forgetting any earlier fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target values.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        self._flat_target = y.ndim == 1
+        self._fit(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1))  # type: ignore[attr-defined]
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the predicted values, of the shape that the targets of `fit` had."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        outputs = self._outputs(X)  # type: ignore[attr-defined]
+        return outputs[:, 0] if self._flat_target else outputs
+
+
+class SequentialClassifier(FamilyClassifier):
+    """A classifier that also learns row by row or block by block."""
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn from further rows, in the order in which they stand.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            Every label that will ever occur; needed in the first call unless its `y` holds them all.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "classes_")
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=first)
+        check_classification_targets(y)
+        if first:
+            self.classes_ = unique_labels(y if classes is None else np.asarray(classes))
+        unseen = np.setdiff1d(y, self.classes_)
+        if len(unseen):
+            if first:
+                del self.classes_
+            raise ValueError(
+                f"expected labels among {self.classes_.tolist() if not first else np.asarray(classes).tolist()}, "
+                f"got {unseen.tolist()} instead: name every class in the first call of partial_fit"
+            )
+        targets = encode_classes(y, self.classes_)
+        if first:
+            self._start(X.shape[1], targets.shape[1])  # type: ignore[attr-defined]
+        self._update(X, targets)  # type: ignore[attr-defined]
+        return self
+
+
+class SequentialRegressor(FamilyRegressor):
+    """A regressor that also learns row by row or block by block."""
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from further rows, in the order in which they stand.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "_flat_target")
+        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        if first:
+            self._flat_target = y.ndim == 1
+            self._start(X.shape[1], targets.shape[1])  # type: ignore[attr-defined]
+        self._update(X, targets)  # type: ignore[attr-defined]
+        return self

@@ -1,0 +1,1 @@
+"""Functions on arrays: kernels, hidden nodes, regularised solves and incremental updates."""

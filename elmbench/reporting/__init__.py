@@ -1,0 +1,1 @@
+"""From stored cells to tables and verdicts."""

@@ -1,0 +1,1 @@
+"""Declarations: data sets, experiments, published values, and the registry of models."""
