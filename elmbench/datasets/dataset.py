@@ -1,0 +1,79 @@
+"""A data set that is ready for use, and its checksum."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A data set, prepared but not scaled.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d), or CSR matrix of shape (n, d)
+        The features, float64.
+    y : ndarray of shape (n,)
+        int8 -1/+1 with +1 the declared positive class; the class index in declared order (int64) where there are
+        more than two classes; float64 for regression.
+    name : str
+        Name in the suite, such as 'wdbc'.
+    task : {'classification', 'regression'}
+    classes : tuple of str or None
+        Original labels: of classes 0, 1, ...; or of -1 and +1, in this order (several labels joined by '+').
+    feature_names : tuple of str
+    source : str
+        What the rows were read from.
+    checksum : str
+        SHA-256 over the prepared arrays, 64 hexadecimal digits; of data that are redrawn every run also over what
+        they are drawn from.
+    splits : dict or None
+        Row indices of the official parts, {'train': ..., 'test': ...}, where the source has them.
+    notes : tuple of str
+        What whoever uses the data ought to know.
+    """
+
+    X: NDArray[np.float64] | sp.csr_matrix
+    y: NDArray[Any]
+    name: str
+    task: str
+    classes: tuple[str, ...] | None
+    feature_names: tuple[str, ...]
+    source: str
+    checksum: str
+    splits: dict[str, NDArray[np.int64]] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
+    """Return the SHA-256 of features, targets and further words, whatever the byte order or layout of the arrays.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Sparse rows with sorted indices and without stored zeros.
+    y : ndarray of shape (n,)
+    *more : str
+        What else the checksum is to depend on.
+    """
+    digest = hashlib.sha256(b"elmbench dataset 1")
+    if sp.issparse(X):
+        parts = [("indptr", X.indptr, "<i8"), ("indices", X.indices, "<i8"), ("data", X.data, "<f8")]
+    else:
+        parts = [("X", X, "<f8")]
+    parts.append(("y", y, "<f8"))
+    for name, array, kind in parts:
+        digest.update(f"|{name}{X.shape}|".encode())
+        # Adding zero turns -0.0, which some sources print, into 0.0.
+        digest.update(np.ascontiguousarray(np.asarray(array) + 0, dtype=kind).tobytes())
+    for word in more:
+        digest.update(f"|{word}".encode())
+    return digest.hexdigest()

@@ -1,0 +1,196 @@
+"""The preparation steps that `datasets.yaml` declares, each a function from table to table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets.table import Table, label_words
+from elmbench.errors import ElmbenchError
+from elmbench.specs import dataset_sources as specs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+
+def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
+    """Apply steps in their order.
+
+    Raises
+    ------
+    ElmbenchError
+        If a step names a column that is not there, or an ordinal column holds a category without a place.
+    """
+    for step in steps:
+        table = apply_step(step, table)
+    return table
+
+
+@singledispatch
+def apply_step(step: Any, table: Table) -> Table:
+    """Apply one step (see `elmbench.specs.dataset_sources` for what each does)."""
+    raise TypeError(f"no preparation step: {step!r}")
+
+
+@apply_step.register(specs.OneHot)
+def _one_hot(step: specs.OneHot, table: Table) -> Table:
+    named = () if step.columns == "nominal" else step.columns
+    chosen = [_position(table, name) for name in named] or sorted(table.nominal)
+    blocks: list[NDArray[np.float64]] = []
+    names: list[str] = []
+    nominal: dict[int, NDArray[np.object_]] = {}
+    for place, name in enumerate(table.names):
+        if place not in chosen:
+            if place in table.nominal:
+                nominal[len(names)] = table.nominal[place]
+            blocks.append(table.X[:, [place]])
+            names.append(name)
+            continue
+        words = label_words(_words(table, place))
+        for category in sorted({word for word in words if word is not None}, key=category_order):
+            column = (words == category).astype(np.float64)
+            column[[word is None for word in words]] = np.nan
+            blocks.append(column[:, None])
+            names.append(f"{name}={category}")
+    return replace(table, X=np.hstack(blocks), names=tuple(names), nominal=nominal)
+
+
+def category_order(word: str) -> tuple[bool, float, str]:
+    """Sort key: numbers rising, then words in alphabetical order."""
+    try:
+        return (False, float(word), word)
+    except ValueError:
+        return (True, 0.0, word)
+
+
+@apply_step.register(specs.Ordinal)
+def _ordinal(step: specs.Ordinal, table: Table) -> Table:
+    position = _position(table, step.column)
+    words = label_words(_words(table, position))
+    places = {category: float(place) for place, category in enumerate(step.order, start=1)}
+    strange = sorted({word for word in words if word is not None} - set(places))
+    if strange:
+        raise ElmbenchError(
+            f"{table.origin}: the column {step.column!r} holds {strange[0]!r}",
+            expected="one of " + ", ".join(step.order),
+            next_step="correct the file, or remove it to use the next source",
+        )
+    X = np.array(table.X)
+    X[:, position] = [np.nan if word is None else places[word] for word in words]
+    nominal = {place: column for place, column in table.nominal.items() if place != position}
+    return replace(table, X=X, nominal=nominal)
+
+
+@apply_step.register(specs.DropColumns)
+def _drop_columns(step: specs.DropColumns, table: Table) -> Table:
+    keep = np.ones(len(table.names), dtype=bool)
+    keep[[_position(table, name) for name in step.columns]] = False
+    return table.columns(keep)
+
+
+@apply_step.register(specs.DropMissingRows)
+def _drop_missing_rows(step: specs.DropMissingRows, table: Table) -> Table:
+    missing: NDArray[np.bool_] = np.isnan(_dense(table))
+    for place, words in table.nominal.items():
+        missing[:, place] = [word is None for word in words]
+    return table.rows(np.logical_not(missing.any(axis=1)))
+
+
+@apply_step.register(specs.FillMissing)
+def _fill_missing(step: specs.FillMissing, table: Table) -> Table:
+    X: NDArray[np.float64] = np.array(_dense(table))
+    known = ~np.isnan(X)
+    counts = known.sum(axis=0)
+    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    for place in table.nominal:
+        known[:, place] = True
+    rows, columns = np.nonzero(~known)
+    X[rows, columns] = means[columns]
+    return replace(table, X=X)
+
+
+@apply_step.register(specs.DropConstantColumns)
+def _drop_constant_columns(step: specs.DropConstantColumns, table: Table) -> Table:
+    if sp.issparse(table.X):
+        constant = (table.X.max(axis=0) - table.X.min(axis=0)).toarray().ravel() == 0
+    else:
+        constant = (table.X[:1] == table.X).all(axis=0)
+    for place, words in table.nominal.items():
+        constant[place] = len(set(words)) == 1
+    return table.columns(~constant)
+
+
+@apply_step.register(specs.DropRepeatedRows)
+def _drop_repeated_rows(step: specs.DropRepeatedRows, table: Table) -> Table:
+    X = sp.csr_matrix(table.X)
+    X.sort_indices()
+    seen: set[tuple[bytes, bytes, str]] = set()
+    keep = np.zeros(X.shape[0], dtype=bool)
+    for row, label in enumerate(label_words(table.target)):
+        span = slice(X.indptr[row], X.indptr[row + 1])
+        key = (X.indices[span].tobytes(), X.data[span].tobytes(), label)
+        keep[row] = key not in seen
+        seen.add(key)
+    return table.rows(keep)
+
+
+@apply_step.register(specs.Round)
+def _round(step: specs.Round, table: Table) -> Table:
+    # By way of decimal text: the nearest double of what the public file prints. np.round may miss it by one bit.
+    rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
+    return replace(table, X=np.array(rounded).reshape(table.X.shape))
+
+
+@apply_step.register(specs.ResizeImages)
+def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
+    if step.height * step.width != table.X.shape[1]:
+        raise ElmbenchError(
+            f"{table.origin}: {table.X.shape[1]} pixels a row",
+            expected=f"images of {step.height} x {step.width} = {step.height * step.width} pixels",
+            next_step="correct the file, or remove it to use the next source",
+        )
+    images = _dense(table).reshape(-1, step.height, step.width)
+    down, across = _area_weights(step.height, step.to_height), _area_weights(step.width, step.to_width)
+    resized = np.einsum("ih,nhw,jw->nij", down, images, across, optimize=True)
+    n_pixels = step.to_height * step.to_width
+    names = tuple(f"x{place}" for place in range(n_pixels))
+    return replace(table, X=resized.reshape(-1, n_pixels), names=names)
+
+
+def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
+    """Return the (n_new, n_old) weights of old pixels in each new one: the share of its length that each covers."""
+    edges = np.arange(n_new + 1) * (n_old / n_new)
+    old = np.arange(n_old)
+    covered = np.minimum(edges[1:, None], old + 1) - np.maximum(edges[:-1, None], old)
+    return np.clip(covered, 0.0, None) * (n_new / n_old)
+
+
+def _words(table: Table, place: int) -> NDArray[Any]:
+    return table.nominal[place] if place in table.nominal else table.X[:, place]
+
+
+def _position(table: Table, name: str) -> int:
+    if name not in table.names:
+        raise ElmbenchError(
+            f"{table.origin} has no column {name!r}, which is to be prepared",
+            expected=", ".join(table.names[:10]) + (", ..." if len(table.names) > 10 else ""),
+            next_step="correct the file, or the preparation in datasets.yaml",
+        )
+    return table.names.index(name)
+
+
+def _dense(table: Table) -> NDArray[np.float64]:
+    if sp.issparse(table.X):
+        raise ElmbenchError(
+            f"{table.origin}: sparse rows cannot be prepared this way",
+            expected="sparse data without missing values",
+            next_step="set `sparse: false` in datasets.yaml",
+        )
+    dense: NDArray[np.float64] = table.X
+    return dense

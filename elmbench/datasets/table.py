@@ -1,0 +1,96 @@
+"""A table as it was read: features, a raw target, and which rows are the official training and test part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Matrix = Any  # ndarray or CSR matrix, float64
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows before their preparation.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d) or CSR matrix of shape (n, d)
+        The features; NaN where a value is missing, and all along a nominal column.
+    names : tuple of str
+        Names of the columns.
+    target : ndarray of shape (n,)
+        Raw target: float64, or an object array of str; None where it is missing.
+    origin : str
+        What the rows were read from.
+    nominal : dict of int to ndarray of shape (n,)
+        The words of every nominal column, by its position; None where one is missing.
+    n_train : int, optional
+        The first `n_train` rows are the official training part and the others the test part.
+    two_classes : bool
+        Whether the labels tell only the positive class from the rest, though the public file has more of them.
+    notes : tuple of str
+        What whoever uses the rows ought to know.
+    """
+
+    X: Matrix
+    names: tuple[str, ...]
+    target: NDArray[Any]
+    origin: str
+    nominal: dict[int, NDArray[np.object_]] = field(default_factory=dict)
+    n_train: int | None = None
+    two_classes: bool = False
+    notes: tuple[str, ...] = ()
+
+    def rows(self, keep: NDArray[np.bool_]) -> Table:
+        """Return the table of the rows where `keep` is true."""
+        return replace(
+            self,
+            X=self.X[keep],
+            target=self.target[keep],
+            nominal={position: words[keep] for position, words in self.nominal.items()},
+            n_train=None if self.n_train is None else int(keep[: self.n_train].sum()),
+        )
+
+    def columns(self, keep: NDArray[np.bool_]) -> Table:
+        """Return the table of the columns where `keep` is true."""
+        kept = np.flatnonzero(keep)
+        where = {int(position): place for place, position in enumerate(kept)}
+        return replace(
+            self,
+            X=self.X[:, kept],
+            names=tuple(self.names[position] for position in kept),
+            nominal={where[position]: words for position, words in self.nominal.items() if position in where},
+        )
+
+
+def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
+    """Return labels as words in which numbers have one spelling: +1, 1.0 and 01 are all '1'.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n,)
+        Numbers or words; None stays None.
+    """
+    words = np.empty(len(target), dtype=object)
+    unique, inverse = np.unique(target.astype(str) if target.dtype == object else target, return_inverse=True)
+    spelled = np.array([label_word(value) for value in unique], dtype=object)
+    words[:] = spelled[inverse]
+    if target.dtype == object:
+        words[[value is None for value in target]] = None
+    return words
+
+
+def label_word(value: Any) -> str:
+    """Return the one spelling of a label."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value).strip()
+    if not np.isfinite(number):
+        return str(value).strip()
+    return str(int(number)) if number == int(number) else repr(number)

@@ -1,0 +1,181 @@
+"""Check a table against what its spec says, and code its target."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elmbench.datasets.prepare import category_order
+from elmbench.datasets.table import Table, label_words
+from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elmbench.specs.datasets import DatasetSpec, Shape
+
+_REPLACE = "correct or replace it, or remove it to use the next source"
+
+
+def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Table:
+    """Return the table with its labels spelled as in the public file.
+
+    `labels` is what the source declares. A file that was dropped in may also spell its labels as any of the sources
+    does; and a two-class file, whatever its words, is recognised by the sizes of its classes where they differ.
+    """
+    missing = sum(value is None or value != value for value in table.target)
+    if missing:
+        raise ElmbenchError(
+            f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows",
+            expected="a target in every row",
+            next_step=_REPLACE,
+        )
+    if spec.task == "regression":
+        return table
+    words = label_words(table.target)
+    known = spec.shape.classes
+    if not isinstance(known, dict):
+        return replace(table, target=words)
+    there = set(words)
+    as_is = {label: label for label in known}
+    for mapping in (labels, as_is, *(source.labels for source in spec.sources)):
+        if _spells(mapping, there):
+            mapped = [mapping.get(word, mapping.get("*")) for word in words]
+            return replace(table, target=np.array(mapped, dtype=object))
+    by_size = _labels_by_size(words, spec)
+    if by_size:
+        note = "labels recognised by the sizes of the classes: " + ", ".join(
+            f"{word} is {label}" for word, label in by_size.items()
+        )
+        target = np.array([by_size[word] for word in words], dtype=object)
+        return replace(table, target=target, two_classes=True, notes=(*table.notes, note))
+    shown = ", ".join(sorted(there, key=category_order)[:10])
+    raise ElmbenchError(
+        f"{table.origin}: the labels are {shown}{', ...' if len(there) > 10 else ''}",
+        expected=", ".join(known),
+        next_step=_REPLACE,
+    )
+
+
+def _spells(mapping: dict[str, str], words: set[str]) -> bool:
+    """Whether a mapping knows all words; one with a "*" must find the labels that it names itself."""
+    if "*" in mapping:
+        return set(mapping) - {"*"} <= words
+    return bool(mapping) and words <= set(mapping)
+
+
+def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str] | None:
+    counts = Counter(words)
+    positives = spec.positives
+    if len(counts) != 2 or positives is None or not isinstance(spec.shape.classes, dict):
+        return None
+    rest = spec.shape.instances - positives
+    sizes = {size: word for word, size in counts.items()}
+    if positives == rest or set(sizes) != {positives, rest}:
+        return None
+    negatives = [label for label in spec.shape.classes if label not in spec.positive]
+    return {sizes[rest]: negatives[0], sizes[positives]: spec.positive[0]}
+
+
+def check_shape(table: Table, shape: Shape, spec: DatasetSpec, when: str) -> None:
+    """Raise ElmbenchError if the table has other counts than `shape` (`when`: 'the public file' or so)."""
+    n_rows, n_columns = table.X.shape
+    if n_columns != shape.features:
+        raise _differs(table, f"{n_columns} features", f"{shape.features} features", when)
+    if n_rows != shape.instances:
+        raise _differs(table, f"{n_rows} rows", f"{shape.instances} rows", when)
+    if shape.split is not None and table.n_train is not None and table.n_train != shape.split[0]:
+        raise _differs(
+            table,
+            f"{table.n_train} training and {n_rows - table.n_train} test rows",
+            f"{shape.split[0]} and {shape.split[1]}",
+            when,
+        )
+    if shape.classes is None:
+        return
+    counts = Counter(label_words(table.target))
+    if isinstance(shape.classes, int):
+        if len(counts) != shape.classes:
+            raise _differs(table, f"{len(counts)} classes", f"{shape.classes} classes", when)
+        return
+    if table.two_classes:
+        return  # recognised by these very counts
+    for label, count in shape.classes.items():
+        if counts[label] != count and (count is not None or counts[label] == 0):
+            wanted = "some" if count is None else str(count)
+            raise _differs(table, f"{counts[label]} rows of class {label}", wanted, when)
+
+
+def _differs(table: Table, found: str, expected: str, when: str) -> ElmbenchError:
+    return ElmbenchError(f"{table.origin}: {found}", expected=f"{expected}, as {when} has", next_step=_REPLACE)
+
+
+def check_numeric(table: Table) -> None:
+    """Raise ElmbenchError if a column still holds words, or a value is missing or infinite."""
+    for place, words in table.nominal.items():
+        row, word = next((row, word) for row, word in enumerate(words) if _is_word(word))
+        raise ElmbenchError(
+            f"{table.origin}: the column {table.names[place]!r} holds {word!r} (row {row + 1})",
+            expected="numbers, since no preparation of this column is declared",
+            next_step="correct the file, or declare one-hot or ordinal in datasets.yaml",
+        )
+    values = table.X.data if not isinstance(table.X, np.ndarray) else table.X
+    strange = ~np.isfinite(values)
+    if not strange.any():
+        return
+    where = np.argwhere(strange)[0]
+    kind = "a missing value" if np.isnan(values[tuple(where)]) else "an infinite value"
+    spot = f"row {where[0] + 1}, column {table.names[where[1]]!r}" if len(where) == 2 else "the sparse rows"
+    raise ElmbenchError(
+        f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})",
+        expected="finite numbers",
+        next_step="correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml",
+    )
+
+
+def _is_word(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is not None
+    return False
+
+
+def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """Return the coded target and the original labels (see `Dataset`).
+
+    Raises
+    ------
+    ElmbenchError
+        If the target of a regression holds a word or is not finite.
+    """
+    if spec.task == "regression":
+        return _real_target(table), None
+    known = spec.shape.classes
+    order = list(known) if isinstance(known, dict) else sorted(set(table.target), key=category_order)
+    if spec.positive:
+        rest = [label for label in order if label not in spec.positive]
+        y = np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(np.int8)
+        return y, ("+".join(rest), "+".join(spec.positive))
+    index = {label: place for place, label in enumerate(order)}
+    return np.array([index[label] for label in table.target], dtype=np.int64), tuple(order)
+
+
+def _real_target(table: Table) -> NDArray[np.float64]:
+    try:
+        y = table.target.astype(np.float64)
+    except (TypeError, ValueError):
+        word = next(value for value in table.target if _is_word(value))
+        raise ElmbenchError(
+            f"{table.origin}: the target holds {word!r}", expected="numbers", next_step=_REPLACE
+        ) from None
+    if not np.isfinite(y).all():
+        raise ElmbenchError(
+            f"{table.origin}: the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}",
+            expected="finite numbers",
+            next_step=_REPLACE,
+        )
+    return np.asarray(y, dtype=np.float64)

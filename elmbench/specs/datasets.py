@@ -1,0 +1,241 @@
+"""What `datasets.yaml` says of a data set: where it comes from, what it must look like, how it is prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.specs.dataset_sources import GeneratorSource, Label, Source, SpecPart, Step
+from elmbench.specs.files import parse_spec, read_yaml, spec_root
+
+NEXT = "elmbench list datasets"
+
+
+class Shape(SpecPart):
+    """Counts that a table must have.
+
+    `classes` are the rows of each label in the order that gives the class index (null: the count is not known), or
+    only the number of classes; `split` the rows of the official parts, training rows first.
+    """
+
+    instances: int = Field(ge=1)
+    features: int = Field(ge=1)
+    classes: dict[Label, int | None] | int | None = None
+    split: tuple[int, int] | None = None
+
+    @model_validator(mode="after")
+    def _sums(self) -> Shape:
+        if self.split is not None and sum(self.split) != self.instances:
+            raise ValueError(f"the split {self.split} does not sum to {self.instances} instances")
+        if isinstance(self.classes, dict):
+            counts = [count for count in self.classes.values() if count is not None]
+            if len(counts) == len(self.classes) and sum(counts) != self.instances:
+                raise ValueError(f"the classes sum to {sum(counts)}, not to {self.instances} instances")
+        return self
+
+
+class PaperCounts(SpecPart):
+    """What a paper says of the data set; a difference from the public file is shown, never raised."""
+
+    name: str
+    instances: int | None = None
+    features: int | None = None
+    negatives: int | None = None
+    positives: int | None = None
+    classes: int | None = None
+    train: int | None = None
+    test: int | None = None
+    note: str = ""
+
+
+class DatasetSpec(SpecPart):
+    """One data set.
+
+    `positive` are the labels of the positive class (the other labels are "the rest"); without it a classification
+    task has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation where
+    it differs. `file` is the stem of the files in a data directory, which several entries may share.
+    """
+
+    name: str
+    title: str
+    aliases: tuple[str, ...] = ()
+    file: str = ""
+    task: Literal["classification", "regression"]
+    positive: tuple[Label, ...] = ()
+    shape: Shape
+    prepared: Shape | None = None
+    train_only: bool = False
+    sparse: bool = False
+    redraw: Literal["run"] | None = None
+    papers: dict[str, PaperCounts] = Field(default_factory=dict)
+    sources: tuple[Source, ...] = Field(min_length=1)
+    prepare: tuple[Step, ...] = ()
+    citation: str
+    licence: str = "not stated"
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> DatasetSpec:
+        classes = self.shape.classes
+        if self.task == "regression" and self.positive:
+            raise ValueError("a regression has no positive class")
+        if self.task == "classification" and classes is None:
+            raise ValueError("a classification needs the classes in shape")
+        if self.positive and isinstance(classes, dict):
+            unknown = [label for label in self.positive if label not in classes]
+            if unknown:
+                raise ValueError(f"positive: {unknown[0]!r} is none of the classes {', '.join(classes)}")
+        if self.train_only and self.shape.split is None:
+            raise ValueError("train_only needs the official split in shape")
+        if self.redraw and not isinstance(self.sources[0], GeneratorSource):
+            raise ValueError("only generated data are redrawn every run")
+        return self
+
+    @property
+    def stem(self) -> str:
+        """Stem of the file names in a data directory."""
+        return self.file or self.name
+
+    @property
+    def generator(self) -> GeneratorSource | None:
+        """The generator, if the set is computed."""
+        first = self.sources[0]
+        return first if isinstance(first, GeneratorSource) else None
+
+    @property
+    def positives(self) -> int | None:
+        """Rows of the positive class in the public file, where the counts are known."""
+        if not self.positive or not isinstance(self.shape.classes, dict):
+            return None
+        counts = [self.shape.classes[label] for label in self.positive]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    def differences(self, paper: str) -> tuple[str, ...]:
+        """Return how the counts that a paper prints differ from the data, one sentence each."""
+        said = self.papers.get(paper)
+        if said is None:
+            return ()
+        here = self.prepared or self.shape
+        positives = self.positives
+        if self.prepared is not None and isinstance(self.prepared.classes, dict) and self.positive:
+            positives = sum(self.prepared.classes[label] or 0 for label in self.positive)
+        negatives = None if positives is None else here.instances - positives
+        classes = here.classes if isinstance(here.classes, int) else len(here.classes or ())
+        pairs = [
+            ("instances", said.instances, here.instances),
+            ("features", said.features, here.features),
+            ("negative rows", said.negatives, negatives),
+            ("positive rows", said.positives, positives),
+            ("classes", said.classes, 2 if self.positive else classes or None),
+            ("training and test rows", _total(said), here.instances),
+        ]
+        found = [
+            f"{what}: {in_paper} in the paper, {in_data} in the data"
+            for what, in_paper, in_data in pairs
+            if in_paper is not None and in_data is not None and in_paper != in_data
+        ]
+        return (*found, said.note) if said.note else tuple(found)
+
+
+def _total(said: PaperCounts) -> int | None:
+    return None if said.train is None or said.test is None else said.train + said.test
+
+
+class DatasetSpecs(Mapping[str, DatasetSpec]):
+    """Every data set, by name; `find` also knows the aliases.
+
+    Raises
+    ------
+    ElmbenchError
+        If two data sets share a name or an alias.
+    """
+
+    def __init__(self, specs: list[DatasetSpec]) -> None:
+        self._specs = {spec.name: spec for spec in specs}
+        self._names: dict[str, str] = {spec.name: spec.name for spec in specs}
+        for spec in specs:
+            for alias in spec.aliases:
+                other = self._names.setdefault(alias, spec.name)
+                if other != spec.name or alias == spec.name:
+                    raise ElmbenchError(
+                        f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}",
+                        expected="each name and each alias once",
+                        next_step="remove one of the two",
+                    )
+
+    def __getitem__(self, name: str) -> DatasetSpec:
+        return self._specs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._specs)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+    def find(self, name: str) -> DatasetSpec:
+        """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters.
+
+        Raises
+        ------
+        ElmbenchError
+            If nothing has that name, or two data sets have it but for the case of letters.
+        """
+        if name in self._names:
+            return self._specs[self._names[name]]
+        folded = name.casefold()
+        found = sorted({owner for key, owner in self._names.items() if key.casefold() == folded})
+        if len(found) == 1:
+            return self._specs[found[0]]
+        if found:
+            spellings = [f"{key!r} ({owner})" for key, owner in self._names.items() if key.casefold() == folded]
+            raise ElmbenchError(
+                f"{name!r} may be any of {', '.join(spellings)}",
+                expected="one of them as it is spelled",
+                next_step=NEXT,
+            )
+        raise unknown_name("data set", name, list(self._names), NEXT)
+
+
+def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
+    """Validate the content of a `datasets.yaml`.
+
+    An entry with `like: NAME` takes over what NAME says and replaces the keys that it gives itself; aliases and the
+    papers' counts are never taken over, and the files in a data directory are those of NAME.
+    """
+    if not isinstance(content, dict):
+        raise ElmbenchError(
+            f"{source}: is no mapping", expected="data set names, each with its keys", next_step="elmbench validate"
+        )
+    specs = []
+    for name, entry in content.items():
+        prefix = str(name)
+        merged = {"name": prefix, **(entry if isinstance(entry, dict) else {})}
+        if "like" in merged:
+            base = content.get(merged.pop("like"))
+            if not isinstance(base, dict) or "like" in base:
+                raise ElmbenchError(
+                    f"{source}: '{prefix}.like' is {entry['like']!r}",
+                    expected="the name of a data set that is described in full",
+                    next_step="correct it, then: elmbench validate",
+                )
+            inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers")}
+            merged = {"file": entry["like"], **inherited, **merged}
+        specs.append(parse_spec(DatasetSpec, merged, source, prefix))
+    return DatasetSpecs(specs)
+
+
+@cache
+def load_dataset_specs() -> DatasetSpecs:
+    """Return every data set of `datasets.yaml`.
+
+    Raises
+    ------
+    ElmbenchError
+        If the file is missing or says something that it must not.
+    """
+    path = spec_root() / "datasets.yaml"
+    return parse_dataset_specs(read_yaml(path), str(path))
