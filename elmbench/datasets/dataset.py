@@ -28,7 +28,8 @@ class Dataset:
         Name in the suite, such as 'wdbc'.
     task : {'classification', 'regression'}
     classes : tuple of str or None
-        Original labels: of classes 0, 1, ...; or of -1 and +1, in this order (several labels joined by '+').
+        Original labels: of classes 0, 1, ...; or of -1 and +1, in this order ('rest' for
+        several negative labels, several positive ones joined by '+').
     feature_names : tuple of str
     source : str
         What the rows were read from.

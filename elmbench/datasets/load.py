@@ -15,7 +15,7 @@ from elmbench.datasets.locate import PATTERN, Files, find_files
 from elmbench.datasets.prepare import prepare
 from elmbench.datasets.readers import read_table
 from elmbench.datasets.table import Matrix, Table
-from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
+from elmbench.datasets.targets import check_features, check_numeric, check_shape, code_target, with_labels
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.dataset_sources import GeneratorSource, OpenMLSource, ScikitLearnSource
 from elmbench.specs.datasets import load_dataset_specs
@@ -23,6 +23,8 @@ from elmbench.specs.datasets import load_dataset_specs
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from elmbench.specs.datasets import DatasetSpec
 
 _identities: dict[tuple[object, ...], str] = {}
 
@@ -69,7 +71,10 @@ def load_dataset(
     chosen = chosen_options(spec, options)
     files = _own_files(spec, data_folder(data_dir))
     if files is not None:
-        return _finish(_read(files, spec, ("target", *_target_names(spec))), spec)
+        table = _read(files, spec, ("target", *_target_names(spec)))
+        if options:
+            table = replace(table, notes=(f"{table.origin} is used as it is: the options have no effect",))
+        return _finish(table, spec)
     for source in spec.sources:
         if isinstance(source, ScikitLearnSource):
             return _finish(_bundled(source), spec, source)
@@ -191,13 +196,21 @@ def _bundled(source: ScikitLearnSource) -> Table:
 
 def _finish(table: Table, spec: DatasetSpec, source: object = None, key: str | None = None) -> Dataset:
     labels = getattr(source, "labels", {})
+    if sp.issparse(table.X) and not spec.sparse:
+        table = replace(table, X=table.X.toarray())
     table = prepare(table, getattr(source, "prepare", ()))
     table = with_labels(table, spec, labels)
-    table = _check_public(table, spec)
+    partial = _is_training_part(table, spec)
+    if partial:
+        note = f"only the training part is here: {table.X.shape[0]} of {spec.shape.instances} rows"
+        table = replace(table, notes=(*table.notes, note))
+        check_features(table, spec.shape)
+    else:
+        check_shape(table, spec.shape, "the public file")
     table = prepare(table, spec.prepare)
     check_numeric(table)
-    if spec.prepared is not None and table.n_train is None:
-        check_shape(table, spec.prepared, spec, "the prepared public file")
+    if spec.prepared is not None and not partial:
+        check_shape(table, spec.prepared, "the prepared public file")
     y, classes = code_target(table, spec)
     X = table.X
     if spec.sparse:
@@ -213,13 +226,7 @@ def _finish(table: Table, spec: DatasetSpec, source: object = None, key: str | N
     return Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits, notes)
 
 
-def _check_public(table: Table, spec: DatasetSpec) -> Table:
-    """Check the counts of the public file; its training part alone is enough where the spec says so."""
+def _is_training_part(table: Table, spec: DatasetSpec) -> bool:
+    """Whether only the official training part is there, where the spec says that it is enough."""
     split = spec.shape.split
-    if spec.train_only and split is not None and table.X.shape[0] == split[0]:
-        counted = spec.shape.model_copy(update={"instances": split[0], "split": None, "classes": None})
-        check_shape(table, counted, spec, "the training part of the public file")
-        note = f"only the training part is here: {split[0]} of {spec.shape.instances} rows"
-        return replace(table, n_train=None, notes=(*table.notes, note))
-    check_shape(table, spec.shape, spec, "the public file")
-    return table
+    return spec.train_only and split is not None and table.n_train is None and table.X.shape[0] == split[0]

@@ -80,11 +80,17 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
     return {sizes[rest]: negatives[0], sizes[positives]: spec.positive[0]}
 
 
-def check_shape(table: Table, shape: Shape, spec: DatasetSpec, when: str) -> None:
-    """Raise ElmbenchError if the table has other counts than `shape` (`when`: 'the public file' or so)."""
-    n_rows, n_columns = table.X.shape
+def check_features(table: Table, shape: Shape, when: str = "the public file") -> None:
+    """Raise ElmbenchError if the table has another number of columns than `shape`."""
+    n_columns = table.X.shape[1]
     if n_columns != shape.features:
         raise _differs(table, f"{n_columns} features", f"{shape.features} features", when)
+
+
+def check_shape(table: Table, shape: Shape, when: str) -> None:
+    """Raise ElmbenchError if the table has other counts than `shape` (`when`: 'the public file' or so)."""
+    check_features(table, shape, when)
+    n_rows = table.X.shape[0]
     if n_rows != shape.instances:
         raise _differs(table, f"{n_rows} rows", f"{shape.instances} rows", when)
     if shape.split is not None and table.n_train is not None and table.n_train != shape.split[0]:
@@ -159,7 +165,7 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
     if spec.positive:
         rest = [label for label in order if label not in spec.positive]
         y = np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(np.int8)
-        return y, ("+".join(rest), "+".join(spec.positive))
+        return y, (rest[0] if len(rest) == 1 else "rest", "+".join(spec.positive))
     index = {label: place for place, label in enumerate(order)}
     return np.array([index[label] for label in table.target], dtype=np.int64), tuple(order)
 
