@@ -1,0 +1,142 @@
+"""The kernel online sequential extreme learning machine with approximate linear dependency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elmbench.models._base import SequentialClassifier, SequentialRegressor
+from elmbench.models._online_kernel import OnlineKernel, inverse_bytes
+from elmbench.models._parameters import check_choice, check_count, check_real
+from elmbench.numerics.online import UNLIMITED, DependencyState
+
+THRESHOLDS = ("squared", "as-printed")
+
+TYPICAL_ATOMS = 8192
+"""Most dictionary rows that `memory_estimate` counts with; how many there are, only the data say."""
+
+
+class _ALDKOSELM(OnlineKernel):
+    """Kernel recursive least squares on a dictionary of approximately independent rows."""
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: str = "rbf",
+        delta: float = 0.1,
+        threshold: str = "squared",
+        max_atoms: int | None = None,
+    ) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
+        self.delta = delta
+        self.threshold = threshold
+        self.max_atoms = max_atoms
+
+    def _new_state(self, n_features: int, n_outputs: int) -> DependencyState:
+        _, gamma = self._checked()
+        check_choice("threshold", self.threshold, THRESHOLDS)
+        delta = 0.0 if self.delta == 0 else check_real("delta", self.delta)
+        max_atoms = UNLIMITED if self.max_atoms is None else check_count("max_atoms", self.max_atoms)
+        squared = delta if self.threshold == "squared" else delta**2
+        return DependencyState(n_features, n_outputs, squared, gamma, max_atoms)
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem.
+        **params
+            The parameters of the constructor, of which `max_atoms` counts.
+
+        Returns
+        -------
+        int
+            For a dictionary of all rows, of `max_atoms` or of 8,192, whichever is least: how many rows join depends
+            on the data, and is far less as a rule.
+        """
+        m = min(n_samples, params.get("max_atoms") or TYPICAL_ATOMS)
+        return 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
+
+
+class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
+    """Kernel online sequential extreme learning machine with approximate linear dependency, for classification.
+
+    A row joins the dictionary where its squared distance, in the feature space, from the span of the dictionary
+    exceeds a threshold. Any other row still changes the weights: they are the least-squares fit, over all rows so far,
+    of the model in which each row is replaced by its projection when it came. There is no ridge.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Without effect. It is accepted because the published protocol gives this model the parameters of K-ELM.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    kernel : {"rbf"}, default="rbf"
+    delta : float, default=0.1
+        The threshold; 0 keeps every row that is not dependent to working precision.
+    threshold : {"squared", "as-printed"}, default="squared"
+        Whether the squared distance is compared with `delta`, as the authors' code does, or the distance itself, as
+        in eq. (10).
+    max_atoms : int, optional
+        Size of the dictionary from which no row joins it any more.
+
+    Attributes
+    ----------
+    beta_ : ndarray of shape (n_units, n_outputs)
+        Output weights.
+    dictionary_ : ndarray of shape (n_units, n_features)
+        The rows that joined.
+    inverse_ : ndarray of shape (n_units, n_units)
+        Inverse of the kernel matrix of the dictionary.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of rows in the dictionary.
+    condition_ : float
+        Condition number of the kernel matrix in the 1-norm, from `inverse_`; computed when asked for.
+    n_features_in_ : int
+
+    Notes
+    -----
+    No row joins whose squared distance is below 1e-8, or below the round-off of that distance if it is more. Every 64
+    rows that joined, one equation is put to the inverse; where its residual exceeds 1e-8, the inverse is computed anew
+    (when the dictionary has doubled since, at most).
+
+    References
+    ----------
+    Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52(8), 2004;
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, eqs. (10) and
+    (11).
+    """
+
+
+class ALDKOSELMRegressor(SequentialRegressor, _ALDKOSELM):
+    """Kernel online sequential extreme learning machine with approximate linear dependency, for regression.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Without effect.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    kernel : {"rbf"}, default="rbf"
+    delta : float, default=0.1
+        The threshold.
+    threshold : {"squared", "as-printed"}, default="squared"
+        Whether the squared distance is compared with `delta`, or the distance itself.
+    max_atoms : int, optional
+        Size of the dictionary from which no row joins it any more.
+
+    Attributes
+    ----------
+    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
+        As in `ALDKOSELMClassifier`.
+
+    References
+    ----------
+    Those of `ALDKOSELMClassifier`.
+    """

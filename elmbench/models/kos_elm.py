@@ -1,0 +1,103 @@
+"""The kernel online sequential extreme learning machine that keeps every row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elmbench.models._base import SequentialClassifier, SequentialRegressor
+from elmbench.models._online_kernel import OnlineKernel, inverse_bytes
+from elmbench.numerics.online import InverseState
+
+
+class _KOSELM(OnlineKernel):
+    """Table I as it stands."""
+
+    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
+
+    def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
+        ridge, gamma = self._checked()
+        return InverseState(n_features, n_outputs, ridge, gamma)
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem.
+        **params
+            The parameters of the constructor, which make no difference.
+
+        Returns
+        -------
+        int
+            The inverse, and room for the matrix that it is computed from where round-off demands it.
+        """
+        return inverse_bytes(n_samples, n_features, n_outputs)
+
+
+class KOSELMClassifier(SequentialClassifier, _KOSELM):
+    """Kernel online sequential extreme learning machine for classification.
+
+    Learns one row at a time, keeping all of them: after any number of rows it is the kernel extreme learning machine
+    of those rows. A row costs time in proportion to the square of the rows so far.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    kernel : {"rbf"}, default="rbf"
+
+    Attributes
+    ----------
+    beta_ : ndarray of shape (n_units, n_outputs)
+        Output weights.
+    dictionary_ : ndarray of shape (n_units, n_features)
+        The rows learnt so far.
+    inverse_ : ndarray of shape (n_units, n_units)
+        Inverse of K + I/C on the dictionary.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of rows in the dictionary.
+    condition_ : float
+        Condition number of K + I/C in the 1-norm, from `inverse_`; computed when asked for.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Round-off adds up in an inverse that is updated again and again. Every 64 rows one equation is put to the inverse
+    and to the weights; where the residual exceeds 1e-8, or where r of line 6 falls below its bound 1/C, both are
+    computed anew from the dictionary (at most once in as many rows as it has, so that this does not change the cost).
+
+    References
+    ----------
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, Table I.
+    """
+
+
+class KOSELMRegressor(SequentialRegressor, _KOSELM):
+    """Kernel online sequential extreme learning machine for regression, with one target or several.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    kernel : {"rbf"}, default="rbf"
+
+    Attributes
+    ----------
+    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
+        As in `KOSELMClassifier`.
+
+    References
+    ----------
+    Those of `KOSELMClassifier`.
+    """

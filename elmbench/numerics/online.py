@@ -1,0 +1,241 @@
+"""Kernel recursive least squares, learnt row by row: with all rows, a fixed budget, or approximate dependency.
+
+Each is a state that grows by `extend`. The state is a pure function of the rows and their order: it does not depend
+on how they were cut into calls.
+
+References
+----------
+Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, Table I and section IV.
+Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-squares, ICASSP 2010.
+Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52 (2004), Table 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from elmbench.numerics.online_jit import run
+from elmbench.numerics.online_passes import DRIFT, EPS, GROW
+from elmbench.numerics.solve import mirror
+
+Array = NDArray[np.float64]
+
+NO_GRAM: Array = np.empty((0, 0))
+"""Stands for: compute the kernel from the rows."""
+
+UNLIMITED = sys.maxsize
+"""The budget, or the number of atoms, that no dictionary reaches."""
+
+KERNELS = ("rbf",)
+"""Kernels that the loops compute."""
+
+
+@dataclass
+class InverseState:
+    """The dictionary, weights and inverse of K + ridge I, of which the leading `size` entries are in use.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int
+    ridge : float
+        1/C.
+    gamma : float
+        exp(-gamma d^2).
+    budget : int
+        Largest number of rows that are kept.
+    """
+
+    n_features: int
+    n_outputs: int
+    ridge: float
+    gamma: float
+    budget: int = UNLIMITED
+    size: int = 0
+    seen: int = 0
+    age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
+    dictionary: Array = field(init=False)
+    targets: Array = field(init=False)
+    weights: Array = field(init=False)
+    inverse: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dictionary = np.zeros((self.n_features, 0))
+        self.targets = np.zeros((0, self.n_outputs))
+        self.weights = np.zeros((0, self.n_outputs))
+        self.inverse = np.zeros((0, 0))
+
+    def extend(self, X: Array, T: Array, gram: Array = NO_GRAM) -> None:
+        """Learn rows in the order in which they stand.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_features)
+        T : ndarray of shape (n, n_outputs)
+        gram : ndarray of shape (n_all, n_all), optional
+            A kernel matrix computed before, by `kernel_square`; `X` then holds row numbers into it, in one column.
+        """
+        X, T = _writable(X), _writable(T)
+        wanted = min(self.budget, self.size + len(X))
+        if wanted > len(self.inverse):
+            self._reserve(max(wanted, min(self.budget, 2 * len(self.inverse))))
+        position = 0
+        while position < len(X):
+            position, self.size, self.seen, self.age, status = run(
+                "absorb", position, X, T, gram, self.gamma, self.ridge, self.budget, self.size, self.seen, self.age,
+                self.dictionary, self.targets, self.weights, self.inverse,
+            )  # fmt: skip
+            if status == DRIFT:
+                self._factorise(gram)
+
+    def _reserve(self, capacity: int) -> None:
+        self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
+        self.targets = _enlarged(self.targets, (capacity, self.n_outputs))
+        self.weights = _enlarged(self.weights, (capacity, self.n_outputs))
+        self.inverse = _enlarged(self.inverse, (capacity, capacity))
+
+    def _factorise(self, gram: Array) -> None:
+        """Compute the inverse and the weights from the dictionary, where round-off has spoilt them."""
+        m = self.size
+        fresh = inverse_from_scratch(self.dictionary[:, :m], self.gamma, self.ridge, gram)
+        self.inverse[:m, :m] = fresh
+        self.weights[:m] = fresh @ self.targets[:m]
+        self.age = 0
+
+
+@dataclass
+class DependencyState:
+    """The dictionary of approximately independent rows, the inverse of its K, and the least-squares fit on it.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int
+    threshold : float
+        Squared distance from the span of the dictionary beyond which a row joins it.
+    gamma : float
+        exp(-gamma d^2).
+    max_atoms : int
+        Size from which no row joins.
+    """
+
+    n_features: int
+    n_outputs: int
+    threshold: float
+    gamma: float
+    max_atoms: int = UNLIMITED
+    size: int = 0
+    age: int = 0
+    bracket: Array = field(default_factory=lambda: np.array([0.0, np.inf]))
+    dictionary: Array = field(init=False)
+    fitted: Array = field(init=False)
+    inverse: Array = field(init=False)
+    covariance: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dictionary = np.zeros((self.n_features, 0))
+        self.fitted = np.zeros((0, self.n_outputs))
+        self.inverse = np.zeros((0, 0))
+        self.covariance = np.zeros((0, 0))
+
+    @property
+    def ridge(self) -> float:
+        """What is added to the diagonal of K: nothing."""
+        return 0.0
+
+    @property
+    def weights(self) -> Array:
+        """Output weights K^-1 c of shape (size, n_outputs)."""
+        m = self.size
+        return self.inverse[:m, :m] @ self.fitted[:m]
+
+    def extend(self, X: Array, T: Array, gram: Array = NO_GRAM) -> None:
+        """Learn rows in the order in which they stand; see `InverseState.extend`."""
+        X, T = _writable(X), _writable(T)
+        position = 0
+        while position < len(X):
+            if len(self.inverse) == 0:
+                self._reserve(min(self.max_atoms, 64))
+            position, self.size, self.age, status = run(
+                "absorb_ald", position, X, T, gram, self.gamma, self.threshold, self.max_atoms, self.size, self.age,
+                self.bracket, self.dictionary, self.fitted, self.inverse, self.covariance,
+            )  # fmt: skip
+            if status == GROW:
+                self._reserve(min(self.max_atoms, 2 * len(self.inverse)))
+            elif status == DRIFT:
+                m = self.size
+                self.inverse[:m, :m] = inverse_from_scratch(self.dictionary[:, :m], self.gamma, 0.0, gram)
+                self.age = 0
+
+    def _reserve(self, capacity: int) -> None:
+        self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
+        self.fitted = _enlarged(self.fitted, (capacity, self.n_outputs))
+        self.inverse = _enlarged(self.inverse, (capacity, capacity))
+        self.covariance = _enlarged(self.covariance, (capacity, capacity))
+
+
+def kernel_square(X: Array, gamma: float, gram: Array = NO_GRAM) -> Array:
+    """Return the kernel matrix of the rows of `X`, to the last bit as the loops compute it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+    gamma : float
+    gram : ndarray of shape (n_all, n_all), optional
+        A kernel matrix computed before; `X` then holds row numbers into it, in one column.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+    """
+    out = np.empty((len(X), len(X)))
+    run("kernel_square", np.array(X.T, order="C"), len(X), float(gamma), gram, np.empty(X.shape[1]), out)
+    return out
+
+
+def inverse_from_scratch(dictionary: Array, gamma: float, ridge: float, gram: Array = NO_GRAM) -> Array:
+    """Return the inverse of K + ridge I by a Cholesky factorisation.
+
+    Where that matrix is not positive definite in floating point, the least power of ten of n times the machine
+    precision that makes it so is added to its diagonal.
+
+    Parameters
+    ----------
+    dictionary : ndarray of shape (n_features, n)
+        The rows, as columns.
+    gamma, ridge : float
+    gram : ndarray, optional
+        See `kernel_square`.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Exactly symmetric.
+    """
+    regularised = kernel_square(dictionary.T, gamma, gram)
+    diagonal = np.arange(len(regularised))
+    regularised[diagonal, diagonal] += ridge
+    jitter = len(regularised) * EPS
+    while True:
+        factor, info = lapack.dpotrf(regularised, lower=1)
+        if info == 0:
+            break
+        regularised[diagonal, diagonal] += jitter
+        jitter *= 10.0
+    inverse, _ = lapack.dpotri(factor, lower=1)
+    mirror(inverse)
+    return inverse
+
+
+def _writable(array: Array) -> Array:
+    """Return the array as the loops were compiled for it: C-ordered, float64 and writable, a copy only if needed."""
+    return np.require(array, dtype=np.float64, requirements=["C", "W"])
+
+
+def _enlarged(array: Array, shape: tuple[int, int]) -> Array:
+    larger = np.zeros(shape)
+    larger[: array.shape[0], : array.shape[1]] = array
+    return larger
