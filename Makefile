@@ -1,0 +1,59 @@
+# Everything that elmbench needs goes into .venv, from the lock files; nothing else on the machine is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: reproduce test lint types check baseline lock clean help
+
+help: ## Show the targets.
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and print the tables.
+	$(BIN)/elmbench run kos-elm/table4 -d wdbc --jobs $(JOBS)
+	$(BIN)/elmbench run kos-elm/table6 -d mackey-glass --jobs $(JOBS)
+
+test: $(VENV)/.dev ## Run the tests.
+	$(THREADS) $(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(VENV)/.dev ## Check style and formatting.
+	$(BIN)/ruff check elmbench tests
+	$(BIN)/ruff format --check elmbench tests
+
+types: $(VENV)/.dev ## Check types.
+	$(BIN)/mypy elmbench
+
+check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with the baselines.
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	$(BIN)/elmbench --results-dir "$$folder" -q run --all --profile ci --jobs $(JOBS) > /dev/null && \
+	$(BIN)/elmbench --results-dir "$$folder" check --against baseline
+
+lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
+	$(PIP) uv
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+	  --python-version 3.11 --custom-compile-command "make lock" \
+	  --group pyproject.toml:build pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+	  --python-version 3.11 --custom-compile-command "make lock" \
+	  --group pyproject.toml:dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+clean: ## Remove the environment and caches; results stay.
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v < (3, 14) or sys.exit( \
+	  "found Python %d.%d; elmbench needs 3.11 to 3.13. Next: make PYTHON=python3.12 ..." % v)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV) (about a minute) ..."
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@

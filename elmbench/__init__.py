@@ -1,0 +1,25 @@
+"""elmbench reruns the experiments of five papers on extreme learning machines.
+
+From Python: `load_dataset`, `make_model`, `list_models`; the estimators are in `elmbench.models`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["list_models", "load_dataset", "make_model"]
+
+_HOMES = {
+    "load_dataset": "elmbench.datasets",
+    "make_model": "elmbench.specs.registry",
+    "list_models": "elmbench.specs.registry",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first used, so that `elmbench --help` does not wait for numpy and scikit-learn.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'elmbench' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

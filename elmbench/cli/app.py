@@ -1,0 +1,108 @@
+"""The app: options of the whole, errors at the edge."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elmbench.cli.state import state
+from elmbench.errors import ElmbenchError
+
+app = typer.Typer(
+    name="elmbench",
+    help="Rerun the experiments of five papers on extreme learning machines, and see which numbers come out again.",
+    epilog="The options above may stand before or after the command.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+#: Options of the whole app -> whether they take a value.
+_GLOBAL = {
+    "--results-dir": True,
+    "--data-dir": True,
+    "--cache-dir": True,
+    "--plugin": True,
+    "-q": False,
+    "--quiet": False,
+    "--json": False,
+    "--debug": False,
+}
+
+
+@app.callback()
+def options(
+    results_dir: Annotated[
+        Path, typer.Option(envvar="ELMBENCH_RESULTS_DIR", help="Where results and the store are.")
+    ] = Path("results"),
+    data_dir: Annotated[
+        str | None,
+        typer.Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files, looked into before any download."),
+    ] = None,
+    cache_dir: Annotated[
+        str | None, typer.Option(envvar="ELMBENCH_CACHE_DIR", help="Where downloads and generated series are kept.")
+    ] = None,
+    plugin: Annotated[
+        list[Path] | None, typer.Option(envvar="ELMBENCH_PLUGIN", help="Python file that declares models in MODELS.")
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", envvar="ELMBENCH_JSON", help="Print JSON.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", envvar="ELMBENCH_DEBUG", help="Show the traceback of an error.")
+    ] = False,
+) -> None:
+    """Keep the options of the whole app and load the plug-ins."""
+    state.results_dir = results_dir
+    state.data_dir = data_dir
+    state.quiet, state.as_json, state.debug = quiet, as_json, debug
+    if cache_dir is not None:
+        os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
+    if plugin:
+        from elmbench.specs.registry import load_plugin
+
+        state.plugins = tuple(str(path.expanduser().resolve()) for path in plugin)
+        for path in plugin:
+            load_plugin(path)
+
+
+def hoist(arguments: list[str]) -> list[str]:
+    """Return the arguments with the options of the whole app in front, wherever they stood."""
+    front: list[str] = []
+    rest: list[str] = []
+    remaining = iter(arguments)
+    for word in remaining:
+        if word == "--":
+            rest += [word, *remaining]
+        elif word.split("=", 1)[0] in _GLOBAL and ("=" in word or not _GLOBAL[word]):
+            front.append(word)
+        elif word in _GLOBAL:
+            front += [word, *([value] if (value := next(remaining, None)) is not None else [])]
+        else:
+            rest.append(word)
+    return front + rest
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the app; what a user can act on is said in a few lines, with exit code 2."""
+    from elmbench.cli import commands  # noqa: F401 - declares the verbs
+
+    words = hoist(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app(args=words, prog_name="elmbench")
+    except ElmbenchError as error:
+        if state.debug or "--debug" in words:
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as with `| head`: not our error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise SystemExit(0) from None

@@ -1,0 +1,6 @@
+"""Every verb, declared in the order in which `elmbench --help` lists them."""
+
+from importlib import import_module
+
+for _module in ("run", "specs", "results"):
+    import_module(f"elmbench.cli.{_module}")

@@ -1,0 +1,108 @@
+"""Live progress of a run: a bar with the time left on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from types import TracebackType
+from typing import Any, Self
+
+from elmbench.execution.engine import Event
+from elmbench.execution.estimate import estimated_seconds
+from elmbench.reporting.runs import PreparedRun
+
+
+class RunProgress:
+    """Shows how far a run is; a context manager whose `on_event` takes the run's events.
+
+    The time left goes by estimated cost, so that a few slow cells at the end do not come as a surprise.
+
+    Parameters
+    ----------
+    run : PreparedRun
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(self, run: PreparedRun, quiet: bool) -> None:
+        self.quiet = quiet or not run.todo
+        self.cost = {key: max(estimated_seconds(run.units[key]), 1e-3) for key in run.todo}
+        self.total = sum(self.cost.values())
+        self.jobs = run.options.settings.jobs
+        self.cells = sum(run.units[key]["kind"] == "cell" for key in run.todo)
+        self.done_cost = 0.0
+        self.done_cells = 0
+        self.endings: Counter[str] = Counter()
+        self.started = time.monotonic()
+        self.last_line = self.started
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if not self.quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            self._bar = Progress(
+                TextColumn("{task.fields[cells]} cells"),
+                BarColumn(bar_width=20),
+                TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}  {task.fields[now]}"),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bar.add_task("", total=self.total, **self._fields(""))
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if not self.quiet and kind is None:
+            ended = ", ".join(f"{n} {status}" for status, n in self.endings.items())
+            print(f"{self.done_cells} cells in {duration(time.monotonic() - self.started)}: {ended}", file=sys.stderr)
+
+    def on_event(self, event: Event) -> None:
+        """Take note of the start or end of a unit."""
+        if event.kind == "end" and event.result is not None:
+            self.done_cost += self.cost[event.key]
+            if event.unit["kind"] == "cell":
+                self.done_cells += 1
+                self.endings[event.result["status"]] += 1
+        if self.quiet:
+            return
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done_cost, **self._fields(describe(event)))
+        elif time.monotonic() - self.last_line > 5:
+            self.last_line = time.monotonic()
+            share = 100 * self.done_cost / self.total
+            print(f"{self.done_cells}/{self.cells} cells, {share:.0f} %, {self._left()}", file=sys.stderr, flush=True)
+
+    def _fields(self, now: str) -> dict[str, str]:
+        return {"cells": f"{self.done_cells}/{self.cells}", "left": self._left(), "now": now[:34]}
+
+    def _left(self) -> str:
+        elapsed = time.monotonic() - self.started
+        if self.done_cost < 0.03 * self.total:
+            return f"about {duration(self.total / self.jobs)} in all"
+        return f"about {duration(elapsed * (self.total / self.done_cost - 1))} left"
+
+
+def describe(event: Event) -> str:
+    """Return a unit in a few words."""
+    unit = event.unit
+    if unit["kind"] == "choice":
+        return "choice"
+    verb = "fit" if unit["kind"] == "cell" else "search"
+    return f"{verb} {unit['model']} on {unit['dataset']['name']}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

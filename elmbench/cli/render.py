@@ -1,0 +1,114 @@
+"""Tables for the terminal, within 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from elmbench.cli.progress import duration
+from elmbench.reporting.tables import Table
+from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.published import read_published
+
+_COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
+
+
+def grid(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> RichTable:
+    """Return a table of text without lines.
+
+    Parameters
+    ----------
+    headings : sequence of str
+    rows : iterable of sequences
+    right : sequence of str
+        Headings of the columns that are set flush right.
+    """
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    return table
+
+
+def table_text(table: Table) -> RenderableType:
+    """Return a table of results beside the published values."""
+    parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
+    for section in table.sections:
+        rows = []
+        previous = ""
+        for entry in section.entries:
+            name = entry.dataset if entry.dataset != previous else ""
+            previous = entry.dataset
+            verdict = Text(entry.verdict, style=_COLOURS.get(entry.verdict, ""))
+            rows.append((name, entry.model, entry.value, entry.published, verdict, entry.fit, entry.published_fit))
+        headings = ("data set", "model", table.metric, "published", "verdict", "fit s", "publ. s")
+        parts += [Text(f"\n{section.heading}", style="italic"), grid(headings, rows, right=("fit s", "publ. s"))]
+    parts += [Text(f"note: {note}", style="dim") for note in table.notes]
+    return Group(*parts)
+
+
+def plan_table(lines: list[dict[str, Any]]) -> RichTable:
+    """Return what a run would do, a line for each data set and model of a table."""
+    rows = [
+        (line["experiment"], line["dataset"], line["model"], line["cells"], line["to_run"], line["fits"],
+         "unavailable" if line["unavailable"] else duration(line["seconds"]))
+        for line in lines
+    ]  # fmt: skip
+    right = ("cells", "to run", "fits", "one core")
+    return grid(("experiment", "data set", "model", *right), rows, right=right)
+
+
+def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> RenderableType:
+    """Return what an experiment file says, and what its profiles cost."""
+    spec, protocol = file.spec, file.spec.protocol
+    outer = protocol.outer
+    others = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
+    scale = protocol.scale
+    facts = [
+        ("paper", f"{file.paper.title} ({file.paper.authors}, {file.paper.year}), doi:{file.paper.doi}"),
+        ("data", ", ".join(spec.datasets)),
+        ("outer splits", f"{outer.kind}, {outer.folds} folds{others}, {outer.runs} runs"),
+        ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
+        ("selection", ", ".join(protocol.selections) + f" by {protocol.metrics[0]}"),
+        ("inputs", f"scaled to {list(scale.range)} over {scale.fit_on} rows" if scale else "as they are"),
+        ("order", protocol.order),
+        *((f"grid {name}", _values(found.expand())) for name, found in spec.grids.items()),
+        ("readings", ", ".join(spec.readings)),
+        ("cost", ", ".join(f"{profile} {duration(seconds)}" for profile, seconds in costs.items()) + " on one core"),
+        ("file", f"experiments/{file.id}.yaml"),
+    ]
+    models = []
+    for column, model in spec.models.items():
+        searched = model.search if isinstance(model.search, tuple) else [
+            f"{name} in {_values(found.expand())}" for name, found in model.search.items()
+        ]  # fmt: skip
+        fixed = ", ".join(f"{k}={v}" for k, v in model.params.items())
+        models.append((column, model.model, model.like or "", ", ".join(searched), fixed))
+    parts: list[RenderableType] = [
+        Text(f"{file.id}  {spec.label}: {spec.title}", style="bold"),
+        grid(("", ""), facts),
+        Text("\nModels", style="italic"),
+        grid(("column", "model", "like", "searched", "fixed"), models),
+    ]
+    if spec.published is not None:
+        figures = read_published(file.path.parent / spec.published.values)
+        rows = [
+            (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else "-", f.std or "", f.note)
+            for f in figures
+        ]
+        parts += [
+            Text("\nPublished", style="italic"),
+            grid(("data set", "model", "metric", "value", "±", "note"), rows, right=("value", "±")),
+        ]
+    return Group(*parts)
+
+
+def _values(values: Sequence[Any]) -> str:
+    shown = [f"{v:g}" if isinstance(v, float | int) else str(v) for v in values]
+    return ", ".join(shown) if len(shown) <= 6 else f"{shown[0]}, {shown[1]}, ..., {shown[-1]} ({len(shown)})"

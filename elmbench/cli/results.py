@@ -1,0 +1,141 @@
+"""`elmbench status`, `table`, `check` and `baseline`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from elmbench.cli.app import app
+from elmbench.cli.state import state
+
+baseline_app = typer.Typer(
+    no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
+)
+app.add_typer(baseline_app, name="baseline")
+
+_Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
+
+
+@app.command()
+def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
+    """Show how many cells of each table have ended, and how."""
+    from elmbench.cli.render import grid
+    from elmbench.execution.store import Store
+    from elmbench.reporting.status import table_status
+    from elmbench.specs.catalogue import find_experiment, load_catalogue
+
+    names = [find_experiment(experiment).id] if experiment else list(load_catalogue())
+    lines = table_status(Store(state.results_dir), names)
+    rows = [
+        (line["experiment"], line["profile"], line["planned"], ", ".join(f"{n} {s}" for s, n in line["ended"].items()))
+        for line in lines
+    ]
+    state.emit(lines, grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None)
+    if not rows:
+        state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
+    for line in lines:
+        for reason, count in line["reasons"].items():
+            state.say(f"{line['experiment']} ({line['profile']}): {count} x {reason}")
+
+
+@app.command()
+def table(
+    experiment: str,
+    profile: _Profile = "fast",
+    form: Annotated[str, typer.Option("--format", help="text, md, csv or latex.")] = "text",
+) -> None:
+    """Print a table from its cells.csv."""
+    from elmbench.cli.render import table_text
+    from elmbench.errors import unknown_name
+    from elmbench.reporting.formats import latex, markdown
+    from elmbench.reporting.results import read_commands, read_results
+    from elmbench.specs.catalogue import find_experiment, resolve
+
+    forms = ("text", "md", "csv", "latex")
+    if form not in forms:
+        raise unknown_name("format", form, list(forms), "elmbench table --help")
+    results = read_results(resolve(find_experiment(experiment), profile), state.results_dir)
+    if state.as_json:
+        state.emit(results.summary.astype(object).where(results.summary.notna(), None).to_dict("records"))
+    elif form == "text":
+        state.console.print(table_text(results.table))
+    elif form == "md":
+        typer.echo(markdown(results.table, read_commands(results.folder)), nl=False)
+    elif form == "csv":
+        typer.echo(results.summary.to_csv(index=False, lineterminator="\n"), nl=False)
+    else:
+        typer.echo(latex(results.table), nl=False)
+
+
+@app.command()
+def check(
+    experiments: Annotated[list[str] | None, typer.Argument()] = None,
+    against: Annotated[str, typer.Option(help="baseline or published.")] = "baseline",
+    profile: Annotated[str | None, typer.Option(help="ci against the baseline, fast otherwise.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 where a figure differs from the paper.")
+    ] = False,
+) -> None:
+    """Compare results with the committed baseline or with the published values."""
+    from elmbench.errors import unknown_name
+
+    if against not in ("baseline", "published"):
+        raise unknown_name("reference", against, ["baseline", "published"], "elmbench check --help")
+    from elmbench.specs.catalogue import find_experiment
+
+    names = [find_experiment(name).id for name in experiments or ()]
+    if against == "baseline":
+        _check_baseline(names, profile or "ci")
+    else:
+        _check_published(names, profile or "fast", strict)
+
+
+def _check_baseline(names: list[str], profile: str) -> None:
+    from elmbench.cli.render import grid
+    from elmbench.reporting.checks import check_baselines
+
+    outcomes = check_baselines(names, profile, state.results_dir)
+    lines: list[dict[str, Any]] = [
+        {"experiment": name, "compared": found.compared, "differences": [d.__dict__ for d in found.differences]}
+        for name, found in outcomes.items()
+    ]
+    rows = [(line["experiment"], line["compared"], len(line["differences"])) for line in lines]
+    state.emit(lines, grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ")))
+    for name, found in outcomes.items():
+        for d in found.differences[:20]:
+            state.say(f"{name}: {d.place}: {d.what} is {d.found}, baseline {d.baseline} (allowed: {d.allowed})")
+    _end(sum(found.compared for found in outcomes.values()), any(found.differences for found in outcomes.values()))
+
+
+def _check_published(names: list[str], profile: str, strict: bool) -> None:
+    from elmbench.cli.render import grid
+    from elmbench.reporting.checks import check_published
+
+    lines = check_published(names, profile, state.results_dir)
+    verdicts = ("agrees", "near", "differs", "not run")
+    rows = [(line["experiment"], *(line[v] for v in verdicts)) for line in lines]
+    state.emit(lines, grid(("experiment", *verdicts), rows, right=verdicts))
+    compared = sum(line[v] for line in lines for v in verdicts[:3])
+    _end(compared, strict and any(line["differs"] for line in lines))
+
+
+def _end(compared: int, differs: bool) -> None:
+    if not compared:
+        typer.echo("nothing was compared: run the experiments into this results folder first", err=True)
+        raise typer.Exit(3)
+    if differs:
+        raise typer.Exit(1)
+
+
+@baseline_app.command("update")
+def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
+    """Make the cells of profile ci the new baseline of these tables."""
+    from elmbench.reporting.checks import update_baselines
+    from elmbench.specs.catalogue import find_experiment
+
+    names = [find_experiment(name).id for name in experiments]
+    written = update_baselines(names, state.results_dir)
+    state.emit(written)
+    for line in written:
+        state.say(f"{line['experiment']}: {line['cells']} cells are the baseline now ({line['file']})")

@@ -1,0 +1,158 @@
+"""`elmbench run`."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elmbench.cli.app import app
+from elmbench.cli.state import state
+
+if TYPE_CHECKING:
+    from elmbench.reporting.runs import PreparedRun, RunOptions
+
+
+@app.command()
+def run(
+    experiments: Annotated[list[str] | None, typer.Argument(help="Ids or aliases, such as table4.")] = None,
+    paper: Annotated[str | None, typer.Option(help="Every experiment of this paper.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every experiment.")] = False,
+    profile: Annotated[str, typer.Option(help="ci, fast or paper.")] = "fast",
+    dataset: Annotated[list[str] | None, typer.Option("-d", "--dataset", help="Only this data set.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("-m", "--model", help="Only this model; any of `elmbench list models`.")
+    ] = None,
+    select: Annotated[
+        list[str] | None, typer.Option(help="nested, oracle or published, in place of the profile's.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs, in place of the profile's.")] = None,
+    reading: Annotated[list[str] | None, typer.Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
+    with_baselines: Annotated[bool, typer.Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
+    blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
+) -> None:
+    """Run experiments and write their tables; what has been computed before is not computed again."""
+    from elmbench.execution.engine import Settings
+    from elmbench.execution.plan import Request
+    from elmbench.reporting.runs import RunOptions, prepare
+
+    options = RunOptions(
+        experiments=tuple(experiments or ()),
+        paper=paper,
+        everything=everything,
+        profile=profile,
+        readings=_pairs(reading or []),
+        request=Request(
+            datasets=tuple(dataset or ()),
+            models=tuple(model or ()),
+            select=_selections(select or []),
+            runs=runs,
+            with_baselines=with_baselines,
+            data_dir=state.data_dir,
+        ),
+        settings=Settings(jobs, state.data_dir, state.plugins, blas_threads),
+        retry=retry,
+        force=force,
+    )
+    prepared = prepare(options, state.results_dir)
+    if dry_run:
+        _show_plan(prepared, options)
+        return
+    _run(prepared)
+
+
+def _run(prepared: PreparedRun) -> None:
+    from elmbench.cli.progress import RunProgress, duration
+    from elmbench.cli.render import table_text
+    from elmbench.reporting.runs import execute
+
+    counts = prepared.cells()
+    known = counts["planned"] - counts["to_run"] - counts["unavailable"]
+    if counts["to_run"]:
+        state.say(
+            f"{counts['to_run']} cells to run"
+            + (f", {known} known from before" if known else "")
+            + f"; roughly {duration(prepared.seconds)} on {prepared.options.settings.jobs} worker(s)"
+        )
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with RunProgress(prepared, state.quiet or state.as_json) as progress:
+            results = execute(prepared, progress.on_event)
+    except KeyboardInterrupt:
+        typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
+    asked = {row.key for _, plan in prepared.tables for row in plan.rows if row.key}
+    failed = sum(_failed(prepared, key) for key in asked)
+    state.emit(
+        [
+            {
+                "experiment": resolved.file.id,
+                "profile": resolved.profile,
+                "folder": str(result.folder),
+                "cells": result.cells["status"].value_counts().to_dict(),
+                "summary": result.summary.astype(object).where(result.summary.notna(), None).to_dict("records"),
+            }
+            for (resolved, _), result in zip(prepared.tables, results, strict=True)
+        ]
+    )
+    if not state.as_json:
+        for result in results:
+            state.console.print(table_text(result.table))
+            state.console.print(f"written to {result.folder}", markup=False)
+    if failed:
+        typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)
+        raise typer.Exit(1)
+
+
+def _failed(prepared: PreparedRun, key: str) -> bool:
+    result = prepared.store.result(key)
+    return result is not None and result["status"] == "failed"
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _show_plan(prepared: PreparedRun, options: RunOptions) -> None:
+    from elmbench.cli.progress import duration
+    from elmbench.cli.render import plan_table
+    from elmbench.reporting.runs import cost_by_table
+
+    lines = cost_by_table(prepared)
+    total = {**prepared.cells(), "seconds": prepared.seconds, "jobs": options.settings.jobs}
+    state.emit({"tables": lines, "total": total}, plan_table(lines))
+    state.say(
+        f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(prepared.seconds)} "
+        f"on {options.settings.jobs} worker(s)."
+    )
+
+
+def _pairs(readings: list[str]) -> dict[str, str]:
+    from elmbench.errors import ElmbenchError
+
+    pairs: dict[str, str] = {}
+    for text in readings:
+        name, found, value = text.partition("=")
+        if not found or name in pairs:
+            raise ElmbenchError(
+                f"--reading {text!r}" + (" names a reading twice" if name in pairs else ""),
+                expected="ID=VALUE, each id once",
+                next_step="elmbench list readings",
+            )
+        pairs[name] = value
+    return pairs
+
+
+def _selections(names: list[str]) -> Any:
+    from elmbench.errors import unknown_name
+    from elmbench.reporting.cells import SELECTIONS
+
+    for name in names:
+        if name not in SELECTIONS:
+            raise unknown_name("selection", name, list(SELECTIONS), "elmbench run --help")
+    return tuple(names)

@@ -1,0 +1,62 @@
+"""What the options of the whole app say, and how output is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass
+class State:
+    """The options of the whole app.
+
+    Attributes
+    ----------
+    results_dir : Path
+    data_dir : str or None
+    plugins : tuple of str
+        Absolute paths.
+    quiet, as_json, debug : bool
+    """
+
+    results_dir: Path = Path("results")
+    data_dir: str | None = None
+    plugins: tuple[str, ...] = ()
+    quiet: bool = False
+    as_json: bool = False
+    debug: bool = False
+    _console: Console | None = field(default=None, repr=False)
+
+    @property
+    def console(self) -> Console:
+        """The standard output, 80 columns wide where it is not a terminal."""
+        if self._console is None:
+            from rich.console import Console
+
+            plain = not os.isatty(1)
+            self._console = Console(
+                width=80 if plain and "COLUMNS" not in os.environ else None, highlight=False, soft_wrap=False
+            )
+        return self._console
+
+    def emit(self, content: Any, text: Any = None) -> None:
+        """Print `content` as JSON where that is asked for, else `text` (a string or anything that rich prints)."""
+        if self.as_json:
+            print(json.dumps(content, indent=1, default=str))
+        elif text is not None:
+            self.console.print(text, markup=False) if isinstance(text, str) else self.console.print(text)
+
+    def say(self, text: str) -> None:
+        """Print a line for people; not with `-q` or `--json`."""
+        if not (self.quiet or self.as_json):
+            self.console.print(text, markup=False)
+
+
+#: The one state of the process.
+state = State()

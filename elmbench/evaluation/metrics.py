@@ -1,0 +1,126 @@
+"""Metrics of one test fold, all in their natural unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: The columns of `cells.csv` that a metric fills, by task.
+CLASSIFICATION = ("mcc", "gmean", "accuracy", "precision", "recall", "f1", "tn", "fp", "fn", "tp")
+REGRESSION = ("nrmse", "rmse")
+#: Metrics of which less is better.
+LESS_IS_BETTER = frozenset(REGRESSION)
+
+
+def nrmse(y_true: NDArray[np.float64], y_pred: NDArray[np.float64]) -> float:
+    """Return the root mean squared error over the deviation of the test targets (KOS-ELM, eq. 14).
+
+    The variance is that of the targets at hand with N - 1; NaN where they do not vary or there is one row only.
+    """
+    if len(y_true) < 2:
+        return float("nan")
+    variance = float(np.var(y_true, ddof=1))
+    if variance == 0:
+        return float("nan")
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(np.mean((y_true - y_pred) ** 2) / variance))
+
+
+def classification_metrics(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> dict[str, float]:
+    """Return every metric of a classifier's predictions.
+
+    Parameters
+    ----------
+    y_true, y_pred : ndarray of shape (n_samples,)
+        True and predicted labels. Two classes are -1 and +1; precision, recall, F1 and the counts are of +1. Of more
+        classes, precision, recall and F1 are means over the classes and there are no counts.
+    labels : list of int
+        Every label of the data set.
+
+    Returns
+    -------
+    dict of str to float
+        `mcc` is 0 where it is 0/0 (one class only, predicted or true); so are the others.
+    """
+    from imblearn.metrics import geometric_mean_score
+    from sklearn.metrics import (
+        accuracy_score,
+        confusion_matrix,
+        matthews_corrcoef,
+        precision_recall_fscore_support,
+    )
+
+    binary = len(labels) == 2
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        y_true,
+        y_pred,
+        labels=labels[-1:] if binary else labels,
+        average="macro",
+        zero_division=0,
+    )
+    values = {
+        "mcc": float(matthews_corrcoef(y_true, y_pred)),
+        "gmean": float(geometric_mean_score(y_true, y_pred, labels=labels, average="multiclass")),
+        "accuracy": float(accuracy_score(y_true, y_pred)),
+        "precision": float(precision),
+        "recall": float(recall),
+        "f1": float(f1),
+    }
+    if binary:
+        tn, fp, fn, tp = confusion_matrix(y_true, y_pred, labels=labels).ravel().tolist()
+        values |= {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
+    return values
+
+
+def regression_metrics(y_true: NDArray[np.float64], y_pred: NDArray[np.float64]) -> dict[str, float]:
+    """Return NRMSE and RMSE of predictions, arrays of shape (n_samples,)."""
+    with np.errstate(over="ignore"):
+        rmse = float(np.sqrt(np.mean((y_true - y_pred) ** 2)))
+    return {"nrmse": nrmse(y_true, y_pred), "rmse": rmse}
+
+
+def score(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int] | None) -> float:
+    """Return one metric, for a search, larger being better: an error is negated, what is not finite is -inf.
+
+    Parameters
+    ----------
+    metric : str
+    y_true, y_pred : ndarray of shape (n_samples,)
+    labels : list of int or None
+        The data set's labels; None for regression.
+    """
+    if not np.isfinite(y_pred).all():
+        return -np.inf
+    if labels is None:
+        value = regression_metrics(y_true, y_pred)[metric]
+    elif len(labels) == 2:
+        value = _from_counts(metric, y_true, y_pred)
+    else:
+        value = classification_metrics(y_true, y_pred, labels)[metric]
+    if not np.isfinite(value):
+        return -np.inf
+    return -value if metric in LESS_IS_BETTER else value
+
+
+def _from_counts(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any]) -> float:
+    """Return a metric of two classes from its counts: a search asks for it thousands of times."""
+    positive, predicted = y_true > 0, y_pred > 0
+    tp = float(np.count_nonzero(positive & predicted))
+    fp = float(np.count_nonzero(predicted)) - tp
+    fn = float(np.count_nonzero(positive)) - tp
+    tn = len(y_true) - tp - fp - fn
+    if metric == "mcc":
+        product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+        return (tp * tn - fp * fn) / np.sqrt(product) if product else 0.0
+    if metric == "accuracy":
+        return (tp + tn) / len(y_true)
+    recall = tp / (tp + fn) if tp + fn else 0.0
+    precision = tp / (tp + fp) if tp + fp else 0.0
+    if metric == "gmean":
+        specificity = tn / (tn + fp) if tn + fp else 0.0
+        return float(np.sqrt(recall * specificity))
+    if metric == "f1":
+        return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
+    return {"recall": recall, "precision": precision}[metric]

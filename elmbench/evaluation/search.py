@@ -1,0 +1,190 @@
+"""Hyperparameter search: a grid of candidates, evaluated on inner folds or on an outer one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.evaluation.folds import Indices, fold_data, scale_columns, splitter, stratified_rows
+from elmbench.evaluation.metrics import score
+from elmbench.evaluation.seeds import integer_seed
+from elmbench.specs.grids import candidates
+from elmbench.specs.registry import find_model, parameter_names
+
+Predictions = Iterator[tuple[int, int, NDArray[Any]]]
+
+
+def model_seed(unit: dict[str, Any]) -> int:
+    """Return the `random_state` of a unit's model.
+
+    It does not depend on the grid or the reading, so these are compared on the same random nodes; a model that takes
+    over another's hyperparameters takes over its stream too.
+    """
+    return integer_seed("model", unit["dataset"]["name"], unit["run"], unit["fold"], unit["stream"])
+
+
+def fixed_parameters(factory: Callable[..., Any], params: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return the parameters that are the same for every candidate, with `random_state` where the model has one.
+
+    Hyperparameters that were taken over from another model and that this one does not have are left out.
+    """
+    known = parameter_names(factory)
+    if known is None:
+        return dict(params)
+    fixed = {name: value for name, value in params.items() if name in known}
+    if "random_state" in known:
+        fixed["random_state"] = seed
+    return fixed
+
+
+def clone_and_fit(
+    factory: Callable[..., Any],
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    folds: list[tuple[Indices, Indices]],
+    grid: list[dict[str, Any]],
+    fixed: dict[str, Any],
+) -> Predictions:
+    """Yield (candidate, fold, predictions) from one fit each: what every path must equal."""
+    for i, candidate in enumerate(grid):
+        for j, (train, test) in enumerate(folds):
+            estimator = factory(**fixed, **candidate)
+            yield i, j, estimator.fit(X[train], y[train]).predict(X[test])
+
+
+def grid_scores(
+    factory: Callable[..., Any],
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    folds: list[tuple[Indices, Indices]],
+    grid: list[dict[str, Any]],
+    fixed: dict[str, Any],
+    metric: str,
+    labels: list[int] | None,
+) -> NDArray[np.float64]:
+    """Return the score of every candidate on every fold, of shape (n_candidates, n_folds), larger being better.
+
+    The model's own path over the grid is used where it has one.
+
+    Parameters
+    ----------
+    factory : callable
+        The estimator class or factory.
+    X, y : ndarray of shape (n_samples, n_features), (n_samples,)
+    folds : list of (train, test) row numbers
+    grid : list of dict
+        The candidates.
+    fixed : dict
+        The other parameters.
+    metric : str
+    labels : list of int or None
+    """
+    path = getattr(factory, "evaluate_grid", None)
+    predictions = path(X, y, folds, grid, **fixed) if path else clone_and_fit(factory, X, y, folds, grid, fixed)
+    scores = np.full((len(grid), len(folds)), np.nan)
+    for i, j, predicted in predictions:
+        scores[i, j] = score(metric, y[folds[j][1]], predicted, labels)
+    return scores
+
+
+def best(scores: NDArray[np.float64]) -> int:
+    """Return the candidate of the best mean over folds; of equals the first in the order of the grid."""
+    means = scores.mean(axis=1)
+    return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
+
+
+def search_inner(unit: dict[str, Any], given: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+    """Choose hyperparameters on inner folds of the training part of one outer fold.
+
+    Parameters
+    ----------
+    unit : dict
+        A unit of kind "search": `model`, `params`, `grid`, `inner`, `metric`, `tune_rows` and the outer fold.
+    given : dict
+        Hyperparameters that were chosen for the model that this one is like.
+    data_dir : str or None
+
+    Returns
+    -------
+    dict
+        `params` (those given and those chosen here), `scores` (mean over the inner folds, one a candidate) and
+        `seconds`.
+    """
+    data = fold_data(unit, data_dir)
+    X, y = data.X_train, data.y_train
+    key = (unit["dataset"]["name"], unit["run"], unit["fold"])
+    rows = unit["tune_rows"]
+    if rows is not None and rows < len(y):
+        keep = stratified_rows(y, rows, data.labels is not None, "tune", *key)
+        X, y = X[keep], y[keep]
+    inner = splitter(unit["inner"]["kind"], unit["inner"]["folds"], integer_seed("inner", *key))
+    folds = list(inner.split(X, y))
+    started = time.perf_counter()
+    scores = _scores(unit, given, X, y, folds, data.labels)
+    seconds = time.perf_counter() - started
+    chosen = candidates(unit["grid"])[best(scores)]
+    return {"params": given | chosen, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}
+
+
+def _scores(
+    unit: dict[str, Any],
+    given: dict[str, Any],
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    folds: list[tuple[Indices, Indices]],
+    labels: list[int] | None,
+) -> NDArray[np.float64]:
+    factory = find_model(unit["model"]).factory(unit["task"])
+    grid = candidates(unit["grid"])
+    fixed = fixed_parameters(factory, given | unit["params"], model_seed(unit))
+    scale = unit["protocol"]["scale"]
+    if scale is None or scale["fit-on"] == "all":
+        return grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], labels)
+    # Scaled on the training rows only, the inputs differ from one inner fold to the next.
+    columns = []
+    for train, test in folds:
+        scaled = scale_columns(X, train, *scale["range"])
+        columns.append(grid_scores(factory, scaled, y, [(train, test)], grid, fixed, unit["metric"], labels))
+    return np.hstack(columns)
+
+
+def evaluate_outer(unit: dict[str, Any], given: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+    """Score every candidate on the test rows of one outer fold: a part of what `oracle` selection looks at.
+
+    Parameters and returned keys are those of `search_inner`, without the choice.
+    """
+    data = fold_data(unit, data_dir)
+    n_train = len(data.y_train)
+    X = np.vstack([data.X_train, data.X_test])
+    y = np.concatenate([data.y_train, data.y_test])
+    folds = [(np.arange(n_train), np.arange(n_train, len(y)))]
+    factory = find_model(unit["model"]).factory(unit["task"])
+    fixed = fixed_parameters(factory, given | unit["params"], model_seed(unit))
+    started = time.perf_counter()
+    scores = grid_scores(factory, X, y, folds, candidates(unit["grid"]), fixed, unit["metric"], data.labels)
+    return {"scores": scores[:, 0].tolist(), "seconds": time.perf_counter() - started}
+
+
+def choose(unit: dict[str, Any], evaluated: list[dict[str, Any]], given: dict[str, Any]) -> dict[str, Any]:
+    """Choose the candidate of the best mean over all outer test folds and runs (`oracle`).
+
+    Parameters
+    ----------
+    unit : dict
+        A unit of kind "choice", with `grid`.
+    evaluated : list of dict
+        The results of `evaluate_outer`, one an outer fold.
+    given : dict
+        Hyperparameters that were chosen for the model that this one is like.
+    """
+    scores = np.array([part["scores"] for part in evaluated]).T
+    chosen = candidates(unit["grid"])[best(scores)]
+    return {
+        "params": given | chosen,
+        "scores": scores.mean(axis=1).tolist(),
+        "seconds": float(sum(part["seconds"] for part in evaluated)) / len(evaluated),
+    }

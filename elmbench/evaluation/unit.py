@@ -1,0 +1,79 @@
+"""One unit of work, from its declaration to what the store keeps; no failure leaves this module as an exception."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from elmbench.errors import ElmbenchError
+from elmbench.evaluation.cell import evaluate_cell
+from elmbench.evaluation.search import choose, evaluate_outer, search_inner
+
+#: How a unit may end.
+STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
+
+
+def run_unit(
+    unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str | None, blas_threads: int = 1
+) -> dict[str, Any]:
+    """Run one unit.
+
+    Parameters
+    ----------
+    unit : dict
+        Kind "search" (inner folds), "grid" (one outer fold), "choice" (over the outer folds) or "cell", and what
+        determines its value.
+    inputs : dict of str to dict
+        Results of the units that it needs, by key.
+    data_dir : str or None
+        Folder of data files.
+    blas_threads : int
+        Threads of the linear algebra library while it runs.
+
+    Returns
+    -------
+    dict
+        `status` and `reason`; with status "ok" also what the unit yields; `warnings` that arose, each once.
+    """
+    failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
+    if failed is not None:
+        return {"status": failed["status"], "reason": f"the search before it: {failed['reason']}"}
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads):
+        warnings.simplefilter("default")
+        try:
+            result = _run(unit, inputs, data_dir)
+        except MemoryError as error:
+            result = {"status": "out-of-memory", "reason": str(error) or "the machine has no more memory"}
+        except ElmbenchError as error:
+            result = {"status": "failed", "reason": str(error)}
+        except Exception as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other
+            result = {
+                "status": "failed",
+                "reason": f"{type(error).__name__}: {error}",
+                "traceback": traceback.format_exc(limit=-6),
+            }
+    messages = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
+    return result | {"warnings": messages[:5]}
+
+
+def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str | None) -> dict[str, Any]:
+    given_from, chosen_from = unit.get("given"), unit.get("chosen")
+    nothing: dict[str, Any] = {"params": {}, "seconds": 0.0}
+    given = inputs[given_from] if given_from else nothing
+    match unit["kind"]:
+        case "cell":
+            chosen = inputs[chosen_from] if chosen_from else nothing
+            return evaluate_cell(unit, chosen["params"], chosen["seconds"], data_dir)
+        case "search":
+            found = search_inner(unit, given["params"], data_dir)
+        case "grid":
+            found = evaluate_outer(unit, given["params"], data_dir)
+        case "choice":
+            evaluated = [result for key, result in inputs.items() if key != given_from]
+            found = choose(unit, evaluated, given["params"])
+        case kind:
+            raise ValueError(f"expected a unit of kind search, grid, choice or cell, got {kind!r} instead")
+    return {"status": "ok", "reason": "", **found, "seconds": found["seconds"] + given["seconds"]}

@@ -1,0 +1,54 @@
+"""What a run will cost, roughly: for `--dry-run`, and for the time left while it runs."""
+
+from __future__ import annotations
+
+import math
+
+from elmbench.execution.plan import Unit
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.registry import find_model
+
+#: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
+_RATE = 2e10
+#: Seconds that a fit takes however small it is.
+_OVERHEAD = 5e-4
+#: What a search over a grid saves by sharing work between candidates.
+_SHARING = 0.3
+
+
+def estimated_seconds(unit: Unit) -> float:
+    """Return what a unit takes on one core of a desk machine, within a factor of a few.
+
+    Parameters
+    ----------
+    unit : dict
+        As a plan has it.
+    """
+    if unit["kind"] == "choice":
+        return 0.0
+    shape = load_dataset_specs().find(unit["dataset"]["name"]).shape
+    rows = min(shape.instances, unit["dataset"]["rows"] or shape.instances)
+    folds = unit["protocol"]["outer"]["folds"]
+    n = rows * (folds - 1) // folds
+    entry = find_model(unit["model"])
+    if unit["kind"] == "cell":
+        return 2 * _fit_seconds(entry.cost, n, shape.features, dict(unit["params"]))
+    if unit["kind"] == "search":
+        repeats = unit["inner"]["folds"]
+        n = min(n, unit["tune_rows"] or n) * (repeats - 1) // repeats
+    grid = unit["grid"]
+    middle = {name: values[len(values) // 2] for name, values in grid.items()}
+    return _SHARING * number_of_fits(unit) * _fit_seconds(entry.cost, n, shape.features, {**unit["params"], **middle})
+
+
+def number_of_fits(unit: Unit) -> int:
+    """Return how many models a unit stands for."""
+    if unit["kind"] in ("cell", "choice"):
+        return int(unit["kind"] == "cell")
+    repeats = unit["inner"]["folds"] if unit["kind"] == "search" else 1
+    return int(repeats * math.prod(len(values) for values in unit["grid"].values()))
+
+
+def _fit_seconds(cost: object, n: int, d: int, params: dict[str, object]) -> float:
+    operations = cost(n, d, params) if callable(cost) else 1e3 * n * d
+    return _OVERHEAD + operations / _RATE

@@ -1,0 +1,360 @@
+"""Planning: which cells a table has under a profile and readings, and which units of work lead to them.
+
+A unit is a plain dictionary of what determines its value; the hash of that is its key. So two tables that need the
+same cell share it, and whatever a reading does not touch is not computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from elmbench.datasets import dataset_identity
+from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.specs.catalogue import Resolved
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.experiments import Model, Selection
+from elmbench.specs.grids import Value
+from elmbench.specs.published import published_parameters
+from elmbench.specs.registry import find_model, model_version, registry
+
+Unit = dict[str, Any]
+
+#: Raised when the meaning of a stored result changes without anything in its unit changing.
+FORMAT = 1
+
+
+def key_of(content: Any) -> str:
+    """Return the key of a unit: 32 hexadecimal digits of the SHA-256 of its canonical JSON."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell as a table shows it, and the unit that it is computed by.
+
+    Attributes
+    ----------
+    dataset, model : str
+        The suite's name of the data set; the column.
+    run, fold : int
+        Counted from 0.
+    select, reading : str
+    key : str
+        Of the unit; empty for a cell that cannot run.
+    family : str
+        Hash of all that the cells of one table entry share; a change of it makes older ones stale.
+    unavailable : str
+        Why it cannot run.
+    """
+
+    dataset: str
+    model: str
+    run: int
+    fold: int
+    select: str
+    reading: str
+    key: str
+    family: str
+    unavailable: str = ""
+
+
+@dataclass
+class Plan:
+    """The cells that were asked for and every unit that they need.
+
+    Attributes
+    ----------
+    rows : list of Row
+    units : dict of str to dict
+        By key; a unit stands after those that it needs.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    units: dict[str, Unit] = field(default_factory=dict)
+
+    def add(self, unit: Unit) -> str:
+        key = key_of(unit)
+        self.units.setdefault(key, unit)
+        return key
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for, besides the experiment, profile and readings.
+
+    Attributes
+    ----------
+    datasets, models : tuple of str
+        Names to keep; all when empty. A model may be a column, or any name of the registry, which adds a column.
+    select : tuple of str
+        Selections in place of the profile's.
+    runs : int or None
+        Runs in place of the profile's.
+    with_baselines : bool
+        Add the registry's baselines as columns.
+    data_dir : str or None
+    """
+
+    datasets: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    select: tuple[Selection, ...] = ()
+    runs: int | None = None
+    with_baselines: bool = False
+    data_dir: str | None = None
+
+
+def needs(unit: Unit) -> list[str]:
+    """Return the keys of the units whose results this one takes."""
+    return [*unit.get("evaluated", ()), *(unit[k] for k in ("given", "chosen") if unit.get(k))]
+
+
+def make_plan(resolved: Resolved, request: Request) -> Plan:
+    """Return the plan of one experiment.
+
+    Raises
+    ------
+    ElmbenchError
+        If a data set or model that is asked for does not exist, or a data file is bad.
+    """
+    plan = Plan()
+    columns = _columns(resolved, request)
+    for name in _datasets(resolved, request):
+        _DatasetPlanner(plan, resolved, request, load_dataset_specs().find(name)).add_columns(columns)
+    return plan
+
+
+def _datasets(resolved: Resolved, request: Request) -> list[str]:
+    available = list(resolved.spec.datasets)
+    if not request.datasets:
+        return available
+    wanted = [load_dataset_specs().find(name).name for name in request.datasets]
+    for name in wanted:
+        if name not in resolved.file.spec.datasets:
+            raise ElmbenchError(
+                f"{resolved.file.id} has no data set {name!r}",
+                expected=f"one of {', '.join(resolved.file.spec.datasets)}",
+                next_step=f"elmbench show {resolved.file.id}",
+            )
+    return wanted
+
+
+def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
+    """Return the columns to fill: those of the table, and extra ones from the registry with their default grids."""
+    own = resolved.spec.models
+    extra = [entry.name for entry in registry().values() if entry.baseline] if request.with_baselines else []
+    chosen: dict[str, Model] = {}
+    for name in request.models:
+        matches = [column for column, model in own.items() if name.lower() == column.lower() or name == model.model]
+        if matches:
+            chosen |= {column: own[column] for column in matches}
+        else:
+            extra.append(find_model(name).name)
+    if not request.models:
+        chosen = dict(own)
+    return chosen | {name: extra_column(name) for name in extra if getattr(find_model(name), resolved.spec.task)}
+
+
+def extra_column(name: str) -> Model:
+    """Return a column for a model of the registry that the table does not have."""
+    grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
+    return Model.model_validate({"model": name, "search": grid})
+
+
+class _DatasetPlanner:
+    """Adds the cells of one data set to a plan."""
+
+    def __init__(self, plan: Plan, resolved: Resolved, request: Request, dataset: DatasetSpec) -> None:
+        self.plan = plan
+        self.resolved = resolved
+        self.request = request
+        self.dataset = dataset
+        protocol = resolved.spec.protocol
+        override = protocol.outer.overrides.get(dataset.name)
+        self.folds = (override.folds if override else None) or protocol.outer.folds
+        self.runs = request.runs or (override.runs if override else None) or protocol.outer.runs
+        self.options = dict(resolved.spec.data.get(dataset.name, {}))
+        self.published = self._published()
+
+    def _published(self) -> dict[str, dict[str, Any]]:
+        """Return the paper's hyperparameters for this data set, by column."""
+        spec = self.resolved.file.spec
+        if spec.published is None or spec.published.parameters is None:
+            return {}
+        table = published_parameters(self.resolved.file.path.parent / spec.published.parameters)
+        return {
+            model: params
+            for (dataset, model), params in table.items()
+            if load_dataset_specs().find(dataset).name == self.dataset.name
+        }
+
+    def add_columns(self, columns: dict[str, Model]) -> None:
+        """Add every cell of these columns."""
+        available = self.resolved.spec.models | columns
+        for select in self.request.select or self.resolved.spec.protocol.selections:
+            try:
+                identities = [self._identity(run) for run in range(self.runs)]
+            except DataUnavailableError as error:
+                self._add_unavailable(columns, select, error)
+                continue
+            for column in columns:
+                self._add_column(column, available, select, identities)
+
+    def _identity(self, run: int) -> str:
+        run = run if self.dataset.redraw == "run" else 0
+        return dataset_identity(self.dataset.name, self.request.data_dir, run=run, options=self.options)
+
+    def _add_unavailable(self, columns: Iterable[str], select: str, error: DataUnavailableError) -> None:
+        reason = f"{error.found}; {error.next_step}" if error.next_step else error.found
+        for column in columns:
+            for run in range(self.runs):
+                for fold in range(self.folds):
+                    row = self._row(column, run, fold, select, key="", family="unavailable")
+                    self.plan.rows.append(replace(row, unavailable=reason))
+
+    def _row(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> Row:
+        return Row(self.dataset.name, column, run, fold, select, self.resolved.reading, key, family)
+
+    def _add_column(self, column: str, models: dict[str, Model], select: Selection, identities: list[str]) -> None:
+        chain = _chain(column, models)
+        params = self._printed(chain, models) if select == "published" else None
+        if select == "published" and params is None:
+            # The paper prints no hyperparameters for this column: they are searched.
+            select = "nested"
+        leads = {
+            "published": dict,
+            "nested": lambda: self._nested(chain, models, identities),
+            "oracle": lambda: self._oracle(chain, models, identities),
+        }[select]()
+        family = key_of(
+            [
+                self._common(0, 0, identities[0])["protocol"],
+                self._stages(chain, models),
+                select,
+                params,
+                self.options,
+                self.resolved.settings.rows,
+                identities[0] if self.dataset.redraw != "run" else None,
+            ]
+        )
+        for run in range(self.runs):
+            for fold in range(self.folds):
+                unit = {
+                    **self._common(run, fold, identities[run]),
+                    **self._model(column, models),
+                    "kind": "cell",
+                    "params": models[column].params | (params or {}),
+                    "carry_over": models[column].carry_over,
+                    "chosen": leads.get((run, fold)),
+                }
+                key = self.plan.add(unit)
+                self.plan.rows.append(self._row(column, run, fold, select, key, family))
+
+    def _common(self, run: int, fold: int, identity: str) -> Unit:
+        protocol = self.resolved.spec.protocol
+        return {
+            "format": FORMAT,
+            "task": self.resolved.spec.task,
+            "dataset": {
+                "name": self.dataset.name,
+                "identity": identity,
+                "run": run if self.dataset.redraw == "run" else 0,
+                "options": self.options,
+                "rows": self.resolved.settings.rows,
+            },
+            "protocol": {
+                "scale": protocol.scale.model_dump(by_alias=True, mode="json") if protocol.scale else None,
+                "outer": {"kind": protocol.outer.kind, "folds": self.folds},
+                "order": protocol.order,
+            },
+            "run": run,
+            "fold": fold,
+        }
+
+    def _model(self, column: str, models: dict[str, Model]) -> Unit:
+        entry = find_model(models[column].model)
+        return {
+            "model": entry.name,
+            "version": model_version(entry, self.resolved.spec.task),
+            "stream": models[_chain(column, models)[0]].model,
+        }
+
+    def _stages(self, chain: list[str], models: dict[str, Model]) -> list[Any]:
+        return [[self._model(column, models), models[column].params, self._grid(models[column])] for column in chain]
+
+    def _grid(self, model: Model) -> dict[str, list[Value]]:
+        search = model.search
+        grids = search if isinstance(search, dict) else {n: self.resolved.spec.grids[n] for n in search}
+        return {name: grid.expand() for name, grid in grids.items()}
+
+    def _printed(self, chain: list[str], models: dict[str, Model]) -> dict[str, Any] | None:
+        """Return the printed hyperparameters of a column and of those that it is like; None unless all are there."""
+        params: dict[str, Any] = {}
+        for column in chain:
+            printed = self.published.get(column, {})
+            if set(self._grid(models[column])) - set(printed):
+                return None
+            params |= printed
+        return params
+
+    def _nested(
+        self, chain: list[str], models: dict[str, Model], identities: list[str]
+    ) -> dict[tuple[int, int], str | None]:
+        """Add the searches on inner folds; return the last one of each outer fold."""
+        protocol = self.resolved.spec.protocol
+        leads: dict[tuple[int, int], str | None] = {}
+        for run in range(self.runs):
+            for fold in range(self.folds):
+                last: str | None = None
+                for column in chain:
+                    grid = self._grid(models[column])
+                    if not grid:
+                        continue
+                    last = self.plan.add(
+                        {
+                            **self._common(run, fold, identities[run]),
+                            **self._model(column, models),
+                            "kind": "search",
+                            "params": models[column].params,
+                            "grid": grid,
+                            "inner": protocol.inner.model_dump(mode="json"),
+                            "metric": protocol.metrics[0],
+                            "tune_rows": self.resolved.settings.tune_rows,
+                            "given": last,
+                        }
+                    )
+                leads[run, fold] = last
+        return leads
+
+    def _oracle(
+        self, chain: list[str], models: dict[str, Model], identities: list[str]
+    ) -> dict[tuple[int, int], str | None]:
+        """Add the evaluations of every candidate on the outer folds and the choice over all of them."""
+        places = [(run, fold) for run in range(self.runs) for fold in range(self.folds)]
+        last: str | None = None
+        for column in chain:
+            grid = self._grid(models[column])
+            if not grid:
+                continue
+            shared = {
+                **self._model(column, models),
+                "params": models[column].params,
+                "grid": grid,
+                "metric": self.resolved.spec.protocol.metrics[0],
+                "given": last,
+            }
+            evaluated = [
+                self.plan.add({**self._common(run, fold, identities[run]), **shared, "kind": "grid"})
+                for run, fold in places
+            ]
+            last = self.plan.add({"kind": "choice", "grid": grid, "given": last, "evaluated": evaluated})
+        return dict.fromkeys(places, last)
+
+
+def _chain(column: str, models: dict[str, Model]) -> list[str]:
+    like = models[column].like
+    return [*(_chain(like, models) if like else []), column]

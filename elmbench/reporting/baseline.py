@@ -1,0 +1,155 @@
+"""The regression check: cells of profile `ci` against the committed baseline.
+
+The tolerance rule, the same for every model:
+
+* Metrics that count test rows (all of classification): the confusion counts may differ as if one test row had been
+  predicted otherwise; of more than two classes, the number of right predictions by one.
+* Metrics that are real numbers: 1e-6 relative; wider only where the cell's stored condition estimate says so, then
+  `10 * condition * 2.2e-16`. Where that exceeds 0.1 the figure says nothing, and only how the cell ended is compared.
+* How a cell ended, and the size of its model, must be equal. Times are not compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elmbench.errors import ElmbenchError
+from elmbench.reporting.cells import PLACE, TIMES, read_cells, write_frame
+
+RELATIVE = 1e-6
+UNDECIDED = 0.1
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A cell that is not what the baseline says.
+
+    Attributes
+    ----------
+    place : str
+        Data set, model, run and fold (and selection and reading).
+    what : str
+        The column.
+    baseline, found : str
+    allowed : str
+        The tolerance in words.
+    """
+
+    place: str
+    what: str
+    baseline: str
+    found: str
+    allowed: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcome of a check: how many cells were compared, and what differs."""
+
+    compared: int
+    differences: tuple[Difference, ...]
+
+
+def baseline_path(folder: Path, table: str) -> Path:
+    """Return where the baseline of a table is, beside its experiment file."""
+    return folder / f"{table}.baseline.csv"
+
+
+def update_baseline(cells: pd.DataFrame, path: Path) -> int:
+    """Write a baseline from the cells of profile `ci`; return the number of cells.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is no cell, or one failed: a baseline of failures would hide them.
+    """
+    bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
+    if not len(cells) or len(bad):
+        found = (
+            "there are no cells"
+            if not len(cells)
+            else f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}"
+        )
+        raise ElmbenchError(
+            f"{found}: no baseline is written",
+            expected="cells that ended ok or diverged",
+            next_step=f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci",
+        )
+    write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
+    return len(cells)
+
+
+def compare(cells: pd.DataFrame, path: Path) -> Comparison:
+    """Compare cells with a baseline by the rule above.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `cells.csv` has them.
+    path : Path
+        The baseline.
+    """
+    baseline = read_cells(path)
+    old = {_place(line): line for line in baseline.to_dict("records")}
+    new = {_place(line): line for line in cells.to_dict("records")}
+    differences = [Difference(place, "cell", "there", "missing", "the same cells") for place in old if place not in new]
+    differences += [
+        Difference(place, "cell", "missing", "there", "the same cells") for place in new if place not in old
+    ]
+    common = [place for place in old if place in new]
+    for place in common:
+        differences += _compare_cell(place, old[place], new[place])
+    return Comparison(len(common), tuple(differences))
+
+
+def _place(line: dict[Any, Any]) -> str:
+    words = [f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"]
+    return " ".join(words + ([line["reading"]] if line["reading"] else []))
+
+
+def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
+    if old["status"] != new["status"]:
+        return [Difference(place, "status", old["status"], new["status"], "equal")]
+    if old["status"] != "ok":
+        return []
+    found = []
+    if not _same(old.get("n_units"), new.get("n_units")):
+        found.append(Difference(place, "n_units", str(old["n_units"]), str(new["n_units"]), "equal"))
+    if "mcc" in old:
+        return found + _compare_counts(place, old, new)
+    tolerance = _tolerance(old.get("condition"))
+    for metric in [name for name in old if name not in (*PLACE, "n_units", "n_test", "condition", "params", "status")]:
+        a, b = float(old[metric]), float(new[metric])
+        if tolerance < UNDECIDED and abs(a - b) > tolerance * abs(a):
+            found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", f"{tolerance:.1e} relative"))
+    return found
+
+
+def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
+    names = [name for name in ("tn", "fp", "fn", "tp") if not pd.isna(old.get(name, np.nan))]
+    if names:
+        a, b = ([int(line[name]) for name in names] for line in (old, new))
+        flips = sum(abs(x - y) for x, y in zip(a, b, strict=True)) / 2
+        if flips > 1 or sum(a) != sum(b):
+            label = ", ".join(names)
+            return [Difference(place, label, str(a), str(b), "one test row predicted otherwise")]
+        return []
+    right, now = (round(float(line["accuracy"]) * int(line["n_test"])) for line in (old, new))
+    if abs(right - now) > 1:
+        return [Difference(place, "right predictions", str(right), str(now), "one test row predicted otherwise")]
+    return []
+
+
+def _tolerance(condition: Any) -> float:
+    if condition is None or pd.isna(condition):
+        return RELATIVE
+    return max(RELATIVE, 10 * float(condition) * float(np.finfo(float).eps))
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(pd.isna(a) and pd.isna(b)) or a == b

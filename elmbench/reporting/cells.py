@@ -1,0 +1,141 @@
+"""`cells.csv`: one line a cell, written from the store and read by everything that reports."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from elmbench.errors import ElmbenchError
+from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION
+from elmbench.execution.plan import Row
+from elmbench.execution.store import Store, write_atomically
+
+PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
+TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
+SELECTIONS = ("published", "nested", "oracle")
+
+
+def metric_columns(task: str) -> list[str]:
+    """Return the metric columns of a task's cells."""
+    return list(CLASSIFICATION if task == "classification" else REGRESSION)
+
+
+def cells_frame(rows: list[Row], store: Store, task: str, order: Order) -> pd.DataFrame:
+    """Return the cells that have ended, as a table.
+
+    Parameters
+    ----------
+    rows : list of Row
+        The cells that were asked for; those that have not run yet are left out.
+    store : Store
+    task : {"classification", "regression"}
+    order : Order
+        How the lines are sorted.
+
+    Returns
+    -------
+    DataFrame
+        With the columns of `cells.csv`.
+    """
+    lines = []
+    for row in rows:
+        if row.unavailable:
+            lines.append(_line(row, {"status": "unavailable", "reason": row.unavailable}))
+        elif (result := store.result(row.key)) is not None:
+            lines.append(_line(row, result))
+    columns = [*PLACE, "status", "reason", "params", *metric_columns(task), *TIMES, "n_units", "condition", "n_test"]
+    frame = pd.DataFrame(lines, columns=columns)
+    counts = ["run", "fold", "n_units", "n_test", *(c for c in ("tn", "fp", "fn", "tp") if c in columns)]
+    frame = frame.astype(dict.fromkeys(counts, "Int64"))
+    keys = [order.key(line) for line in lines]
+    return frame.iloc[sorted(range(len(frame)), key=lambda i: keys[i])].reset_index(drop=True)
+
+
+def _line(row: Row, result: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **{name: getattr(row, name) for name in PLACE},
+        "status": result["status"],
+        "reason": result["reason"],
+        "params": json.dumps(result.get("params", {}), sort_keys=True),
+        **result.get("metrics", {}),
+        **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
+    }
+
+
+class Order:
+    """The order of lines: default readings first, the table's own selection first, then as the table has them.
+
+    Parameters
+    ----------
+    datasets, models : sequence of str
+        As the table has them; what it does not have comes after, by name.
+    select : sequence of str
+        The table's own selections.
+    """
+
+    def __init__(self, datasets: list[str], models: list[str], select: list[str]) -> None:
+        self.datasets = datasets
+        self.models = models
+        self.select = [*select, *(s for s in SELECTIONS if s not in select)]
+
+    def key(self, line: Any) -> tuple[Any, ...]:
+        """Return the sort key of a line that has the columns of `PLACE`."""
+        return (
+            line["reading"] != "",
+            line["reading"],
+            self.select.index(line["select"]),
+            _position(self.datasets, line["dataset"]),
+            _position(self.models, line["model"]),
+            line.get("run", 0),
+            line.get("fold", 0),
+        )
+
+
+def _position(names: list[str], name: str) -> tuple[int, str]:
+    return (names.index(name), "") if name in names else (len(names), name)
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, atomically; floats keep every digit."""
+    buffer = io.StringIO()
+    frame.to_csv(buffer, index=False, lineterminator="\n")
+    write_atomically(path, buffer.getvalue())
+
+
+def read_cells(path: Path) -> pd.DataFrame:
+    """Return the content of a `cells.csv` or of a baseline.
+
+    Raises
+    ------
+    ElmbenchError
+        If it is not there or is no such file.
+    """
+    try:
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"run": "Int64", "fold": "Int64"})
+    except FileNotFoundError:
+        raise ElmbenchError(
+            f"{path} is not there", expected="results of an earlier run", next_step=f"elmbench run {_guess(path)}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ElmbenchError(
+            f"cannot read {path}: {error}",
+            expected="a table that elmbench wrote",
+            next_step=f"elmbench run {_guess(path)}",
+        ) from error
+    missing = [name for name in (*PLACE, "status") if name not in frame.columns]
+    if missing:
+        raise ElmbenchError(
+            f"{path} lacks the columns {', '.join(missing)}",
+            expected="a table that elmbench wrote",
+            next_step=f"elmbench run {_guess(path)}",
+        )
+    text = [name for name in ("reading", "reason", "params") if name in frame.columns]
+    return frame.fillna(dict.fromkeys(text, ""))
+
+
+def _guess(path: Path) -> str:
+    return f"{path.parent.parent.name}/{path.parent.name} --profile {path.parent.parent.parent.name}"

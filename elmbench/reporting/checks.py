@@ -1,0 +1,90 @@
+"""Results of many tables against their baselines or the published values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.reporting.baseline import Comparison, baseline_path, compare, update_baseline
+from elmbench.reporting.cells import read_cells
+from elmbench.reporting.results import read_results, results_folder
+from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue, resolve
+
+
+def _baseline(file: ExperimentFile) -> Path:
+    return baseline_path(file.path.parent, file.spec.table)
+
+
+def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[str, Comparison]:
+    """Compare the cells of tables with their baselines.
+
+    Parameters
+    ----------
+    names : list of str
+        Ids; every table that has a baseline when empty.
+    profile : str
+    results_dir : Path
+
+    Raises
+    ------
+    ElmbenchError
+        If a table that is named has no baseline, or one with a baseline has no results.
+    """
+    files = [find_experiment(name) for name in names] or [
+        f for f in load_catalogue().values() if _baseline(f).is_file()
+    ]
+    outcomes = {}
+    for file in files:
+        if not _baseline(file).is_file():
+            raise ElmbenchError(
+                f"{file.id} has no baseline",
+                expected=f"{_baseline(file).name} beside its experiment file",
+                next_step=f"elmbench run {file.id} --profile ci, then: elmbench baseline update {file.id}",
+            )
+        cells = read_cells(results_folder(results_dir, profile, file.id) / "cells.csv")
+        outcomes[file.id] = compare(cells, _baseline(file))
+    return outcomes
+
+
+def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
+    """Make the cells of profile `ci` the baselines of tables; return what was written."""
+    written = []
+    for file in [find_experiment(name) for name in names]:
+        cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
+        count = update_baseline(cells, _baseline(file))
+        written.append({"experiment": file.id, "cells": count, "file": f"experiments/{file.id}.baseline.csv"})
+    return written
+
+
+def check_published(names: list[str], profile: str, results_dir: Path) -> list[dict[str, Any]]:
+    """Count the verdicts on tables, default readings only.
+
+    Parameters
+    ----------
+    names : list of str
+        Ids; every table with results when empty.
+    profile : str
+    results_dir : Path
+
+    Returns
+    -------
+    list of dict
+        `experiment`, and how many published figures the results agree with, are near to, differ from, and how many
+        were `not run` (no data, limits, failures).
+    """
+    files = [find_experiment(name) for name in names] or [
+        file
+        for file in load_catalogue().values()
+        if (results_folder(results_dir, profile, file.id) / "cells.csv").is_file()
+    ]
+    lines = []
+    for file in files:
+        resolved = resolve(file, profile)
+        summary = read_results(resolved, results_dir).summary
+        own = summary[(summary["reading"] == "") & (summary["published"].notna())]
+        own = own[~own["metric"].isin(["fit_seconds", "n_units"])]
+        counts = own["verdict"].value_counts()
+        judged = {verdict: int(counts.get(verdict, 0)) for verdict in ("agrees", "near", "differs")}
+        lines.append({"experiment": file.id, **judged, "not run": len(own) - sum(judged.values())})
+    return lines

@@ -1,0 +1,115 @@
+"""The files of a table below the results folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from elmbench.execution.plan import Row
+from elmbench.execution.store import Store, write_atomically
+from elmbench.reporting.cells import cells_frame, read_cells, write_frame
+from elmbench.reporting.formats import markdown
+from elmbench.reporting.summary import summarise, table_order
+from elmbench.reporting.tables import Table, build_table
+from elmbench.specs.catalogue import Resolved
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one table has under one profile.
+
+    Attributes
+    ----------
+    folder : Path
+        Where its files are.
+    cells, summary : DataFrame
+    table : Table
+    """
+
+    folder: Path
+    cells: pd.DataFrame
+    summary: pd.DataFrame
+    table: Table
+
+
+def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
+    """Return the folder of a table: `<results-dir>/<profile>/<paper>/<table>`."""
+    return results_dir / profile / experiment
+
+
+def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
+    """Write `cells.csv`, `summary.csv`, `table.md` and `environment.json` from the store.
+
+    Raises
+    ------
+    StoreWriteError
+        If the folder cannot be written.
+    """
+    experiment = resolved.file.id
+    folder = results_folder(results_dir, resolved.profile, experiment)
+    rows = store.rows(resolved.profile, experiment)
+    cells = cells_frame(rows, store, resolved.spec.task, table_order(resolved))
+    results = _assemble(resolved, folder, cells)
+    commands = store.commands(resolved.profile, experiment)
+    write_frame(cells, folder / "cells.csv")
+    write_frame(results.summary, folder / "summary.csv")
+    write_atomically(folder / "table.md", markdown(results.table, commands))
+    record = _provenance(resolved, rows, store, commands)
+    write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
+    return results
+
+
+def read_results(resolved: Resolved, results_dir: Path) -> Results:
+    """Return what an earlier run wrote, from its `cells.csv`.
+
+    Raises
+    ------
+    ElmbenchError
+        If it is not there.
+    """
+    folder = results_folder(results_dir, resolved.profile, resolved.file.id)
+    return _assemble(resolved, folder, read_cells(folder / "cells.csv"))
+
+
+def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
+    summary = summarise(cells, resolved)
+    return Results(folder, cells, summary, build_table(summary, cells, resolved))
+
+
+def _provenance(resolved: Resolved, rows: list[Row], store: Store, commands: list[str]) -> dict[str, Any]:
+    """Return what every number of the table can be traced to."""
+    datasets: dict[str, set[str]] = {}
+    models: dict[str, str] = {}
+    environments: dict[str, int] = {}
+    for row in rows:
+        record = store.get(row.key) if row.key else None
+        if record is None:
+            continue
+        unit = record["unit"]
+        datasets.setdefault(row.dataset, set()).add(unit["dataset"]["identity"])
+        models[row.model] = f"{unit['model']}, version {unit['version']}"
+        environments[record["environment"]] = environments.get(record["environment"], 0) + 1
+    return {
+        "experiment": resolved.file.id,
+        "profile": resolved.profile,
+        "commands": commands,
+        "spec_sha256": hashlib.sha256(
+            json.dumps(resolved.file.content, sort_keys=True, default=str).encode()
+        ).hexdigest(),
+        "datasets": {name: sorted(found) for name, found in datasets.items()},
+        "models": models,
+        "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
+    }
+
+
+def read_commands(folder: Path) -> list[str]:
+    """Return the commands that made a table's results, as its `environment.json` says."""
+    try:
+        return list(json.loads((folder / "environment.json").read_text("utf-8"))["commands"])
+    except (OSError, ValueError, KeyError):
+        return []

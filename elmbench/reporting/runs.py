@@ -1,0 +1,223 @@
+"""A run from the request to the written tables: plan, run what is missing, write."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.execution.engine import Event, Settings, pending, run_units
+from elmbench.execution.environment import describe_environment
+from elmbench.execution.estimate import estimated_seconds, number_of_fits
+from elmbench.execution.plan import Plan, Request, Unit, make_plan, needs
+from elmbench.execution.store import Store
+from elmbench.reporting.results import Results, write_results
+from elmbench.specs.catalogue import Resolved, find_experiment, load_catalogue, resolve
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `elmbench run` is asked for.
+
+    Attributes
+    ----------
+    experiments : tuple of str
+        Ids or aliases.
+    paper : str or None
+        Every experiment of this paper.
+    everything : bool
+        Every experiment.
+    profile : str
+    readings : dict of str to str
+    request : Request
+    settings : Settings
+    retry, force : bool
+        As for `pending`.
+    """
+
+    experiments: tuple[str, ...] = ()
+    paper: str | None = None
+    everything: bool = False
+    profile: str = "fast"
+    readings: dict[str, str] = field(default_factory=dict)
+    request: Request = field(default_factory=Request)
+    settings: Settings = field(default_factory=Settings)
+    retry: bool = False
+    force: bool = False
+
+
+@dataclass
+class PreparedRun:
+    """A run that has been planned.
+
+    Attributes
+    ----------
+    options : RunOptions
+    results_dir : Path
+    store : Store
+    tables : list of (Resolved, Plan)
+    units : dict of str to dict
+        The units of all tables, each once.
+    todo : list of str
+        Keys of those that have to run.
+    """
+
+    options: RunOptions
+    results_dir: Path
+    store: Store
+    tables: list[tuple[Resolved, Plan]]
+    units: dict[str, Unit]
+    todo: list[str]
+
+    @property
+    def seconds(self) -> float:
+        """What is left to run takes about so long on the jobs that were asked for."""
+        work = [estimated_seconds(self.units[key]) for key in self.todo]
+        return max(sum(work) / self.options.settings.jobs, max(work, default=0.0))
+
+    def cells(self) -> dict[str, int]:
+        """Return how many cells are planned, how many still have to run and how many lack their data."""
+        rows = [row for _, plan in self.tables for row in plan.rows]
+        todo = set(self.todo)
+        return {
+            "planned": len(rows),
+            "to_run": sum(row.key in todo for row in rows),
+            "unavailable": sum(bool(row.unavailable) for row in rows),
+        }
+
+
+def chosen_experiments(options: RunOptions) -> list[str]:
+    """Return the ids of the experiments that are asked for.
+
+    Raises
+    ------
+    ElmbenchError
+        If none is, or one does not exist.
+    """
+    catalogue = load_catalogue()
+    if options.everything:
+        return list(catalogue)
+    if options.paper is not None:
+        papers = sorted({file.spec.paper for file in catalogue.values()})
+        if options.paper not in papers:
+            raise ElmbenchError(
+                f"there are no experiments of a paper {options.paper!r}",
+                expected=f"one of {', '.join(papers)}",
+                next_step="elmbench list experiments",
+            )
+        return [file.id for file in catalogue.values() if file.spec.paper == options.paper]
+    if not options.experiments:
+        raise ElmbenchError(
+            "no experiment is named",
+            expected="one or more ids, or --paper KEY, or --all",
+            next_step="elmbench list experiments",
+        )
+    return list(dict.fromkeys(find_experiment(name).id for name in options.experiments))
+
+
+def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
+    """Plan a run; nothing is computed or written.
+
+    Raises
+    ------
+    ElmbenchError
+        If something that is asked for does not exist, or a data file is bad.
+    """
+    ids = chosen_experiments(options)
+    files = [find_experiment(name) for name in ids]
+    for name in options.readings:
+        if not any(name in file.spec.readings for file in files):
+            resolve(files[0], options.profile, {name: options.readings[name]})
+    store = Store(results_dir)
+    tables: list[tuple[Resolved, Plan]] = []
+    units: dict[str, Unit] = {}
+    for file in files:
+        readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
+        resolved = resolve(file, options.profile, readings)
+        plan = make_plan(resolved, options.request)
+        tables.append((resolved, plan))
+        units |= plan.units
+    todo = pending(units, store, retry=options.retry, force=options.force)
+    return PreparedRun(options, results_dir, store, tables, units, todo)
+
+
+def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> list[Results]:
+    """Run what is missing and write the tables; after Ctrl-C too, with what has arrived.
+
+    Raises
+    ------
+    StoreWriteError
+        If the results folder cannot be written.
+    KeyboardInterrupt
+        After the tables have been written.
+    """
+    for resolved, plan in run.tables:
+        run.store.add_rows(resolved.profile, resolved.file.id, plan.rows, command_of(resolved, run.options))
+    environment = run.store.put_environment(describe_environment()) if run.todo else ""
+    settings = replace(run.options.settings, environment=environment)
+    try:
+        run_units(run.units, run.todo, run.store, settings, on_event)
+    except KeyboardInterrupt:
+        _write(run)
+        raise
+    return _write(run)
+
+
+def _write(run: PreparedRun) -> list[Results]:
+    return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
+
+
+def command_of(resolved: Resolved, options: RunOptions) -> str:
+    """Return the command that asks for these cells, without what does not change them."""
+    words = ["elmbench", "run", resolved.file.id, "--profile", resolved.profile]
+    request = options.request
+    for flag, values in (("-d", request.datasets), ("-m", request.models), ("--select", request.select)):
+        for value in values:
+            words += [flag, value]
+    if request.runs is not None:
+        words += ["--runs", str(request.runs)]
+    for reading in filter(None, resolved.reading.split(";")):
+        words += ["--reading", reading]
+    if request.with_baselines:
+        words.append("--with-baselines")
+    return shlex.join(words)
+
+
+def cost_by_table(run: PreparedRun) -> list[dict[str, Any]]:
+    """Return what is planned for each data set and column of each table, with the fits and seconds still to do."""
+    todo = set(run.todo)
+    counted: set[str] = set()
+    lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for resolved, plan in run.tables:
+        for row in plan.rows:
+            place = (resolved.file.id, row.dataset, row.model)
+            line = lines.setdefault(
+                place,
+                {
+                    **dict(zip(("experiment", "dataset", "model"), place, strict=True)),
+                    "cells": 0,
+                    "to_run": 0,
+                    "unavailable": 0,
+                    "fits": 0,
+                    "seconds": 0.0,
+                },
+            )
+            line["cells"] += 1
+            line["unavailable"] += bool(row.unavailable)
+            line["to_run"] += row.key in todo
+            for key in _with_needs(row.key, plan.units):
+                if key in todo and key not in counted:
+                    counted.add(key)
+                    line["fits"] += number_of_fits(plan.units[key])
+                    line["seconds"] += estimated_seconds(plan.units[key])
+    return list(lines.values())
+
+
+def _with_needs(key: str, units: dict[str, Unit]) -> Iterator[str]:
+    if key:
+        yield key
+        for name in needs(units[key]):
+            yield from _with_needs(name, units)

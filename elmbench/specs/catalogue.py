@@ -1,0 +1,291 @@
+"""The experiment files: found, read, laid over with a profile and readings."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.specs.experiments import Experiment, Paper, Profile
+from elmbench.specs.files import parse_spec, read_yaml, spec_root
+from elmbench.specs.grids import Grid
+
+PROFILES = ("ci", "fast", "paper")
+
+
+@dataclass(frozen=True)
+class ExperimentFile:
+    """An experiment file as read, before any profile or reading.
+
+    Attributes
+    ----------
+    path : Path
+    content : dict
+        The YAML, with what it is based on filled in.
+    spec : Experiment
+        The same, validated: the protocol as printed, default readings.
+    paper : Paper
+    """
+
+    path: Path
+    content: dict[str, Any]
+    spec: Experiment
+    paper: Paper
+
+    @property
+    def id(self) -> str:
+        return self.spec.id
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An experiment under one profile and one choice of readings.
+
+    Attributes
+    ----------
+    file : ExperimentFile
+    spec : Experiment
+    profile : str
+    settings : Profile
+        The profile as declared.
+    reading : str
+        The readings that are not the default, as `id=value;id=value`.
+    """
+
+    file: ExperimentFile
+    spec: Experiment
+    profile: str
+    settings: Profile
+    reading: str
+
+
+@cache
+def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
+    """Return every experiment by its id.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The folder that holds `experiments/`; the suite's own by default.
+
+    Raises
+    ------
+    ElmbenchError
+        If a file is not valid, or an id or alias stands twice.
+    """
+    folder = (root or spec_root()) / "experiments"
+    files: dict[str, ExperimentFile] = {}
+    for paper_path in sorted(folder.glob("*/paper.yaml")):
+        paper = parse_spec(Paper, read_yaml(paper_path), paper_path)
+        for path in sorted(paper_path.parent.glob("*.yaml")):
+            if path.name != "paper.yaml":
+                file = _read_experiment(path, paper)
+                files[file.id] = file
+    for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
+        if not (stray / "paper.yaml").is_file():
+            raise ElmbenchError(
+                f"{stray} holds experiments but no paper.yaml",
+                expected="a paper.yaml with key, title, authors, year and doi",
+                next_step="write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate",
+            )
+    _check_names(files)
+    return files
+
+
+def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
+    content = _with_base(path)
+    spec = parse_spec(Experiment, content, path)
+    expected_id = f"{path.parent.name}/{path.stem}"
+    if spec.id != expected_id:
+        raise ElmbenchError(
+            f"{path}: the id is {spec.id!r}",
+            expected=f"{expected_id!r}, as the file is called",
+            next_step="correct it, then: elmbench validate",
+        )
+    for name in spec.readings:
+        if name not in paper.readings:
+            raise ElmbenchError(
+                f"{path}: unknown reading {name!r}",
+                expected=f"one that {path.parent / 'paper.yaml'} defines: {', '.join(paper.readings)}",
+                next_step="correct it, then: elmbench validate",
+            )
+        for value in paper.readings[name].values.values():
+            parse_spec(Experiment, overlay(content, value.set), path, prefix=f"(reading {name})")
+    if spec.published is not None:
+        for csv in filter(None, (spec.published.values, spec.published.parameters)):
+            if not (path.parent / csv).is_file():
+                raise ElmbenchError(
+                    f"{path}: {csv} is not there",
+                    expected=f"a CSV file of published figures at {path.parent / csv}",
+                    next_step="correct it, then: elmbench validate",
+                )
+    return ExperimentFile(path, content, spec, paper)
+
+
+def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Return a file's content, laid over that of the file it is `based-on`."""
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise ElmbenchError(
+            f"{path}: holds {type(content).__name__}",
+            expected="a mapping of keys (id, title, ...)",
+            next_step="elmbench validate",
+        )
+    base = content.pop("based-on", None)
+    if base is None:
+        return content
+    base_path = path.parent / f"{base}.yaml"
+    if not base_path.is_file() or base_path in (*seen, path):
+        others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
+        raise ElmbenchError(
+            f"{path}: based on {base!r}, which is no other table of this paper or leads back here",
+            expected=f"one of {', '.join(others)}",
+            next_step="correct it, then: elmbench validate",
+        )
+    inherited = _with_base(base_path, (*seen, path))
+    for own in ("id", "aliases", "title", "label", "claims", "published", "models"):
+        if own in content:
+            inherited.pop(own, None)
+    inherited.pop("aliases", None)
+    return overlay(inherited, content, add=True)
+
+
+def _check_names(files: dict[str, ExperimentFile]) -> None:
+    taken: dict[str, str] = {}
+    for file in files.values():
+        for name in (file.id, *file.spec.aliases):
+            if name in taken:
+                raise ElmbenchError(
+                    f"{file.path}: the name {name!r} is taken by {taken[name]}",
+                    expected="ids and aliases that occur once",
+                    next_step="correct it, then: elmbench validate",
+                )
+            taken[name] = file.id
+
+
+def find_experiment(name: str) -> ExperimentFile:
+    """Return an experiment by its id or alias.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is none of that name.
+    """
+    files = load_catalogue()
+    for file in files.values():
+        if name == file.id or name in file.spec.aliases:
+            return file
+    known = [alias for file in files.values() for alias in (file.id, *file.spec.aliases)]
+    raise unknown_name("experiment", name, known, "elmbench list experiments")
+
+
+def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
+    """Return `content` with `change` laid over it, mapping by mapping.
+
+    A change to a model, a grid or the options of a data set that the experiment does not have is passed over unless
+    `add`, so that one reading can serve every table of a paper.
+    """
+    if not add:
+        present = {
+            "models": content.get("models", {}),
+            "grids": content.get("grids", {}),
+            "data": content.get("datasets", ()),
+        }
+        change = {
+            key: {k: v for k, v in value.items() if k in present[key]} if key in present else value
+            for key, value in change.items()
+        }
+    merged = copy.deepcopy(content)
+    _lay_over(merged, change)
+    return merged
+
+
+def _lay_over(target: dict[str, Any], change: dict[str, Any]) -> None:
+    for key, value in change.items():
+        if isinstance(value, dict) and value and isinstance(target.get(key), dict):
+            _lay_over(target[key], value)
+        else:
+            target[key] = copy.deepcopy(value)
+
+
+def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
+    """Return the experiment under a profile and readings.
+
+    Parameters
+    ----------
+    file : ExperimentFile
+    profile : {"ci", "fast", "paper"}
+        A profile that the file does not describe is the printed protocol.
+    readings : dict of str to str, optional
+        Values of readings, by id; those not named keep their default.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is no such profile, reading or value.
+    """
+    if profile not in PROFILES:
+        raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
+    content = file.content
+    labels = []
+    for name, value in sorted((readings or {}).items()):
+        if name not in file.spec.readings:
+            raise ElmbenchError(
+                f"{file.id} has no reading {name!r}",
+                expected=f"one of {', '.join(file.spec.readings) or '(it has none)'}",
+                next_step="elmbench list readings",
+            )
+        reading = file.paper.readings[name]
+        if value not in reading.values:
+            raise unknown_name(f"value of reading {name}", value, list(reading.values), "elmbench list readings")
+        content = overlay(content, reading.values[value].set)
+        if value != reading.default:
+            labels.append(f"{name}={value}")
+    spec = parse_spec(Experiment, content, file.path)
+    settings = spec.profiles.get(profile, Profile())
+    return Resolved(file, _apply(spec, settings), profile, settings, ";".join(labels))
+
+
+def _apply(spec: Experiment, profile: Profile) -> Experiment:
+    """Return the experiment with a profile's changes."""
+    outer = spec.protocol.outer
+    change: dict[str, Any] = {}
+    if profile.runs or profile.folds:
+        overrides = {
+            name: entry.model_copy(
+                update={
+                    "runs": profile.runs or entry.runs,
+                    "folds": profile.folds or entry.folds,
+                }
+            )
+            for name, entry in outer.overrides.items()
+        }
+        outer = outer.model_copy(
+            update={
+                "runs": profile.runs or outer.runs,
+                "folds": profile.folds or outer.folds,
+                "overrides": overrides,
+            }
+        )
+    protocol = spec.protocol.model_copy(update={"outer": outer, "select": profile.select or spec.protocol.select})
+    change["protocol"] = protocol
+    if profile.datasets is not None:
+        change["datasets"] = profile.datasets
+    if profile.models is not None:
+        change["models"] = {name: spec.models[name] for name in profile.models}
+    if profile.thin_grids:
+        change["grids"] = _thin(spec.grids, profile.thin_grids)
+        change["models"] = {
+            column: model.model_copy(update={"search": _thin(model.search, profile.thin_grids)})
+            if isinstance(model.search, dict)
+            else model
+            for column, model in change.get("models", spec.models).items()
+        }
+    return spec.model_copy(update=change)
+
+
+def _thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:
+    return {name: grid.thin(every) for name, grid in grids.items()}

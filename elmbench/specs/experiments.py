@@ -1,0 +1,202 @@
+"""What an experiment file says: protocol, models and grids, readings, published values, profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from elmbench.specs.grids import Grid
+
+Selection = Literal["nested", "oracle", "published"]
+Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
+#: Metrics of which less is better; all others are better when larger.
+LESS_IS_BETTER = frozenset({"nrmse", "rmse", "fit_seconds", "n_units"})
+
+
+def _hyphens(name: str) -> str:
+    return name.replace("_", "-")
+
+
+class Spec(BaseModel):
+    """A frozen model that refuses unknown keys and spells its own with hyphens."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=_hyphens)
+
+
+class Scale(Spec):
+    """Linear scaling of every input column to a range."""
+
+    range: tuple[float, float] = (0.0, 1.0)
+    #: Rows from which the ranges are taken: all of them (as the papers did) or the training part.
+    fit_on: Literal["all", "train"] = "all"
+
+
+class Splitter(Spec):
+    """How rows are divided."""
+
+    kind: Literal["stratified-kfold", "kfold"]
+    folds: int = Field(ge=2)
+
+
+class OuterOverride(Spec):
+    """What differs for one data set."""
+
+    folds: int | None = Field(default=None, ge=2)
+    runs: int | None = Field(default=None, ge=1)
+
+
+class Outer(Splitter):
+    """Repeated outer splits."""
+
+    runs: int = Field(default=1, ge=1)
+    overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
+
+
+class Protocol(Spec):
+    """How every model is evaluated."""
+
+    scale: Scale | None
+    outer: Outer
+    inner: Splitter
+    select: Selection | tuple[Selection, ...]
+    #: The first is the one that the hyperparameters are chosen by.
+    metrics: tuple[Metric, ...] = Field(min_length=1)
+    std: Literal["of-run-means", "of-folds"] = "of-run-means"
+    #: The order in which training rows reach a sequential model.
+    order: Literal["shuffled", "stored"] = "shuffled"
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        return (self.select,) if isinstance(self.select, str) else self.select
+
+
+class Model(Spec):
+    """One column of a table."""
+
+    model: str
+    #: The column whose hyperparameters this one takes over before it searches its own.
+    like: str | None = None
+    search: tuple[str, ...] | dict[str, Grid] = ()
+    params: dict[str, Any] = Field(default_factory=dict)
+    #: What a sequential model keeps from one outer fold of a run to the next: with `folds` it has seen test rows.
+    carry_over: Literal["none", "folds"] = "none"
+
+
+class Published(Spec):
+    """CSV files beside the experiment file."""
+
+    values: str
+    parameters: str | None = None
+
+
+class Claim(Spec):
+    """A sentence of the paper about this table."""
+
+    says: str
+    test: str
+    datasets: tuple[str, ...] = ()
+
+
+class Profile(Spec):
+    """What a profile changes about the printed protocol."""
+
+    datasets: tuple[str, ...] | None = None
+    models: tuple[str, ...] | None = None
+    runs: int | None = Field(default=None, ge=1)
+    folds: int | None = Field(default=None, ge=2)
+    select: Selection | tuple[Selection, ...] | None = None
+    #: Keep every n-th value of each grid.
+    thin_grids: int | None = Field(default=None, ge=1)
+    #: Keep so many rows of each data set, drawn at random (by class where there are classes).
+    rows: int | None = Field(default=None, ge=20)
+    #: Search hyperparameters on so many rows of the training part (drawn in the same way).
+    tune_rows: int | None = Field(default=None, ge=20)
+
+
+class ReadingValue(Spec):
+    """One way to read a passage."""
+
+    says: str
+    #: What it changes, laid over the experiment.
+    set: dict[str, Any] = Field(default_factory=dict)
+
+
+class Reading(Spec):
+    """A passage that the text does not settle; its first value is the default."""
+
+    question: str
+    values: dict[str, ReadingValue] = Field(min_length=2)
+
+    @property
+    def default(self) -> str:
+        return next(iter(self.values))
+
+
+class Paper(Spec):
+    """`experiments/<paper>/paper.yaml`: what the tables of one paper share."""
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    doi: str
+    readings: dict[str, Reading] = Field(default_factory=dict)
+
+
+class Experiment(Spec):
+    """`experiments/<paper>/<table>.yaml`."""
+
+    id: str = Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")
+    aliases: tuple[str, ...] = ()
+    title: str
+    #: How the paper calls it, such as "Table IV".
+    label: str
+    task: Literal["classification", "regression"]
+    datasets: tuple[str, ...] = Field(min_length=1)
+    #: Options of generated data, by data set.
+    data: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    protocol: Protocol
+    grids: dict[str, Grid] = Field(default_factory=dict)
+    models: dict[str, Model] = Field(min_length=1)
+    readings: tuple[str, ...] = ()
+    published: Published | None = None
+    claims: tuple[Claim, ...] = ()
+    profiles: dict[str, Profile] = Field(default_factory=dict)
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/")[0]
+
+    @property
+    def table(self) -> str:
+        return self.id.split("/")[1]
+
+    @field_validator("models")
+    @classmethod
+    def _like_is_a_column_before(cls, models: dict[str, Model]) -> dict[str, Model]:
+        seen: list[str] = []
+        for column, model in models.items():
+            if model.like is not None and model.like not in seen:
+                allowed = ", ".join(seen) or "none stands before it"
+                raise ValueError(f"{column} is like {model.like!r}; expected a column that stands before it: {allowed}")
+            seen.append(column)
+        return models
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> Experiment:
+        for column, model in self.models.items():
+            if isinstance(model.search, tuple):
+                for name in model.search:
+                    if name not in self.grids:
+                        raise ValueError(
+                            f"models.{column}.search names the grid {name!r}; expected one of {', '.join(self.grids)}"
+                        )
+        places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
+        places |= {f"profiles.{key}.datasets": profile.datasets or () for key, profile in self.profiles.items()}
+        for kind, names in places.items():
+            for name in names:
+                if name not in self.datasets:
+                    raise ValueError(f"{kind} names {name!r}; expected one of {', '.join(self.datasets)}")
+        return self

@@ -1,0 +1,80 @@
+"""Grids of hyperparameters as a researcher writes them, and the candidates they span."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Value = float | int | str
+
+
+class Grid(BaseModel):
+    """The values of one hyperparameter: a range, powers of a base, or a list.
+
+    `{from: 100, to: 1000, step: 50}`, `{powers-of-2: [-8, 13], step: 3}` or `{values: [1, 5, 10]}`; a plain list is
+    short for the last. Both ends belong to the range where the step reaches them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start: float | None = Field(default=None, alias="from")
+    stop: float | None = Field(default=None, alias="to")
+    powers_of_2: tuple[int, int] | None = Field(default=None, alias="powers-of-2")
+    powers_of_10: tuple[int, int] | None = Field(default=None, alias="powers-of-10")
+    step: float | None = None
+    values: tuple[Value, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_list(cls, content: Any) -> Any:
+        return {"values": content} if isinstance(content, list | tuple) else content
+
+    @field_validator("step")
+    @classmethod
+    def _positive(cls, step: float | None) -> float | None:
+        if step is not None and step <= 0:
+            raise ValueError("a step above 0 was expected")
+        return step
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Grid:
+        span = self.start is not None or self.stop is not None
+        forms = [span, self.powers_of_2 is not None, self.powers_of_10 is not None, self.values is not None]
+        if sum(forms) != 1:
+            raise ValueError("expected one of {from, to, step}, {powers-of-2}, {powers-of-10} or {values}")
+        if span and (self.start is None or self.stop is None or self.step is None):
+            raise ValueError("a range needs from, to and step")
+        if self.values is not None and self.step is not None:
+            raise ValueError("a list of values takes no step")
+        if not self.expand():
+            raise ValueError("the grid holds no value")
+        return self
+
+    def expand(self) -> list[Value]:
+        """Return the values, in the order in which ties are broken: the first wins."""
+        if self.values is not None:
+            return list(self.values)
+        for base, exponents in ((2, self.powers_of_2), (10, self.powers_of_10)):
+            if exponents is not None:
+                step = int(self.step or 1)
+                return [float(base) ** e for e in range(exponents[0], exponents[1] + 1, step)]
+        assert self.start is not None
+        assert self.stop is not None
+        assert self.step is not None
+        count = int((self.stop - self.start) / self.step + 1e-9) + 1
+        # Rounded, so that 0.05 * 3 is the 0.15 that a reader of the grid means.
+        values = [round(self.start + i * self.step, 12) for i in range(count)]
+        whole = all(float(x).is_integer() for x in (self.start, self.step))
+        return [int(v) for v in values] if whole else list(values)
+
+    def thin(self, every: int) -> Grid:
+        """Return the grid of every `every`-th value, the first included."""
+        return Grid(values=tuple(self.expand()[::every]))
+
+
+def candidates(grids: dict[str, list[Value]]) -> list[dict[str, Value]]:
+    """Return every combination of the grids' values, the last name varying fastest."""
+    names = list(grids)
+    return [dict(zip(names, combination, strict=True)) for combination in itertools.product(*grids.values())]
