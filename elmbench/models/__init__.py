@@ -1,14 +1,23 @@
 """The ELM family as scikit-learn estimators."""
 
 from elmbench.models.ald_kos_elm import ALDKOSELMClassifier, ALDKOSELMRegressor
+from elmbench.models.elm import ELMClassifier, ELMRegressor
 from elmbench.models.fb_kos_elm import FBKOSELMClassifier, FBKOSELMRegressor
+from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
+from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
 
 __all__ = [
     "ALDKOSELMClassifier",
     "ALDKOSELMRegressor",
+    "ELMClassifier",
+    "ELMRegressor",
     "FBKOSELMClassifier",
     "FBKOSELMRegressor",
+    "KELMClassifier",
+    "KELMRegressor",
     "KOSELMClassifier",
     "KOSELMRegressor",
+    "OSELMClassifier",
+    "OSELMRegressor",
 ]

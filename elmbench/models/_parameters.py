@@ -1,0 +1,60 @@
+"""Checks of constructor parameters, made when a model is fitted."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def check_real(name: str, value: Any, *, above: float = 0.0) -> float:
+    """Return `value` as a float.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number.
+    ValueError
+        If it is not finite, or not greater than `above`.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name}: expected a number greater than {above:g}, got {value!r} instead")
+    number = float(value)
+    if not (np.isfinite(number) and number > above):
+        raise ValueError(f"{name}: expected a finite number greater than {above:g}, got {value!r} instead")
+    return number
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return `value` as an int.
+
+    Raises
+    ------
+    TypeError
+        If it is not an integer.
+    ValueError
+        If it is less than 1.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(f"{name}: expected a positive integer, got {value!r} instead")
+    if value < 1:
+        raise ValueError(f"{name}: expected a positive integer, got {value!r} instead")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return `value`.
+
+    Raises
+    ------
+    ValueError
+        If it is not one of `choices`.
+    """
+    choices = sorted(choices)
+    if value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r} instead")
+    return str(value)

@@ -1,0 +1,213 @@
+"""The online sequential extreme learning machine: the output weights updated block by block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from elmbench.models._base import Array, SequentialClassifier, SequentialRegressor
+from elmbench.models._parameters import check_choice, check_count, check_real
+from elmbench.models.elm import HiddenNodesMixin
+from elmbench.numerics.nodes import padded
+from elmbench.numerics.recursive import pseudo_inverse_of_gram, update_as_printed, update_symmetric
+from elmbench.numerics.solve import RidgeSystem
+
+STARTS = ("pinv", "ridge")
+
+
+class _OSELM(HiddenNodesMixin, BaseEstimator):
+    """What the classifier and the regressor share."""
+
+    model_version: int = 1
+
+    P_: Array
+
+    def __init__(
+        self,
+        n_hidden: int = 20,
+        C: float = 1.0,
+        activation: str = "sigmoid",
+        initial_batch: int = 250,
+        batch_size: int = 200,
+        start: str = "pinv",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.C = C
+        self.activation = activation
+        self.initial_batch = initial_batch
+        self.batch_size = batch_size
+        self.start = start
+        self.random_state = random_state
+
+    def _fit(self, X: Array, T: Array) -> None:
+        initial_batch = check_count("initial_batch", self.initial_batch)
+        self._start(X.shape[1], T.shape[1])
+        self._update(X[:initial_batch], T[:initial_batch])
+        self._update(X[initial_batch:], T[initial_batch:])
+
+    def _start(self, n_features: int, n_outputs: int) -> None:
+        check_real("C", self.C)
+        check_choice("start", self.start, STARTS)
+        check_count("batch_size", self.batch_size)
+        self._draw_nodes(n_features)
+        self.beta_ = np.zeros((len(self.weights_), n_outputs))
+        self.n_seen_ = 0
+
+    def _update(self, X: Array, T: Array) -> None:
+        if self.n_seen_ == 0:
+            self._begin(X, T)
+        else:
+            step = update_as_printed if self.start == "pinv" else update_symmetric
+            for start in range(0, len(X), self.batch_size):
+                block = slice(start, start + self.batch_size)
+                self.P_, self.beta_ = step(self.P_, self.beta_, self._hidden(X[block]), T[block])
+        self.n_seen_ += len(X)
+
+    def _begin(self, X: Array, T: Array) -> None:
+        """Eqs. (5) and (6), the inverse of eq. (5) as `start` says."""
+        H = self._hidden(X)
+        if self.start == "pinv":
+            self.P_ = pseudo_inverse_of_gram(H)
+        else:
+            self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
+        self.beta_ = self.P_ @ (H.T @ T)
+
+    def _outputs(self, X: Array) -> Array:
+        with np.errstate(all="ignore"):  # the weights of a diverged model need not be finite
+            return super()._outputs(X)
+
+    @property
+    def condition_(self) -> float:
+        """The condition number of `P_` in the 1-norm: infinite where it is singular, NaN after a divergence."""
+        with np.errstate(all="ignore"):
+            return float(np.linalg.cond(self.P_, 1))
+
+    @classmethod
+    def memory_estimate(
+        cls,
+        n_samples: int,
+        n_features: int,
+        n_outputs: int = 1,
+        *,
+        n_hidden: int = 20,
+        initial_batch: int = 250,
+        batch_size: int = 200,
+        **params: Any,
+    ) -> int:
+        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem; the rows beyond the largest block make no difference.
+        n_hidden : int, default=20
+        initial_batch : int, default=250
+        batch_size : int, default=200
+        **params
+            The other parameters of the constructor, which make no difference.
+
+        Returns
+        -------
+        int
+        """
+        rows = min(n_samples, max(initial_batch, batch_size))
+        # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
+        floats = 4 * n_hidden**2 + 4 * rows * padded(n_hidden) + 3 * rows**2
+        return 8 * (floats + 2 * n_hidden * (n_features + 1 + n_outputs))
+
+
+class OSELMClassifier(SequentialClassifier, _OSELM):
+    """Online sequential extreme learning machine for classification.
+
+    The output weights of an `ELMClassifier`, found from a first block of rows and updated with every later block.
+
+    Parameters
+    ----------
+    n_hidden : int, default=20
+        Number of hidden nodes. More of them than the first block determines make the start "pinv" unstable.
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge. Used with `start` "ridge" only.
+    activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
+        The function of the hidden nodes.
+    initial_batch : int, default=250
+        Number of rows in the first block of `fit`. All the rows of a first call of `partial_fit` are its first block.
+    batch_size : int, default=200
+        Number of rows in a later block, also within one call of `partial_fit`.
+    start : {"pinv", "ridge"}, default="pinv"
+        What takes the place of the inverse in eq. (5), which does not exist for fewer rows than nodes. "pinv": the
+        pseudo-inverse pinv(H_1) pinv(H_1)', without a ridge; the later steps are then eqs. (7) and (8) as printed,
+        which may diverge. "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for every cut into
+        blocks.
+    random_state : int, RandomState or None, default=None
+        Draws the hidden nodes.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_hidden, n_features)
+    biases_ : ndarray of shape (n_hidden,)
+    beta_ : ndarray of shape (n_hidden, n_outputs)
+        Output weights; not finite after a divergence.
+    P_ : ndarray of shape (n_hidden, n_hidden)
+        The inverse that is carried on from block to block.
+    classes_ : ndarray of shape (n_classes,)
+    n_seen_ : int
+        Number of rows learnt from.
+    n_units_ : int
+        Number of hidden nodes.
+    condition_ : float
+        Condition number of `P_`, worked out when asked for.
+    n_features_in_ : int
+
+    References
+    ----------
+    Liang, Huang, Saratchandran, Sundararajan, A fast and accurate online sequential learning algorithm for feedforward
+    networks, IEEE Trans. NN 17(6), 2006; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels,
+    IEEE TNNLS 26(9), 2015, eqs. (5)-(8).
+    """
+
+
+class OSELMRegressor(SequentialRegressor, _OSELM):
+    """Online sequential extreme learning machine for regression, with one target or several.
+
+    As `OSELMClassifier`, with the values of `y` as targets.
+
+    Parameters
+    ----------
+    n_hidden : int, default=20
+        Number of hidden nodes. More of them than the first block determines make the start "pinv" unstable.
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge. Used with `start` "ridge" only.
+    activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
+        The function of the hidden nodes.
+    initial_batch : int, default=250
+        Number of rows in the first block of `fit`. All the rows of a first call of `partial_fit` are its first block.
+    batch_size : int, default=200
+        Number of rows in a later block, also within one call of `partial_fit`.
+    start : {"pinv", "ridge"}, default="pinv"
+        As in `OSELMClassifier`.
+    random_state : int, RandomState or None, default=None
+        Draws the hidden nodes.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_hidden, n_features)
+    biases_ : ndarray of shape (n_hidden,)
+    beta_ : ndarray of shape (n_hidden, n_outputs)
+        Output weights; not finite after a divergence.
+    P_ : ndarray of shape (n_hidden, n_hidden)
+        The inverse that is carried on from block to block.
+    n_seen_ : int
+        Number of rows learnt from.
+    n_units_ : int
+        Number of hidden nodes.
+    condition_ : float
+        Condition number of `P_`, worked out when asked for.
+    n_features_in_ : int
+
+    References
+    ----------
+    Those of `OSELMClassifier`.
+    """

@@ -1,0 +1,128 @@
+"""Squared distances and kernel matrices, in row blocks that need no temporary of the size of the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.numerics.solve import mirror
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Array = NDArray[np.float64]
+
+BLOCK_BYTES = 16 * 2**20
+"""Size of the temporaries of this module, in bytes (one row is the least)."""
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Yield the slices that cut `n_rows` rows of `n_columns` floats into blocks of about `BLOCK_BYTES`."""
+    step = max(1, BLOCK_BYTES // (8 * max(1, n_columns)))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def rbf_from_distances(distances: Array, gamma: float) -> Array:
+    """Turn squared distances into the Gaussian kernel exp(-gamma d^2), in place.
+
+    Parameters
+    ----------
+    distances : ndarray of any shape
+        Squared distances; overwritten.
+    gamma : float
+        Inverse squared width of the kernel.
+
+    Returns
+    -------
+    ndarray
+        `distances` itself, holding the kernel.
+
+    References
+    ----------
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (12).
+    """
+    np.multiply(distances, -gamma, out=distances)
+    return np.exp(distances, out=distances)
+
+
+KERNELS: dict[str, Callable[[Array, float], Array]] = {"rbf": rbf_from_distances}
+"""Kernels by name: each turns an array of squared distances into the kernel, in place."""
+
+
+def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
+    """Return the squared Euclidean distances between the rows of `X` and those of `Y`.
+
+    They come from d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` was taken off both, so that a common offset of
+    the data costs no digits. The error is of the order of the machine precision times the largest centred norm.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    Y : ndarray of shape (m, d), optional
+        `X` itself when left out; the result is then exactly symmetric, with an exactly zero diagonal.
+    out : ndarray of shape (n, m), optional
+        Where to write, in C or Fortran order.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Never negative.
+    """
+    return _fill(X, Y, out, lambda block: block)
+
+
+def kernel_matrix(
+    X: Array, Y: Array | None = None, *, gamma: float, kernel: str = "rbf", out: Array | None = None
+) -> Array:
+    """Return the kernel between the rows of `X` and those of `Y`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    Y : ndarray of shape (m, d), optional
+        `X` itself when left out; the result is then exactly symmetric.
+    gamma : float
+        Inverse squared width: exp(-gamma d^2).
+    kernel : str, default="rbf"
+        A key of `KERNELS`.
+    out : ndarray of shape (n, m), optional
+        Where to write, in C or Fortran order; nothing else of its size is allocated.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+    """
+    transform = KERNELS[kernel]
+    return _fill(X, Y, out, lambda block: transform(block, gamma))
+
+
+def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]) -> Array:
+    """Write `transform` of the squared distances block by block; against itself, each pair is computed once."""
+    symmetric = Y is None
+    if Y is None:
+        Y = X
+    if out is None:
+        out = np.empty((len(X), len(Y)))
+    centre = Y.mean(axis=0)
+    Y = Y - centre
+    y_norms = np.einsum("ij,ij->i", Y, Y)
+    for rows in row_blocks(len(X), len(Y)):
+        block_x = Y[rows] if symmetric else X[rows] - centre
+        stop = rows.stop if symmetric else len(Y)
+        block = (-2.0 * block_x) @ Y[:stop].T
+        block += np.einsum("ij,ij->i", block_x, block_x)[:, np.newaxis]
+        block += y_norms[:stop]
+        np.maximum(block, 0.0, out=block)
+        if symmetric:
+            square = block[:, rows.start :]
+            np.fill_diagonal(square, 0.0)
+            mirror(square)  # the product of a block with itself need not be symmetric to the last bit
+            transform(block)
+            out[: rows.start, rows] = block[:, : rows.start].T
+        else:
+            transform(block)
+        out[rows, :stop] = block
+    return out

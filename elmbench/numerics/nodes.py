@@ -1,0 +1,168 @@
+"""Random hidden nodes and the activations they are passed through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from elmbench.numerics.solve import mirror
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Array = NDArray[np.float64]
+
+TILE = 64
+"""Hidden nodes are worked on this many at a time, the last tile filled up, see `hidden_layer`."""
+
+ROW_BLOCK = 2048
+"""Rows that are passed through the hidden layer at a time where their outputs need not be kept."""
+
+
+def _sigmoid(Z: Array) -> Array:
+    """1 / (1 + exp(-z)), in place, without overflow."""
+    return expit(Z, out=Z)
+
+
+def _tanh(Z: Array) -> Array:
+    return np.tanh(Z, out=Z)
+
+
+def _relu(Z: Array) -> Array:
+    return np.maximum(Z, 0.0, out=Z)
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sigmoid": _sigmoid, "tanh": _tanh, "relu": _relu}
+"""Activations by name: each overwrites an array with its values."""
+
+
+def draw_hidden_nodes(
+    n_nodes: int, n_features: int, random_state: np.random.RandomState, low: float = -1.0, high: float = 1.0
+) -> tuple[Array, Array]:
+    """Draw the weights and biases of hidden nodes uniformly from [low, high].
+
+    They are drawn node by node, its weights and then its bias, so the nodes of a smaller network are the first nodes
+    of a larger one from the same random state.
+
+    Parameters
+    ----------
+    n_nodes : int
+    n_features : int
+    random_state : RandomState
+    low, high : float, default=-1 and 1
+        The interval; [-1, 1] is that of Scardapane et al., section V.A.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_nodes, n_features)
+    biases : ndarray of shape (n_nodes,)
+    """
+    nodes = random_state.uniform(low, high, size=(n_nodes, n_features + 1))
+    return np.ascontiguousarray(nodes[:, :-1]), np.ascontiguousarray(nodes[:, -1])
+
+
+def row_blocks(n_rows: int) -> Iterator[slice]:
+    """Yield the slices that cut `n_rows` rows into blocks of `ROW_BLOCK`."""
+    for start in range(0, n_rows, ROW_BLOCK):
+        yield slice(start, min(start + ROW_BLOCK, n_rows))
+
+
+def padded(n_nodes: int) -> int:
+    """Return `n_nodes` rounded up to whole tiles."""
+    return -(-n_nodes // TILE) * TILE
+
+
+def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sigmoid") -> Array:
+    """Return the outputs g(a.x + b) of the hidden nodes, filled up with columns of zeros to whole tiles.
+
+    All products are between whole tiles, so what a node yields is the same to the last bit in a network of any size.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    weights : ndarray of shape (L, d)
+    biases : ndarray of shape (L,)
+    activation : str, default="sigmoid"
+        A key of `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al.
+
+    Returns
+    -------
+    ndarray of shape (n, padded(L)), in Fortran order
+        The columns from L on are zero.
+    """
+    function = ACTIVATIONS[activation]
+    n_nodes = len(weights)
+    H = np.empty((len(X), padded(n_nodes)), order="F")
+    for start in range(0, n_nodes, TILE):
+        stop = min(start + TILE, n_nodes)
+        tile = np.zeros((X.shape[1], TILE))
+        tile[:, : stop - start] = weights[start:stop].T
+        block = X @ tile
+        block[:, : stop - start] += biases[start:stop]
+        H[:, start : start + TILE] = function(block)
+        H[:, stop : start + TILE] = 0.0
+    return H
+
+
+def gram_of_nodes(
+    X: Array, T: Array, weights: Array, biases: Array, activation: str = "sigmoid"
+) -> tuple[Array, Array]:
+    """Return H'H and H'T for the hidden outputs H of `X`, which are never held for more than `ROW_BLOCK` rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    T : ndarray of shape (n, k)
+        Targets.
+    weights, biases, activation
+        As in `hidden_layer`.
+
+    Returns
+    -------
+    gram : ndarray of shape (padded(L), padded(L))
+    moments : ndarray of shape (padded(L), k)
+        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone.
+    """
+    width = padded(len(weights))
+    gram = np.zeros((width, width), order="F")
+    moments = np.zeros((width, T.shape[1]))
+    for rows in row_blocks(len(X)):
+        H = hidden_layer(X[rows], weights, biases, activation)
+        for start in range(0, width, TILE):
+            stop = start + TILE
+            gram[:stop, start:stop] += H[:, :stop].T @ H[:, start:stop]
+            moments[start:stop] += H[:, start:stop].T @ T[rows]
+    mirror(gram.T)
+    return gram, moments
+
+
+def outer_gram(H: Array) -> Array:
+    """Return HH', summed tile by tile.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, w)
+        Hidden outputs as `hidden_layer` returns them.
+
+    Returns
+    -------
+    ndarray of shape (n, n), in Fortran order
+    """
+    gram = np.zeros((len(H), len(H)), order="F")
+    for start in range(0, H.shape[1], TILE):
+        add_outer_tile(gram, H[:, start : start + TILE])
+    return gram
+
+
+def add_outer_tile(gram: Array, tile: Array) -> None:
+    """Add the part of HH' that belongs to one tile of H, of shape (n, TILE), in place."""
+    gram += tile @ tile.T
+
+
+def transposed_product(H: Array, A: Array) -> Array:
+    """Return H'A, tile by tile, for H of shape (n, w) as `hidden_layer` returns it and A of shape (n, k)."""
+    tiles = H.T.reshape(-1, TILE, len(H))
+    return (tiles @ A).reshape(H.shape[1], A.shape[1])

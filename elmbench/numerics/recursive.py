@@ -1,0 +1,92 @@
+"""Recursive least squares in blocks: the inverse P = (H'H)^-1 and the output weights of a growing set of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+Array = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def pseudo_inverse_of_gram(H: Array) -> Array:
+    """Return pinv(H'H) = pinv(H) pinv(H)', exactly symmetric.
+
+    A singular value of H counts as zero up to max(n, L) eps times the largest, the rule of MATLAB's ``pinv(H)``. To
+    apply it to H'H instead would drop directions down to the square root of that, and with them all of the instability
+    that Scardapane et al. report on Calhousing.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, L)
+
+    Returns
+    -------
+    ndarray of shape (L, L)
+
+    References
+    ----------
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (5), whose inverse does not exist
+    for fewer rows than nodes.
+    """
+    _, values, rows = np.linalg.svd(H, full_matrices=False)
+    kept = values > max(H.shape) * _EPS * values[0]
+    half = np.ascontiguousarray(rows[kept].T / values[kept])
+    return half @ half.T
+
+
+def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
+    """Return P and the output weights after one block, by eqs. (7) and (8) evaluated as they are printed.
+
+    With an explicit inverse, from left to right. Where P is ill-conditioned its symmetry and definiteness are lost and
+    the weights diverge, as those of the paper did; what comes out then depends on round-off. Not finite where the
+    inverse does not exist.
+
+    Parameters
+    ----------
+    P : ndarray of shape (L, L)
+    beta : ndarray of shape (L, k)
+    H : ndarray of shape (b, L)
+        Hidden outputs of the block.
+    T : ndarray of shape (b, k)
+        Its targets.
+
+    Returns
+    -------
+    P : ndarray of shape (L, L)
+    beta : ndarray of shape (L, k)
+
+    References
+    ----------
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eqs. (7) and (8).
+    """
+    with np.errstate(all="ignore"):
+        gain = P @ H.T
+        try:
+            inverse = np.linalg.inv(np.eye(len(H)) + H @ gain)
+        except np.linalg.LinAlgError:
+            inverse = np.full((len(H), len(H)), np.nan)
+        P = P - gain @ inverse @ H @ P
+        return P, beta + P @ (H.T @ (T - H @ beta))
+
+
+def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
+    """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P symmetric.
+
+    With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, P loses W'W. As accurate as solving anew for all rows.
+
+    Parameters and returns are those of `update_as_printed`, which does the step where I + HPH' is not positive definite
+    within round-off.
+    """
+    HP = H @ P
+    inner = HP @ H.T
+    np.einsum("ii->i", inner)[:] += 1.0
+    try:
+        factor = cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return update_as_printed(P, beta, H, T)
+    W = solve_triangular(factor, HP, lower=True, overwrite_b=True, check_finite=False)
+    P = P - W.T @ W
+    return P, beta + P @ (H.T @ (T - H @ beta))

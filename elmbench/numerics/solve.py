@@ -1,0 +1,96 @@
+"""Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs
+
+Array = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class RidgeSystem:
+    """The matrix A + ridge I, factored in the memory of A.
+
+    By Cholesky. Where that breaks down because the ridge is below the round-off of A (or leaves a squared pivot below n
+    times the machine precision times the largest diagonal entry), by eigenvalues instead, of which those are kept that
+    exceed n times the machine precision times the largest one: solutions are then those of least norm. The second way
+    takes two more matrices of the size of A.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n)
+        Symmetric, positive semi-definite. Overwritten; in Fortran order, no second matrix of its size is needed.
+    ridge : float
+        Added to the diagonal: 1/C in all models of the family.
+
+    References
+    ----------
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, the inverses of eqs. (3) and (4).
+    """
+
+    def __init__(self, A: Array, ridge: float) -> None:
+        A = np.asfortranarray(A)
+        diagonal = _diagonal(A)
+        before = diagonal.copy()
+        diagonal += ridge
+        largest = diagonal.max()
+        self._norm = float(dlange("1", A))
+        self._factor: Array | None = A
+        _, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
+        if info == 0 and diagonal.min() ** 2 > len(A) * _EPS * largest:
+            return
+        # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
+        mirror(A.T)
+        diagonal[:] = before
+        self._factor = None
+        values, vectors = eigh(A, overwrite_a=True, check_finite=False)
+        self._values = values + ridge
+        kept = self._values > len(values) * _EPS * max(self._values[-1], 0.0)
+        self._half = vectors[:, kept] / np.sqrt(self._values[kept])
+
+    def solve(self, B: Array) -> Array:
+        """Return the solution Z of (A + ridge I) Z = B, both of shape (n, k)."""
+        if self._factor is None:
+            return self._half @ (self._half.T @ B)
+        solution, _ = dpotrs(self._factor, B, lower=1)
+        return solution
+
+    def inverse(self) -> Array:
+        """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; the factor is lost to it."""
+        if self._factor is None:
+            return np.asfortranarray(self._half @ self._half.T)
+        inverse, _ = dpotri(self._factor, lower=1, overwrite_c=1)
+        mirror(inverse)
+        return inverse
+
+    @property
+    def condition(self) -> float:
+        """The condition number.
+
+        In the 1-norm, as LAPACK's pocon estimates it from the factor; in the fallback from the eigenvalues, infinite
+        where one is not positive.
+        """
+        if self._factor is None:
+            return float(self._values[-1] / self._values[0]) if self._values[0] > 0 else float(np.inf)
+        reciprocal, _ = dpocon(self._factor, self._norm, uplo="L")
+        return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
+
+
+def mirror(A: Array) -> None:
+    """Copy the lower triangle of a square matrix onto its upper one, in place."""
+    step = 256
+    for start in range(0, len(A), step):
+        stop = min(start + step, len(A))
+        block = A[start:stop, start:stop]
+        lower = np.tril_indices(stop - start, -1)
+        block.T[lower] = block[lower]
+        A[start:stop, stop:] = A[stop:, start:stop].T
+
+
+def _diagonal(A: Array) -> Array:
+    """Return the diagonal of A as a view that can be written to."""
+    return np.einsum("ii->i", A)
