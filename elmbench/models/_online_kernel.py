@@ -42,35 +42,39 @@ class OnlineKernel(BaseEstimator):
         self._state = self._new_state(n_features, n_outputs)
 
     def _update(self, X: Array, T: Array) -> None:
-        state = self._state
-        state.extend(X, T)
-        self.n_units_ = state.size
-        self.beta_ = state.weights[: state.size].copy()
+        self._state.extend(X, T)
+        self.n_units_ = self._state.size
 
     def _outputs(self, X: Array) -> Array:
-        dictionary, gamma = self.dictionary_, self._state.gamma
-        outputs = np.zeros((len(X), self.beta_.shape[1]))
+        dictionary, beta, gamma = self.dictionary_, self.beta_, self._state.gamma
+        outputs = np.zeros((len(X), beta.shape[1]))
         if len(dictionary) > 0:
             for rows in row_blocks(len(X), len(dictionary)):
-                outputs[rows] = kernel_matrix(X[rows], dictionary, gamma=gamma) @ self.beta_
+                outputs[rows] = kernel_matrix(X[rows], dictionary, gamma=gamma) @ beta
         return outputs
+
+    @property
+    def beta_(self) -> Array:
+        """Output weights, of shape (n_units, n_outputs)."""
+        check_is_fitted(self, "n_units_")
+        return self._state.solution()[1].copy()
 
     @property
     def dictionary_(self) -> Array:
         """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`."""
-        check_is_fitted(self, "beta_")
+        check_is_fitted(self, "n_units_")
         return np.ascontiguousarray(self._state.dictionary[:, : self._state.size].T)
 
     @property
     def inverse_(self) -> Array:
         """The inverse that is updated with each row, of shape (n_units, n_units); exactly symmetric."""
-        check_is_fitted(self, "beta_")
-        return self._state.inverse[: self._state.size, : self._state.size]
+        check_is_fitted(self, "n_units_")
+        return self._state.solution()[0]
 
     @property
     def condition_(self) -> float:
         """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed when asked for."""
-        check_is_fitted(self, "beta_")
+        check_is_fitted(self, "n_units_")
         if self.n_units_ == 0:
             return 1.0
         matrix = kernel_matrix(self.dictionary_, gamma=self._state.gamma)

@@ -58,6 +58,7 @@ class InverseState:
     size: int = 0
     seen: int = 0
     age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
+    doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
     dictionary: Array = field(init=False)
     targets: Array = field(init=False)
     weights: Array = field(init=False)
@@ -85,12 +86,24 @@ class InverseState:
             self._reserve(max(wanted, min(self.budget, 2 * len(self.inverse))))
         position = 0
         while position < len(X):
-            position, self.size, self.seen, self.age, status = run(
+            position, self.size, self.seen, self.age, self.doubtful, status = run(
                 "absorb", position, X, T, gram, self.gamma, self.ridge, self.budget, self.size, self.seen, self.age,
-                self.dictionary, self.targets, self.weights, self.inverse,
+                self.doubtful, self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
             if status == DRIFT:
-                self._factorise(gram)
+                m = self.size
+                self.inverse[:m, :m], self.weights[:m] = self._from_scratch(gram)
+                self.age = 0
+
+    def solution(self, gram: Array = NO_GRAM) -> tuple[Array, Array]:
+        """Return the inverse and the weights, of shape (size, size) and (size, n_outputs).
+
+        Those of the state itself, unless round-off was seen to matter in the last rows. Then they are computed from
+        scratch, and the state stays as it is: what is learnt next must not depend on who looked.
+        """
+        if self.seen <= self.doubtful:
+            return self._from_scratch(gram)
+        return self.inverse[: self.size, : self.size], self.weights[: self.size]
 
     def _reserve(self, capacity: int) -> None:
         self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
@@ -98,13 +111,9 @@ class InverseState:
         self.weights = _enlarged(self.weights, (capacity, self.n_outputs))
         self.inverse = _enlarged(self.inverse, (capacity, capacity))
 
-    def _factorise(self, gram: Array) -> None:
-        """Compute the inverse and the weights from the dictionary, where round-off has spoilt them."""
-        m = self.size
-        fresh = inverse_from_scratch(self.dictionary[:, :m], self.gamma, self.ridge, gram)
-        self.inverse[:m, :m] = fresh
-        self.weights[:m] = fresh @ self.targets[:m]
-        self.age = 0
+    def _from_scratch(self, gram: Array) -> tuple[Array, Array]:
+        targets = self.targets[: self.size]
+        return solve_from_scratch(self.dictionary[:, : self.size], targets, self.gamma, self.ridge, gram)
 
 
 @dataclass
@@ -146,11 +155,10 @@ class DependencyState:
         """What is added to the diagonal of K: nothing."""
         return 0.0
 
-    @property
-    def weights(self) -> Array:
-        """Output weights K^-1 c of shape (size, n_outputs)."""
-        m = self.size
-        return self.inverse[:m, :m] @ self.fitted[:m]
+    def solution(self) -> tuple[Array, Array]:
+        """Return the inverse and the weights K^-1 c, of shape (size, size) and (size, n_outputs)."""
+        inverse = self.inverse[: self.size, : self.size]
+        return inverse, inverse @ self.fitted[: self.size]
 
     def extend(self, X: Array, T: Array, gram: Array = NO_GRAM) -> None:
         """Learn rows in the order in which they stand; see `InverseState.extend`."""
@@ -167,7 +175,9 @@ class DependencyState:
                 self._reserve(min(self.max_atoms, 2 * len(self.inverse)))
             elif status == DRIFT:
                 m = self.size
-                self.inverse[:m, :m] = inverse_from_scratch(self.dictionary[:, :m], self.gamma, 0.0, gram)
+                self.inverse[:m, :m], _ = solve_from_scratch(
+                    self.dictionary[:, :m], self.fitted[:m], self.gamma, 0.0, gram
+                )
                 self.age = 0
 
     def _reserve(self, capacity: int) -> None:
@@ -196,38 +206,42 @@ def kernel_square(X: Array, gamma: float, gram: Array = NO_GRAM) -> Array:
     return out
 
 
-def inverse_from_scratch(dictionary: Array, gamma: float, ridge: float, gram: Array = NO_GRAM) -> Array:
-    """Return the inverse of K + ridge I by a Cholesky factorisation.
+def solve_from_scratch(
+    dictionary: Array, targets: Array, gamma: float, ridge: float, gram: Array = NO_GRAM
+) -> tuple[Array, Array]:
+    """Return the inverse of K + ridge I and its product with the targets, by a Cholesky factorisation.
 
-    Where that matrix is not positive definite in floating point, the least power of ten of n times the machine
-    precision that makes it so is added to its diagonal.
+    Where that matrix is not positive definite in floating point, n times the machine precision is added to its
+    diagonal, and ten times more until it is.
 
     Parameters
     ----------
     dictionary : ndarray of shape (n_features, n)
         The rows, as columns.
+    targets : ndarray of shape (n, n_outputs)
     gamma, ridge : float
     gram : ndarray, optional
         See `kernel_square`.
 
     Returns
     -------
-    ndarray of shape (n, n)
+    inverse : ndarray of shape (n, n)
         Exactly symmetric.
+    weights : ndarray of shape (n, n_outputs)
     """
     regularised = kernel_square(dictionary.T, gamma, gram)
-    diagonal = np.arange(len(regularised))
-    regularised[diagonal, diagonal] += ridge
+    diagonal = np.einsum("ii->i", regularised)
+    diagonal += ridge
     jitter = len(regularised) * EPS
-    while True:
-        factor, info = lapack.dpotrf(regularised, lower=1)
-        if info == 0:
-            break
-        regularised[diagonal, diagonal] += jitter
+    factor, info = lapack.dpotrf(regularised, lower=1)
+    while info != 0:
+        diagonal += jitter
         jitter *= 10.0
+        factor, info = lapack.dpotrf(regularised, lower=1)
+    weights, _ = lapack.dpotrs(factor, targets, lower=1)
     inverse, _ = lapack.dpotri(factor, lower=1)
     mirror(inverse)
-    return inverse
+    return inverse, weights
 
 
 def _writable(array: Array) -> Array:

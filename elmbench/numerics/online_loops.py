@@ -76,11 +76,12 @@ def absorb(
     m: int,
     seen: int,
     age: int,
+    doubtful: int,
     dictionary: Array,
     targets: Array,
     weights: Array,
     inverse: Array,
-) -> tuple[int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int]:
     """Learn `rows` from `position` on by Table I of the paper, pruning to `budget` rows after each.
 
     Parameters
@@ -94,12 +95,14 @@ def absorb(
     budget, m, seen, age : int
         Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed
         from scratch.
+    doubtful : int
+        Number of rows up to which the state is doubtful: `CHECK_EVERY` after round-off was last seen to matter.
     dictionary, targets, weights, inverse : ndarray
         The state, changed in place, with room for all the rows or for the budget.
 
     Returns
     -------
-    position, m, seen, age, status : int
+    position, m, seen, age, doubtful, status : int
         `status` is `DRIFT` when the inverse has to be computed from scratch before row `position` is learnt.
     """
     n_rows, n_features = rows.shape
@@ -111,8 +114,7 @@ def absorb(
     status = DONE
     t = position
     while t < n_rows:
-        settled = age < max(m, CHECK_EVERY)  # factorised so lately that doing it again would not pay
-        if seen % CHECK_EVERY == 0 and m > 0 and not settled:
+        if seen % CHECK_EVERY == 0 and m > 0 and age > 0:
             j = (seen // CHECK_EVERY) % m
             for f in range(n_features):
                 point[f] = dictionary[f, j]
@@ -122,8 +124,10 @@ def absorb(
             pending = 0
             worst = max(unit_residual(j, m, z), weight_residual(j, m, k, weights, targets))
             if not worst <= DRIFT_TOLERANCE:
-                status = DRIFT
-                break
+                doubtful = seen + CHECK_EVERY
+                if age >= max(CHECK_EVERY, m // 4):
+                    status = DRIFT
+                    break
         for f in range(n_features):
             point[f] = rows[t, f]
         kernel_row(point, dictionary, m, gamma, gram, k)  # Table I, line 4
@@ -132,10 +136,12 @@ def absorb(
         # Line 6, with k(x, x) = 1. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
         r = ridge + 1.0 - inner(k, z, m)
         floor = max(ridge, 8.0 * EPS)
-        if not r >= 0.99 * floor and not settled:
-            status = DRIFT
-            break
-        r = max(r, floor)
+        if not 0.99 * floor <= r <= 1.01 * (1.0 + ridge):
+            doubtful = seen + CHECK_EVERY
+            if age >= max(16, m // 8):
+                status = DRIFT
+                break
+        r = min(max(r, floor), 1.0 + ridge)
         for o in range(n_outputs):  # line 8
             errors[o] = values[t, o]
         for s in range(m):
@@ -194,4 +200,4 @@ def absorb(
         t += 1
     if pending > 0:
         settle(inverse, m, pending, u, v, k, z)
-    return t, m, seen, age, status
+    return t, m, seen, age, doubtful, status

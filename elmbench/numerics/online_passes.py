@@ -27,7 +27,7 @@ DONE, GROW, DRIFT = 0, 1, 2
 CHECK_EVERY = 64
 """Rows between two looks at the residual, and the least number of rows between two factorisations."""
 
-DRIFT_TOLERANCE = 1e-8
+DRIFT_TOLERANCE = 1e-6
 """Largest residual of the inverse and of the weights that counts as sound."""
 
 EPS = 2.220446049250313e-16
