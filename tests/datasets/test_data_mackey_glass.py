@@ -1,0 +1,113 @@
+"""The Mackey-Glass series: the same numbers everywhere, noise of its own every run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from elmbench.datasets import dataset_identity, load_dataset, mackey_glass
+from elmbench.datasets.seeds import data_stream
+from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLEAN = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"
+
+
+def test_checksum_of_the_clean_series() -> None:
+    series = mackey_glass.clean_series(20_007)
+    assert mackey_glass.series_sha256(series) == CLEAN
+
+
+def test_python_and_machine_code_agree_to_the_last_bit() -> None:
+    start = np.full(mackey_glass.DELAY_STEPS, mackey_glass.BEFORE)
+    plain = mackey_glass.integrate(start.copy(), 400)
+    np.testing.assert_array_equal(mackey_glass.clean_series(400), plain)
+
+
+def test_the_series_solves_the_equation() -> None:
+    # An independent integration by Heun's method, with a coarser step, before the chaos has grown.
+    step, delay = 0.05, 600
+    x = [0.9] * (delay + 1)
+    for _ in range(int(60 / step)):
+        late, now = x[-1 - delay], x[-1]
+        drive = 0.2 * late / (1 + late**10)
+        slope = drive - 0.1 * now
+        x.append(now + step * (slope + drive - 0.1 * (now + step * slope)) / 2)
+    np.testing.assert_allclose(mackey_glass.clean_series(11), x[delay :: int(6 / step)], atol=4e-3)
+
+
+def test_rows_are_seven_samples_and_the_next_one() -> None:
+    data = load_dataset("Mackey-Glass", options={"noise_variance": 0})
+    series = mackey_glass.clean_series(20_007)
+    assert data.X.shape == (20_000, 7)
+    assert data.y.dtype == np.float64
+    np.testing.assert_array_equal(data.X[0], series[:7])
+    np.testing.assert_array_equal(data.X[-1], series[-8:-1])
+    np.testing.assert_array_equal(data.y, series[7:])
+
+
+def test_noise_is_added_to_the_series_and_redrawn_every_run() -> None:
+    clean = load_dataset("mackey-glass", options={"noise_variance": 0})
+    runs = [load_dataset("mackey-glass", run=run) for run in (0, 1)]
+    for data in runs:
+        assert np.var(data.y - clean.y) == pytest.approx(1.5e-4, rel=0.05)
+        np.testing.assert_array_equal(data.X[1:, -1], data.y[:-1])  # one noise a sample, not one a use
+    assert not np.array_equal(runs[0].y, runs[1].y)
+    assert np.abs(np.corrcoef(runs[0].y - clean.y, runs[1].y - clean.y)[0, 1]) < 0.03
+    np.testing.assert_array_equal(runs[1].y, load_dataset("mackey-glass", run=1).y)
+    doubled = load_dataset("mackey-glass", options={"noise_variance": 2e-4})
+    np.testing.assert_allclose(doubled.y - clean.y, (runs[0].y - clean.y) * np.sqrt(4 / 3), atol=1e-12)
+
+
+def test_checksum_and_identity_cover_options_and_run() -> None:
+    cases = [(run, variance) for run in (0, 1) for variance in (0, 1e-4)]
+    checksums = {load_dataset("mackey-glass", run=r, options={"noise_variance": v}).checksum for r, v in cases}
+    identities = {dataset_identity("mackey-glass", None, r, {"noise_variance": v}) for r, v in cases}
+    assert len(checksums) == len(identities) == 4
+    assert dataset_identity("mackey-glass") == dataset_identity("mackey-glass", None, 0, {"noise_variance": 1.5e-4})
+
+
+def test_identity_does_not_generate(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("generated")
+
+    monkeypatch.setattr(mackey_glass, "clean_series", refuse)
+    assert len(dataset_identity("mackey-glass", run=3)) == 64
+
+
+def test_streams_are_the_same_in_every_process() -> None:
+    here = data_stream("mackey-glass", 2).standard_normal(3)
+    script = (
+        "from elmbench.datasets.seeds import data_stream; print(*data_stream('mackey-glass', 2).standard_normal(3))"
+    )
+    there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    np.testing.assert_array_equal(here, [float(word) for word in there.split()])
+
+
+@pytest.mark.parametrize("options", [{"noise_variance": 3e-4}, {"variance": 0}])
+def test_an_option_that_does_not_exist(options: dict[str, float]) -> None:
+    with pytest.raises(ElmbenchError, match="option") as error:
+        load_dataset("mackey-glass", options=options)
+    assert "0.00015" in str(error.value) or "noise_variance" in str(error.value)
+
+
+def test_the_clean_series_is_kept_and_checked(tmp_path: Path) -> None:
+    mackey_glass.clean_series(20_007)
+    (kept,) = (tmp_path / "cache").iterdir()
+    assert kept.suffix == ".npy"
+    for bad in (b"", kept.read_bytes()[:1000], kept.read_bytes()[:-8] + bytes(8)):
+        kept.write_bytes(bad)
+        assert mackey_glass.series_sha256(mackey_glass.clean_series(20_007)) == CLEAN
+        assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")  # a file where the cache folder should be: also refused to root
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "file"))
+    assert load_dataset("mackey-glass").X.shape == (20_000, 7)
