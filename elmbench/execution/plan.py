@@ -225,11 +225,7 @@ class _DatasetPlanner:
         if select == "published" and params is None:
             # The paper prints no hyperparameters for this column: they are searched.
             select = "nested"
-        leads = {
-            "published": dict,
-            "nested": lambda: self._nested(chain, models, identities),
-            "oracle": lambda: self._oracle(chain, models, identities),
-        }[select]()
+        choice = self._oracle(chain, models, identities) if select == "oracle" else None
         family = key_of(
             [
                 self._common(0, 0, identities[0])["protocol"],
@@ -243,13 +239,15 @@ class _DatasetPlanner:
         )
         for run in range(self.runs):
             for fold in range(self.folds):
+                if select == "nested":
+                    choice = self._nested(chain, models, run, fold, identities[run])
                 unit = {
                     **self._common(run, fold, identities[run]),
                     **self._model(column, models),
                     "kind": "cell",
                     "params": models[column].params | (params or {}),
                     "carry_over": models[column].carry_over,
-                    "chosen": leads.get((run, fold)),
+                    "chosen": choice,
                 }
                 key = self.plan.add(unit)
                 self.plan.rows.append(self._row(column, run, fold, select, key, family))
@@ -301,39 +299,29 @@ class _DatasetPlanner:
             params |= printed
         return params
 
-    def _nested(
-        self, chain: list[str], models: dict[str, Model], identities: list[str]
-    ) -> dict[tuple[int, int], str | None]:
-        """Add the searches on inner folds; return the last one of each outer fold."""
-        protocol = self.resolved.spec.protocol
-        leads: dict[tuple[int, int], str | None] = {}
-        for run in range(self.runs):
-            for fold in range(self.folds):
-                last: str | None = None
-                for column in chain:
-                    grid = self._grid(models[column])
-                    if not grid:
-                        continue
-                    last = self.plan.add(
-                        {
-                            **self._common(run, fold, identities[run]),
-                            **self._model(column, models),
-                            "kind": "search",
-                            "params": models[column].params,
-                            "grid": grid,
-                            "inner": protocol.inner.model_dump(mode="json"),
-                            "metric": protocol.metrics[0],
-                            "tune_rows": self.resolved.settings.tune_rows,
-                            "given": last,
-                        }
-                    )
-                leads[run, fold] = last
-        return leads
+    def _nested(self, chain: list[str], models: dict[str, Model], run: int, fold: int, identity: str) -> str | None:
+        """Add the searches on the inner folds of one outer fold; return the key of the last one."""
+        last: str | None = None
+        for column in chain:
+            grid = self._grid(models[column])
+            if grid:
+                last = self.plan.add(
+                    {
+                        **self._common(run, fold, identity),
+                        **self._model(column, models),
+                        "kind": "search",
+                        "params": models[column].params,
+                        "grid": grid,
+                        "inner": self.resolved.spec.protocol.inner.model_dump(mode="json"),
+                        "metric": self.resolved.spec.protocol.metrics[0],
+                        "tune_rows": self.resolved.settings.tune_rows,
+                        "given": last,
+                    }
+                )
+        return last
 
-    def _oracle(
-        self, chain: list[str], models: dict[str, Model], identities: list[str]
-    ) -> dict[tuple[int, int], str | None]:
-        """Add the evaluations of every candidate on the outer folds and the choice over all of them."""
+    def _oracle(self, chain: list[str], models: dict[str, Model], identities: list[str]) -> str | None:
+        """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
         places = [(run, fold) for run in range(self.runs) for fold in range(self.folds)]
         last: str | None = None
         for column in chain:
@@ -352,7 +340,7 @@ class _DatasetPlanner:
                 for run, fold in places
             ]
             last = self.plan.add({"kind": "choice", "grid": grid, "given": last, "evaluated": evaluated})
-        return dict.fromkeys(places, last)
+        return last
 
 
 def _chain(column: str, models: dict[str, Model]) -> list[str]:

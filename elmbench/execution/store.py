@@ -134,13 +134,11 @@ class Store:
         Those that stand for the same entry with another key are replaced; those whose entry has changed since (another
         protocol, grid, data or model version) are dropped.
         """
-        rows = list(rows)
+        present = {_place(row): row for row in self.rows(profile, experiment)}
+        # Cells whose data are not here now may have run when they were: what they gave then stays.
+        rows = [row for row in rows if not (row.unavailable and _place(row) in present)]
         current = {_entry(row): row.family for row in rows}
-        kept = {
-            _place(row): row
-            for row in self.rows(profile, experiment)
-            if current.get(_entry(row), row.family) == row.family
-        }
+        kept = {place: row for place, row in present.items() if current.get(_entry(row), row.family) == row.family}
         kept |= {_place(row): row for row in rows}
         commands = [c for c in self.commands(profile, experiment) if c != command] + [command]
         index = {"commands": commands, "rows": [asdict(row) for row in kept.values()]}
