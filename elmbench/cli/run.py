@@ -32,6 +32,7 @@ def run(
     with_baselines: Annotated[bool, typer.Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
+    limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
@@ -40,6 +41,7 @@ def run(
     from elmbench.execution.engine import Settings
     from elmbench.execution.plan import Request
     from elmbench.reporting.runs import RunOptions, prepare
+    from elmbench.specs.limits import parse_limits
 
     options = RunOptions(
         experiments=tuple(experiments or ()),
@@ -55,7 +57,7 @@ def run(
             with_baselines=with_baselines,
             data_dir=state.data_dir,
         ),
-        settings=Settings(jobs, state.data_dir, state.plugins, blas_threads),
+        settings=Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit)),
         retry=retry,
         force=force,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.folds import FoldData, fold_data
+from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import classification_metrics, regression_metrics
 from elmbench.evaluation.search import fixed_parameters, model_seed
 from elmbench.specs.registry import find_model
@@ -45,6 +46,7 @@ def evaluate_cell(
     factory = entry.factory(unit["task"])
     params = chosen | unit["params"]
     fixed = fixed_parameters(factory, params, model_seed(unit))
+    check_memory(factory, data.X_train, data.y_train, data.labels, fixed)
     _warm_up(factory, fixed, data)
 
     estimator = factory(**fixed)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.folds import Indices, fold_data, scale_columns, splitter, stratified_rows
+from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import score
 from elmbench.evaluation.seeds import integer_seed
 from elmbench.specs.grids import candidates
@@ -83,6 +84,9 @@ def grid_scores(
     metric : str
     labels : list of int or None
     """
+    largest = max(folds, key=lambda fold: len(fold[0]))[0]
+    for candidate in grid:
+        check_memory(factory, X[largest[:1]], y[largest], labels, fixed | candidate)
     path = getattr(factory, "evaluate_grid", None)
     predictions = path(X, y, folds, grid, **fixed) if path else clone_and_fit(factory, X, y, folds, grid, fixed)
     scores = np.full((len(grid), len(folds)), np.nan)

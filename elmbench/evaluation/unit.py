@@ -10,14 +10,26 @@ from threadpoolctl import threadpool_limits
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.cell import evaluate_cell
+from elmbench.evaluation.folds import load_for
+from elmbench.evaluation.memory import memory_budget
 from elmbench.evaluation.search import choose, evaluate_outer, search_inner
 
 #: How a unit may end.
 STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 
 
+def preload(unit: dict[str, Any], data_dir: str | None) -> None:
+    """Load the data of a unit, so that what follows is the unit's own time."""
+    load_for(unit["dataset"], data_dir)
+
+
 def run_unit(
-    unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str | None, blas_threads: int = 1
+    unit: dict[str, Any],
+    inputs: dict[str, dict[str, Any]],
+    data_dir: str | None,
+    *,
+    blas_threads: int = 1,
+    memory_limit: int | None = None,
 ) -> dict[str, Any]:
     """Run one unit.
 
@@ -32,6 +44,8 @@ def run_unit(
         Folder of data files.
     blas_threads : int
         Threads of the linear algebra library while it runs.
+    memory_limit : int or None
+        Bytes; a fit that would need more by the model's own estimate is refused.
 
     Returns
     -------
@@ -44,9 +58,11 @@ def run_unit(
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads):
         warnings.simplefilter("default")
         try:
-            result = _run(unit, inputs, data_dir)
+            with memory_budget(memory_limit):
+                result = _run(unit, inputs, data_dir)
         except MemoryError as error:
-            result = {"status": "out-of-memory", "reason": str(error) or "the machine has no more memory"}
+            reason = str(error) or "the machine has no more memory"
+            result = {"status": "out-of-memory", "reason": reason, "limit": memory_limit}
         except ElmbenchError as error:
             result = {"status": "failed", "reason": str(error)}
         except Exception as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other

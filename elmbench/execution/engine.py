@@ -8,13 +8,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from elmbench.evaluation.unit import run_unit
+from elmbench.execution.limits import allows_more, machine_memory
 from elmbench.execution.plan import Unit, needs
 from elmbench.execution.sandbox import Sandbox
 from elmbench.execution.store import Store
+from elmbench.specs.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Settings:
     plugins : tuple of str
     blas_threads : int
         In every worker.
+    limits : Limits
+        For every unit, in place of what its experiment says.
     environment : str
         Hash of the environment, as the store knows it.
     """
@@ -56,15 +60,34 @@ class Settings:
     data_dir: str | None = None
     plugins: tuple[str, ...] = ()
     blas_threads: int = 1
+    limits: Limits = field(default_factory=Limits)
     environment: str = ""
 
 
-def pending(units: dict[str, Unit], store: Store, *, retry: bool = False, force: bool = False) -> list[str]:
+def effective_limits(units: dict[str, Unit], declared: dict[str, Limits], settings: Settings) -> dict[str, Limits]:
+    """Return the limits of every unit: the run's own, else the experiment's, else the memory of the machine.
+
+    Parameters
+    ----------
+    units : dict of str to dict
+    declared : dict of str to Limits
+        What the experiments say, by unit.
+    settings : Settings
+    """
+    machine = Limits(memory=machine_memory())
+    return {key: settings.limits.over(declared.get(key, Limits())).over(machine) for key in units}
+
+
+def pending(
+    units: dict[str, Unit], limits: dict[str, Limits], store: Store, *, retry: bool = False, force: bool = False
+) -> list[str]:
     """Return the keys of the units that have to run, in the order of the plan.
 
     Parameters
     ----------
     units : dict of str to dict
+    limits : dict of str to Limits
+        A unit that was stopped by a limit runs again where this one is larger.
     store : Store
     retry : bool
         Run again what ended other than ok.
@@ -77,7 +100,7 @@ def pending(units: dict[str, Unit], store: Store, *, retry: bool = False, force:
     rerun: set[str] = set()
     for key, unit in units.items():
         result = store.result(key)
-        again = result is None or (retry and result["status"] != "ok")
+        again = result is None or (retry and result["status"] != "ok") or allows_more(limits[key], result)
         # What rests on a result that is computed again is computed again.
         if again or rerun.intersection(needs(unit)):
             todo.append(key)
@@ -88,6 +111,7 @@ def pending(units: dict[str, Unit], store: Store, *, retry: bool = False, force:
 def run_units(
     units: dict[str, Unit],
     todo: list[str],
+    limits: dict[str, Limits],
     store: Store,
     settings: Settings,
     on_event: Callable[[Event], None] = lambda event: None,
@@ -100,6 +124,8 @@ def run_units(
         The plan's units by key.
     todo : list of str
         As `pending` returns it.
+    limits : dict of str to Limits
+        By unit.
     store : Store
     settings : Settings
     on_event : callable
@@ -124,7 +150,7 @@ def run_units(
                     _keep(key, result, units, store, settings, on_event)
                     waiting.done(key)
                 else:
-                    running[pool.submit(run, units[key], inputs)] = key
+                    running[pool.submit(run, units[key], inputs, limits[key])] = key
             try:
                 finished = wait(running, return_when=FIRST_COMPLETED).done if running else set()
             except KeyboardInterrupt:
@@ -184,16 +210,16 @@ class _Waiting:
 @contextmanager
 def _sandboxes(
     settings: Settings,
-) -> Iterator[tuple[ThreadPoolExecutor, Callable[[Unit, dict[str, Any]], dict[str, Any]]]]:
+) -> Iterator[tuple[ThreadPoolExecutor, Callable[[Unit, dict[str, Any], Limits], dict[str, Any]]]]:
     """Yield a pool of threads, each of which owns a worker process, and the function that runs a unit in one."""
     local = threading.local()
     owned: list[Sandbox] = []
 
-    def run(unit: Unit, inputs: dict[str, Any]) -> dict[str, Any]:
+    def run(unit: Unit, inputs: dict[str, Any], limits: Limits) -> dict[str, Any]:
         if not hasattr(local, "sandbox"):
-            local.sandbox = Sandbox(settings.plugins, settings.blas_threads)
+            local.sandbox = Sandbox(settings.plugins, settings.data_dir)
             owned.append(local.sandbox)
-        return local.sandbox.run(unit, inputs, settings.data_dir)
+        return local.sandbox.run(unit, inputs, limits, settings.blas_threads)
 
     pool = ThreadPoolExecutor(settings.jobs)
     try:

@@ -2,17 +2,27 @@
 
 Each job of a run owns one. It is a process of its own, not one of a pool's, because what runs in it may have to be
 ended: joblib's loky cannot end one worker without breaking its pool, and nothing but the end of the process stops a
-model that hangs in compiled code.
+model that hangs in compiled code or allocates without end.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import time
 from typing import Any
+
+from elmbench.execution.limits import resident_bytes
+from elmbench.specs.limits import Limits, in_words
+
+#: Seconds between two looks at the time and the memory of a worker.
+_INTERVAL = 0.05
+#: Seconds that a worker may take to start and to load the data.
+_START = 900.0
 
 
 class Sandbox:
@@ -22,69 +32,102 @@ class Sandbox:
     ----------
     plugins : tuple of str
         Plug-in files that the worker loads.
-    blas_threads : int
-        Threads of the linear algebra library in the worker.
+    data_dir : str or None
     """
 
-    def __init__(self, plugins: tuple[str, ...] = (), blas_threads: int = 1) -> None:
+    def __init__(self, plugins: tuple[str, ...] = (), data_dir: str | None = None) -> None:
         self.plugins = plugins
-        self.blas_threads = blas_threads
-        self._process: subprocess.Popen[str] | None = None
+        self.data_dir = data_dir
+        self._process: subprocess.Popen[bytes] | None = None
+        self._unread = b""
 
-    def _start(self) -> subprocess.Popen[str]:
-        threads = str(self.blas_threads)
+    def _start(self, blas_threads: int) -> subprocess.Popen[bytes]:
         names = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
-        environment = {**os.environ, **{f"{name}_NUM_THREADS": threads for name in names}}
+        environment = {**os.environ, **{f"{name}_NUM_THREADS": str(blas_threads) for name in names}}
+        self._unread = b""
         return subprocess.Popen(
             [sys.executable, "-m", "elmbench.execution.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
             env=environment,
             # Ctrl-C reaches the whole group of the terminal; only the owner is to act on it.
             start_new_session=True,
         )
 
-    def run(self, unit: dict[str, Any], inputs: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
-        """Run one unit and return its result; the death of the worker is a result too.
+    def run(
+        self, unit: dict[str, Any], inputs: dict[str, Any], limits: Limits | None = None, blas_threads: int = 1
+    ) -> dict[str, Any]:
+        """Run one unit and return its result; a limit that is reached and the death of the worker are results too.
 
         Parameters
         ----------
-        unit, inputs, data_dir
+        unit, inputs : dict
             As for `elmbench.evaluation.unit.run_unit`.
+        limits : Limits, optional
+        blas_threads : int
+            Threads of the linear algebra library.
         """
+        limits = limits or Limits()
+        process = self._process
+        if process is not None and limits.memory and resident_bytes(process.pid) > limits.memory / 2:
+            # What earlier units left behind is not to count against this one.
+            self.stop()
         if self._process is None or self._process.poll() is not None:
-            self._process = self._start()
+            self._process = self._start(blas_threads)
         request = {
             "unit": unit,
             "inputs": inputs,
-            "data_dir": data_dir,
+            "data_dir": self.data_dir,
             "plugins": self.plugins,
-            "blas_threads": self.blas_threads,
+            "blas_threads": blas_threads,
+            "memory_limit": limits.memory,
         }
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(request) + "\n")
+            assert self._process.stdin is not None
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
         except (BrokenPipeError, ValueError):
-            line = ""
-        if line:
-            result: dict[str, Any] = json.loads(line)
-            return result
-        return {"status": "failed", "reason": self._death()}
+            return self._death()
+        ready = self._answer(Limits(_START, limits.memory))
+        return self._answer(limits) if ready.get("ready") else ready
 
-    def _death(self) -> str:
+    def _answer(self, limits: Limits) -> dict[str, Any]:
+        """Return the next line of the worker; end the worker where it exceeds a limit first."""
+        process = self._process
+        if process is None:
+            return self._death()
+        assert process.stdout is not None
+        descriptor = process.stdout.fileno()
+        started = time.monotonic()
+        while b"\n" not in self._unread:
+            readable, _, _ = select.select([descriptor], [], [], _INTERVAL)
+            if readable:
+                chunk = os.read(descriptor, 1 << 16)
+                if not chunk:
+                    return self._death()
+                self._unread += chunk
+            elif limits.seconds is not None and time.monotonic() - started > limits.seconds:
+                self.stop()
+                reason = f"not done after {limits.seconds:g} s"
+                return {"status": "timeout", "reason": reason, "limit": limits.seconds}
+            if limits.memory is not None and (size := resident_bytes(process.pid)) > limits.memory:
+                self.stop()
+                reason = f"grew to {in_words(size)}; the limit is {in_words(limits.memory)}"
+                return {"status": "out-of-memory", "reason": reason, "limit": limits.memory}
+        line, self._unread = self._unread.split(b"\n", 1)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _death(self) -> dict[str, Any]:
         process, self._process = self._process, None
         if process is None:
-            return "the run was stopped"
-        code = process.wait()
-        if code < 0:
-            return f"the worker process died by signal {-code} ({signal.Signals(-code).name})"
-        return f"the worker process ended by itself with exit code {code}"
+            reason = "the run was stopped"
+        elif (code := process.wait()) < 0:
+            reason = f"the worker process died by signal {-code} ({signal.Signals(-code).name})"
+        else:
+            reason = f"the worker process ended by itself with exit code {code}"
+        return {"status": "failed", "reason": reason}
 
     def stop(self) -> None:
         """End the worker at once, with whatever it runs."""

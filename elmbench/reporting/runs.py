@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.engine import Event, Settings, pending, run_units
+from elmbench.execution.engine import Event, Settings, effective_limits, pending, run_units
 from elmbench.execution.environment import describe_environment
 from elmbench.execution.estimate import estimated_seconds, number_of_fits
 from elmbench.execution.plan import Plan, Request, Unit, make_plan, needs
 from elmbench.execution.store import Store
 from elmbench.reporting.results import Results, write_results
 from elmbench.specs.catalogue import Resolved, find_experiment, load_catalogue, resolve
+from elmbench.specs.limits import Limits, parse_limits
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class PreparedRun:
     tables : list of (Resolved, Plan)
     units : dict of str to dict
         The units of all tables, each once.
+    limits : dict of str to Limits
+        By unit.
     todo : list of str
         Keys of those that have to run.
     """
@@ -70,6 +73,7 @@ class PreparedRun:
     store: Store
     tables: list[tuple[Resolved, Plan]]
     units: dict[str, Unit]
+    limits: dict[str, Limits]
     todo: list[str]
 
     @property
@@ -134,14 +138,19 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     store = Store(results_dir)
     tables: list[tuple[Resolved, Plan]] = []
     units: dict[str, Unit] = {}
+    declared: dict[str, Limits] = {}
     for file in files:
         readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
         resolved = resolve(file, options.profile, readings)
         plan = make_plan(resolved, options.request)
         tables.append((resolved, plan))
         units |= plan.units
-    todo = pending(units, store, retry=options.retry, force=options.force)
-    return PreparedRun(options, results_dir, store, tables, units, todo)
+        said = parse_limits(resolved.spec.limit)
+        # A unit that two tables share may take what the more generous one allows.
+        declared |= {key: said.wider(declared.get(key, said)) for key in plan.units}
+    limits = effective_limits(units, declared, options.settings)
+    todo = pending(units, limits, store, retry=options.retry, force=options.force)
+    return PreparedRun(options, results_dir, store, tables, units, limits, todo)
 
 
 def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> list[Results]:
@@ -159,7 +168,7 @@ def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: 
     environment = run.store.put_environment(describe_environment()) if run.todo else ""
     settings = replace(run.options.settings, environment=environment)
     try:
-        run_units(run.units, run.todo, run.store, settings, on_event)
+        run_units(run.units, run.todo, run.limits, run.store, settings, on_event)
     except KeyboardInterrupt:
         _write(run)
         raise

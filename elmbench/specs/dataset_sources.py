@@ -100,11 +100,14 @@ class _Source(SpecPart):
     """A place that a data set comes from, and what turns its layout into that of the public file.
 
     `labels` maps the labels of this source to those of the public file ("*": every other one); `prepare` lists the
-    steps that are needed for this source alone and come before those of the data set.
+    steps that are needed for this source alone and come before those of the data set. A source that is
+    `already_prepared` needs none of the data set's own steps. `split_in_order`: the training part comes first.
     """
 
     labels: dict[Label, Label] = Field(default_factory=dict)
     prepare: tuple[Step, ...] = ()
+    already_prepared: bool = False
+    split_in_order: bool = False
     note: str = ""
 
 
@@ -125,11 +128,15 @@ class GeneratorSource(_Source):
 
 
 class OpenMLSource(_Source):
-    """OpenML data sets by id; several are joined column by column. No target: the default one of the data set."""
+    """OpenML data sets by id; several are joined column by column.
+
+    `target` is the name of the target, or its position (-1: the last column); without it, it is the default target
+    that OpenML names.
+    """
 
     kind: Literal["openml"]
     id: int | tuple[int, ...]
-    target: str | None = None
+    target: str | int | None = None
     inactive: bool = False
 
     @property

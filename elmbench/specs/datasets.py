@@ -57,7 +57,8 @@ class DatasetSpec(SpecPart):
 
     `positive` are the labels of the positive class (the other labels are "the rest"); without it a classification
     task has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation where
-    it differs. `file` is the stem of the files in a data directory, which several entries may share.
+    it differs, `training_part` that of the official training rows where they are taken without the test rows.
+    `file` is the stem of the files in a data directory, which several entries may share.
     """
 
     name: str
@@ -68,7 +69,7 @@ class DatasetSpec(SpecPart):
     positive: tuple[Label, ...] = ()
     shape: Shape
     prepared: Shape | None = None
-    train_only: bool = False
+    training_part: Shape | None = None
     sparse: bool = False
     redraw: Literal["run"] | None = None
     papers: dict[str, PaperCounts] = Field(default_factory=dict)
@@ -89,8 +90,6 @@ class DatasetSpec(SpecPart):
             unknown = [label for label in self.positive if label not in classes]
             if unknown:
                 raise ValueError(f"positive: {unknown[0]!r} is none of the classes {', '.join(classes)}")
-        if self.train_only and self.shape.split is None:
-            raise ValueError("train_only needs the official split in shape")
         if self.redraw and not isinstance(self.sources[0], GeneratorSource):
             raise ValueError("only generated data are redrawn every run")
         return self

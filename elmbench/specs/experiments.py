@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid
+from elmbench.specs.limits import parse_limits
 
 Selection = Literal["nested", "oracle", "published"]
 Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
@@ -163,6 +165,8 @@ class Experiment(Spec):
     readings: tuple[str, ...] = ()
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
+    #: Of time and memory for every search and every fit, such as `time=600s,memory=4GB`.
+    limit: str = ""
     profiles: dict[str, Profile] = Field(default_factory=dict)
 
     @property
@@ -172,6 +176,15 @@ class Experiment(Spec):
     @property
     def table(self) -> str:
         return self.id.split("/")[1]
+
+    @field_validator("limit")
+    @classmethod
+    def _limit_reads(cls, limit: str) -> str:
+        try:
+            parse_limits(limit)
+        except ElmbenchError as error:
+            raise ValueError(f"{error.found}; expected {error.expected}") from error
+        return limit
 
     @field_validator("models")
     @classmethod
