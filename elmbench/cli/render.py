@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from elmbench.cli.progress import duration
-from elmbench.reporting.tables import Table
+from elmbench.reporting.tables import NUMERIC, WIDE_ONLY, Table
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.published import read_published
 
@@ -39,16 +39,18 @@ def grid(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence
 def table_text(table: Table) -> RenderableType:
     """Return a table of results beside the published values."""
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
+    columns = {name: title for name, title in table.columns.items() if name not in WIDE_ONLY}
+    right = [title for name, title in columns.items() if name in NUMERIC]
     for section in table.sections:
         rows = []
         previous = ""
-        for entry in section.entries:
-            name = entry.dataset if entry.dataset != previous else ""
-            previous = entry.dataset
-            verdict = Text(entry.verdict, style=_COLOURS.get(entry.verdict, ""))
-            rows.append((name, entry.model, entry.value, entry.published, verdict, entry.fit, entry.published_fit))
-        headings = ("data set", "model", table.metric, "published", "verdict", "fit s", "publ. s")
-        parts += [Text(f"\n{section.heading}", style="italic"), grid(headings, rows, right=("fit s", "publ. s"))]
+        for row in section.rows:
+            shown = [Text(row[name], style=_COLOURS.get(row[name], "")) for name in columns]
+            if row["dataset"] == previous:
+                shown[0] = Text("")
+            previous = row["dataset"]
+            rows.append(shown)
+        parts += [Text(f"\n{section.heading}", style="italic"), grid(list(columns.values()), rows, right=right)]
     parts += [Text(f"note: {note}", style="dim") for note in table.notes]
     return Group(*parts)
 

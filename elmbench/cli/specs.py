@@ -142,7 +142,7 @@ def validate() -> None:
         for name in file.spec.datasets:
             load_dataset_specs().find(name)
         for model in file.spec.models.values():
-            find_model(model.model).factory(file.spec.task)
+            find_model(model.model)
         for profile in PROFILES:
             published_values(resolve(file, profile))
         if file.spec.published and file.spec.published.parameters:

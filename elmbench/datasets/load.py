@@ -15,7 +15,7 @@ from elmbench.datasets.locate import PATTERN, Files, find_files
 from elmbench.datasets.prepare import prepare
 from elmbench.datasets.readers import read_table
 from elmbench.datasets.table import Matrix, Table
-from elmbench.datasets.targets import check_features, check_numeric, check_shape, code_target, with_labels
+from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.dataset_sources import GeneratorSource, OpenMLSource, ScikitLearnSource
 from elmbench.specs.datasets import load_dataset_specs
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from elmbench.specs.dataset_sources import Source
     from elmbench.specs.datasets import DatasetSpec
 
 _identities: dict[tuple[object, ...], str] = {}
@@ -143,8 +144,8 @@ def _own_files(spec: DatasetSpec, folder: Path | None) -> Files | None:
 
 
 def _target_names(spec: DatasetSpec) -> tuple[str, ...]:
-    names = [source.target for source in spec.sources if isinstance(source, OpenMLSource) and source.target]
-    return tuple(dict.fromkeys(names))
+    targets = [source.target for source in spec.sources if isinstance(source, OpenMLSource)]
+    return tuple(dict.fromkeys(target for target in targets if isinstance(target, str)))
 
 
 def _read(files: Files, spec: DatasetSpec, targets: tuple[str, ...]) -> Table:
@@ -152,7 +153,7 @@ def _read(files: Files, spec: DatasetSpec, targets: tuple[str, ...]) -> Table:
     if files.whole is not None:
         return read_table(files.whole, targets, width, spec.sparse)
     missing = "train" if files.train is None else "test" if files.test is None else None
-    if missing == "train" or (missing == "test" and not spec.train_only):
+    if missing == "train" or (missing == "test" and spec.training_part is None):
         there = files.paths[0]
         raise ElmbenchError(
             f"{there} is there, but no {missing} part beside it",
@@ -194,23 +195,13 @@ def _bundled(source: ScikitLearnSource) -> Table:
     return Table(X, names, np.asarray(bunch.target), f"scikit-learn {source.loader}")
 
 
-def _finish(table: Table, spec: DatasetSpec, source: object = None, key: str | None = None) -> Dataset:
-    labels = getattr(source, "labels", {})
+def _finish(table: Table, spec: DatasetSpec, source: Source | None = None, key: str | None = None) -> Dataset:
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
-    table = prepare(table, getattr(source, "prepare", ()))
-    table = with_labels(table, spec, labels)
-    partial = _is_training_part(table, spec)
-    if partial:
-        note = f"only the training part is here: {table.X.shape[0]} of {spec.shape.instances} rows"
-        table = replace(table, notes=(*table.notes, note))
-        check_features(table, spec.shape)
-    else:
-        check_shape(table, spec.shape, "the public file")
-    table = prepare(table, spec.prepare)
+    table = prepare(table, source.prepare if source else ())
+    table = with_labels(table, spec, source.labels if source else {})
+    table = _as_public(table, spec, source)
     check_numeric(table)
-    if spec.prepared is not None and not partial:
-        check_shape(table, spec.prepared, "the prepared public file")
     y, classes = code_target(table, spec)
     X = table.X
     if spec.sparse:
@@ -226,7 +217,17 @@ def _finish(table: Table, spec: DatasetSpec, source: object = None, key: str | N
     return Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits, notes)
 
 
-def _is_training_part(table: Table, spec: DatasetSpec) -> bool:
-    """Whether only the official training part is there, where the spec says that it is enough."""
-    split = spec.shape.split
-    return spec.train_only and split is not None and table.n_train is None and table.X.shape[0] == split[0]
+def _as_public(table: Table, spec: DatasetSpec, source: Source | None) -> Table:
+    """Check the counts of the rows against the public file, before and after their preparation."""
+    part = spec.training_part
+    if part is not None and table.n_train is None and table.X.shape[0] == part.instances:
+        check_shape(table, part, "the training part of the public file")
+        note = f"only the training part is here: {part.instances} of {spec.shape.instances} rows"
+        return prepare(replace(table, notes=(*table.notes, note)), spec.prepare)
+    if source is None or not source.already_prepared:
+        check_shape(table, spec.shape, "the public file")
+        if source is not None and source.split_in_order and spec.shape.split:
+            table = replace(table, n_train=spec.shape.split[0])
+        table = prepare(table, spec.prepare)
+    check_shape(table, spec.prepared or spec.shape, "the prepared public file")
+    return table

@@ -80,16 +80,11 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
     return {sizes[rest]: negatives[0], sizes[positives]: spec.positive[0]}
 
 
-def check_features(table: Table, shape: Shape, when: str = "the public file") -> None:
-    """Raise ElmbenchError if the table has another number of columns than `shape`."""
+def check_shape(table: Table, shape: Shape, when: str) -> None:
+    """Raise ElmbenchError if the table has other counts than `shape` (`when`: 'the public file' or so)."""
     n_columns = table.X.shape[1]
     if n_columns != shape.features:
         raise _differs(table, f"{n_columns} features", f"{shape.features} features", when)
-
-
-def check_shape(table: Table, shape: Shape, when: str) -> None:
-    """Raise ElmbenchError if the table has other counts than `shape` (`when`: 'the public file' or so)."""
-    check_features(table, shape, when)
     n_rows = table.X.shape[0]
     if n_rows != shape.instances:
         raise _differs(table, f"{n_rows} rows", f"{shape.instances} rows", when)
@@ -110,9 +105,8 @@ def check_shape(table: Table, shape: Shape, when: str) -> None:
     if table.two_classes:
         return  # recognised by these very counts
     for label, count in shape.classes.items():
-        if counts[label] != count and (count is not None or counts[label] == 0):
-            wanted = "some" if count is None else str(count)
-            raise _differs(table, f"{counts[label]} rows of class {label}", wanted, when)
+        if count is not None and counts[label] != count:
+            raise _differs(table, f"{counts[label]} rows of class {label}", str(count), when)
 
 
 def _differs(table: Table, found: str, expected: str, when: str) -> ElmbenchError:

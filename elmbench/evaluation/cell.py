@@ -39,7 +39,8 @@ def evaluate_cell(
     -------
     dict
         What the store keeps of a cell: `status`, `reason`, `params`, `metrics`, `fit_seconds`, `search_seconds`,
-        `predict_seconds`, `n_units`, `condition`, `n_train`, `n_test`.
+        `predict_seconds`, `n_units`, `condition`, `n_train`, `n_test`; `outputs` (true labels and scores of the test
+        rows) where the unit asks to keep them.
     """
     data = fold_data(unit, data_dir)
     entry = find_model(unit["model"])
@@ -76,6 +77,9 @@ def evaluate_cell(
     }
     if not _all_finite(estimator, predicted, data):
         return result | {"status": "diverged", "reason": "a prediction is not finite"}
+    if unit.get("keep_outputs"):
+        outputs = estimator.decision_function(data.X_test)
+        result["outputs"] = {"true": data.y_test.tolist(), "score": outputs.tolist()}
     return result | {"metrics": _metrics(data, predicted)}
 
 

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.cell import evaluate_cell
+from elmbench.evaluation.description import describe
 from elmbench.evaluation.folds import load_for
 from elmbench.evaluation.memory import memory_budget
 from elmbench.evaluation.search import choose, evaluate_outer, search_inner
@@ -36,8 +37,8 @@ def run_unit(
     Parameters
     ----------
     unit : dict
-        Kind "search" (inner folds), "grid" (one outer fold), "choice" (over the outer folds) or "cell", and what
-        determines its value.
+        Kind "search" (inner folds), "grid" (one outer fold), "choice" (over the outer folds), "cell" or "description"
+        (of the data), and what determines its value.
     inputs : dict of str to dict
         Results of the units that it needs, by key.
     data_dir : str or None
@@ -83,6 +84,8 @@ def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str 
         case "cell":
             chosen = inputs[chosen_from] if chosen_from else nothing
             return evaluate_cell(unit, chosen["params"], chosen["seconds"], data_dir)
+        case "description":
+            return describe(load_for(unit["dataset"], data_dir))
         case "search":
             found = search_inner(unit, given["params"], data_dir)
         case "grid":
@@ -91,5 +94,5 @@ def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str 
             evaluated = [result for key, result in inputs.items() if key != given_from]
             found = choose(unit, evaluated, given["params"])
         case kind:
-            raise ValueError(f"expected a unit of kind search, grid, choice or cell, got {kind!r} instead")
+            raise ValueError(f"expected a kind of unit that is known, got {kind!r} instead")
     return {"status": "ok", "reason": "", **found, "seconds": found["seconds"] + given["seconds"]}

@@ -24,7 +24,7 @@ def estimated_seconds(unit: Unit) -> float:
     unit : dict
         As a plan has it.
     """
-    if unit["kind"] == "choice":
+    if unit["kind"] in ("choice", "description"):
         return 0.0
     shape = load_dataset_specs().find(unit["dataset"]["name"]).shape
     rows = min(shape.instances, unit["dataset"]["rows"] or shape.instances)
@@ -43,7 +43,7 @@ def estimated_seconds(unit: Unit) -> float:
 
 def number_of_fits(unit: Unit) -> int:
     """Return how many models a unit stands for."""
-    if unit["kind"] in ("cell", "choice"):
+    if unit["kind"] not in ("search", "grid"):
         return int(unit["kind"] == "cell")
     repeats = unit["inner"]["folds"] if unit["kind"] == "search" else 1
     return int(repeats * math.prod(len(values) for values in unit["grid"].values()))

@@ -16,7 +16,7 @@ from elmbench.datasets import dataset_identity
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.experiments import Model, Selection
+from elmbench.specs.experiments import Model, Selection, Splitter
 from elmbench.specs.grids import Value
 from elmbench.specs.published import published_parameters
 from elmbench.specs.registry import find_model, model_version, registry
@@ -156,7 +156,12 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
             extra.append(find_model(name).name)
     if not request.models:
         chosen = dict(own)
-    return chosen | {name: extra_column(name) for name in extra if getattr(find_model(name), resolved.spec.task)}
+    return chosen | {name: extra_column(name) for name in extra if _fits_some(resolved, name)}
+
+
+def _fits_some(resolved: Resolved, name: str) -> bool:
+    tasks = {load_dataset_specs().find(dataset).task for dataset in resolved.spec.datasets}
+    return any(getattr(find_model(name), task) is not None for task in tasks)
 
 
 def extra_column(name: str) -> Model:
@@ -201,8 +206,11 @@ class _DatasetPlanner:
             except DataUnavailableError as error:
                 self._add_unavailable(columns, select, error)
                 continue
+            if self.resolved.spec.layout == "datasets":
+                self._add_description(identities[0])
             for column in columns:
-                self._add_column(column, available, select, identities)
+                if getattr(find_model(columns[column].model), self.dataset.task) is not None:
+                    self._add_column(column, available, select, identities)
 
     def _identity(self, run: int) -> str:
         run = run if self.dataset.redraw == "run" else 0
@@ -248,15 +256,23 @@ class _DatasetPlanner:
                     "params": models[column].params | (params or {}),
                     "carry_over": models[column].carry_over,
                     "chosen": choice,
+                    **({"keep_outputs": True} if self.resolved.spec.layout == "precision-recall" else {}),
                 }
                 key = self.plan.add(unit)
                 self.plan.rows.append(self._row(column, run, fold, select, key, family))
+
+    def _add_description(self, identity: str) -> None:
+        """Add the cell that says what the data set holds."""
+        common = self._common(0, 0, identity)
+        unit = {name: common[name] for name in ("format", "task", "dataset")} | {"kind": "description"}
+        key = self.plan.add(unit)
+        self.plan.rows.append(self._row("data", 0, 0, "published", key, family=key))
 
     def _common(self, run: int, fold: int, identity: str) -> Unit:
         protocol = self.resolved.spec.protocol
         return {
             "format": FORMAT,
-            "task": self.resolved.spec.task,
+            "task": self.dataset.task,
             "dataset": {
                 "name": self.dataset.name,
                 "identity": identity,
@@ -266,18 +282,22 @@ class _DatasetPlanner:
             },
             "protocol": {
                 "scale": protocol.scale.model_dump(by_alias=True, mode="json") if protocol.scale else None,
-                "outer": {"kind": protocol.outer.kind, "folds": self.folds},
+                "outer": self._splitter(protocol.outer, self.folds),
                 "order": protocol.order,
             },
             "run": run,
             "fold": fold,
         }
 
+    def _splitter(self, declared: Splitter, folds: int) -> dict[str, Any]:
+        kind = declared.kind if self.dataset.task == "classification" else "kfold"
+        return {"kind": kind, "folds": folds}
+
     def _model(self, column: str, models: dict[str, Model]) -> Unit:
         entry = find_model(models[column].model)
         return {
             "model": entry.name,
-            "version": model_version(entry, self.resolved.spec.task),
+            "version": model_version(entry, self.dataset.task),
             "stream": models[_chain(column, models)[0]].model,
         }
 
@@ -301,6 +321,7 @@ class _DatasetPlanner:
 
     def _nested(self, chain: list[str], models: dict[str, Model], run: int, fold: int, identity: str) -> str | None:
         """Add the searches on the inner folds of one outer fold; return the key of the last one."""
+        protocol = self.resolved.spec.protocol
         last: str | None = None
         for column in chain:
             grid = self._grid(models[column])
@@ -312,8 +333,8 @@ class _DatasetPlanner:
                         "kind": "search",
                         "params": models[column].params,
                         "grid": grid,
-                        "inner": self.resolved.spec.protocol.inner.model_dump(mode="json"),
-                        "metric": self.resolved.spec.protocol.metrics[0],
+                        "inner": self._splitter(protocol.inner, protocol.inner.folds),
+                        "metric": protocol.metric_for(self.dataset.task),
                         "tune_rows": self.resolved.settings.tune_rows,
                         "given": last,
                     }
@@ -332,7 +353,7 @@ class _DatasetPlanner:
                 **self._model(column, models),
                 "params": models[column].params,
                 "grid": grid,
-                "metric": self.resolved.spec.protocol.metrics[0],
+                "metric": self.resolved.spec.protocol.metric_for(self.dataset.task),
                 "given": last,
             }
             evaluated = [

@@ -109,7 +109,7 @@ class Sandbox:
                 self._unread += chunk
             elif limits.seconds is not None and time.monotonic() - started > limits.seconds:
                 self.stop()
-                reason = f"not done after {limits.seconds:g} s"
+                reason = f"> {limits.seconds:g} s"
                 return {"status": "timeout", "reason": reason, "limit": limits.seconds}
             if limits.memory is not None and (size := resident_bytes(process.pid)) > limits.memory:
                 self.stop()

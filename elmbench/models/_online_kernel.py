@@ -57,7 +57,7 @@ class OnlineKernel(BaseEstimator):
     def beta_(self) -> Array:
         """Output weights, of shape (n_units, n_outputs)."""
         check_is_fitted(self, "n_units_")
-        return self._state.solution()[1].copy()
+        return self._state.solution()
 
     @property
     def dictionary_(self) -> Array:
@@ -67,9 +67,9 @@ class OnlineKernel(BaseEstimator):
 
     @property
     def inverse_(self) -> Array:
-        """The inverse that is updated with each row, of shape (n_units, n_units); exactly symmetric."""
+        """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units, n_units)."""
         check_is_fitted(self, "n_units_")
-        return self._state.solution()[0]
+        return self._state.inverse_matrix()
 
     @property
     def condition_(self) -> float:

@@ -102,9 +102,8 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 
     Notes
     -----
-    No row joins whose squared distance is below 1e-8, or below the round-off of that distance if it is more. Every 64
-    rows that joined, one equation is put to the inverse; where its residual exceeds 1e-8, the inverse is computed anew
-    (when the dictionary has doubled since, at most).
+    No row joins whose squared distance is below 1e-9, where round-off would decide: repeated rows never do. The kernel
+    matrix is carried by its Cholesky factor, not by its inverse as in Engel et al., which costs the same.
 
     References
     ----------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-BLOCK_BYTES = 16 * 2**20
+BLOCK_BYTES = 8 * 2**20
 """Size of the temporaries of this module, in bytes (one row is the least)."""
 
 

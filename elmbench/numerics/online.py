@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from elmbench.numerics.online_jit import run
-from elmbench.numerics.online_passes import DRIFT, EPS, GROW
+from elmbench.numerics.online_passes import DONE, DRIFT, EPS, GROW
 from elmbench.numerics.solve import mirror
 
 Array = NDArray[np.float64]
@@ -95,15 +95,21 @@ class InverseState:
                 self.inverse[:m, :m], self.weights[:m] = self._from_scratch(gram)
                 self.age = 0
 
-    def solution(self, gram: Array = NO_GRAM) -> tuple[Array, Array]:
-        """Return the inverse and the weights, of shape (size, size) and (size, n_outputs).
+    def solution(self, gram: Array = NO_GRAM) -> Array:
+        """Return the weights, of shape (size, n_outputs).
 
         Those of the state itself, unless round-off was seen to matter in the last rows. Then they are computed from
         scratch, and the state stays as it is: what is learnt next must not depend on who looked.
         """
-        if self.seen <= self.doubtful:
-            return self._from_scratch(gram)
-        return self.inverse[: self.size, : self.size], self.weights[: self.size]
+        return self._from_scratch(gram)[1] if self._spoilt else self.weights[: self.size].copy()
+
+    def inverse_matrix(self) -> Array:
+        """Return the inverse of K + ridge I on the dictionary, with the care that `solution` takes."""
+        return self._from_scratch(NO_GRAM)[0] if self._spoilt else self.inverse[: self.size, : self.size]
+
+    @property
+    def _spoilt(self) -> bool:
+        return self.seen <= self.doubtful
 
     def _reserve(self, capacity: int) -> None:
         self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
@@ -118,7 +124,7 @@ class InverseState:
 
 @dataclass
 class DependencyState:
-    """The dictionary of approximately independent rows, the inverse of its K, and the least-squares fit on it.
+    """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
 
     Parameters
     ----------
@@ -137,17 +143,16 @@ class DependencyState:
     gamma: float
     max_atoms: int = UNLIMITED
     size: int = 0
-    age: int = 0
     bracket: Array = field(default_factory=lambda: np.array([0.0, np.inf]))
     dictionary: Array = field(init=False)
     fitted: Array = field(init=False)
-    inverse: Array = field(init=False)
+    factor: Array = field(init=False)
     covariance: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.dictionary = np.zeros((self.n_features, 0))
         self.fitted = np.zeros((0, self.n_outputs))
-        self.inverse = np.zeros((0, 0))
+        self.factor = np.zeros((0, 0))
         self.covariance = np.zeros((0, 0))
 
     @property
@@ -155,35 +160,38 @@ class DependencyState:
         """What is added to the diagonal of K: nothing."""
         return 0.0
 
-    def solution(self) -> tuple[Array, Array]:
-        """Return the inverse and the weights K^-1 c, of shape (size, size) and (size, n_outputs)."""
-        inverse = self.inverse[: self.size, : self.size]
-        return inverse, inverse @ self.fitted[: self.size]
-
     def extend(self, X: Array, T: Array, gram: Array = NO_GRAM) -> None:
         """Learn rows in the order in which they stand; see `InverseState.extend`."""
         X, T = _writable(X), _writable(T)
-        position = 0
+        position, status = 0, GROW if len(self.factor) == 0 else DONE
         while position < len(X):
-            if len(self.inverse) == 0:
-                self._reserve(min(self.max_atoms, 64))
-            position, self.size, self.age, status = run(
-                "absorb_ald", position, X, T, gram, self.gamma, self.threshold, self.max_atoms, self.size, self.age,
-                self.bracket, self.dictionary, self.fitted, self.inverse, self.covariance,
-            )  # fmt: skip
             if status == GROW:
-                self._reserve(min(self.max_atoms, 2 * len(self.inverse)))
-            elif status == DRIFT:
-                m = self.size
-                self.inverse[:m, :m], _ = solve_from_scratch(
-                    self.dictionary[:, :m], self.fitted[:m], self.gamma, 0.0, gram
-                )
-                self.age = 0
+                self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
+            position, self.size, status = run(
+                "absorb_ald", position, X, T, gram, self.gamma, self.threshold, self.max_atoms, self.size,
+                self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
+            )  # fmt: skip
+
+    def solution(self) -> Array:
+        """Return the weights K^-1 c, of shape (size, n_outputs)."""
+        if self.size == 0:
+            return np.zeros((0, self.n_outputs))
+        weights, _ = lapack.dpotrs(self._lower(), self.fitted[: self.size], lower=1)
+        return weights
+
+    def inverse_matrix(self) -> Array:
+        """Return the inverse of K on the dictionary, of shape (size, size)."""
+        inverse, _ = lapack.dpotri(self._lower(), lower=1)
+        mirror(inverse)
+        return inverse
+
+    def _lower(self) -> Array:
+        return np.asfortranarray(self.factor[: self.size, : self.size])
 
     def _reserve(self, capacity: int) -> None:
         self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
         self.fitted = _enlarged(self.fitted, (capacity, self.n_outputs))
-        self.inverse = _enlarged(self.inverse, (capacity, capacity))
+        self.factor = _enlarged(self.factor, (capacity, capacity))
         self.covariance = _enlarged(self.covariance, (capacity, capacity))
 
 

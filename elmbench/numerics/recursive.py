@@ -12,11 +12,10 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 def pseudo_inverse_of_gram(H: Array) -> Array:
-    """Return pinv(H'H) = pinv(H) pinv(H)', exactly symmetric.
+    """Return pinv(H'H), exactly symmetric.
 
-    A singular value of H counts as zero up to max(n, L) eps times the largest, the rule of MATLAB's ``pinv(H)``. To
-    apply it to H'H instead would drop directions down to the square root of that, and with them all of the instability
-    that Scardapane et al. report on Calhousing.
+    As MATLAB's ``pinv(H'*H)``: a singular value of H'H, which is the square of one of H, counts as zero up to L eps
+    times the largest. They are taken from H, because squaring H first would leave noise of just that size in them.
 
     Parameters
     ----------
@@ -32,17 +31,18 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
     for fewer rows than nodes.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
-    kept = values > max(H.shape) * _EPS * values[0]
+    squares = values**2
+    kept = squares > H.shape[1] * _EPS * squares[0]
     half = np.ascontiguousarray(rows[kept].T / values[kept])
     return half @ half.T
 
 
 def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
-    """Return P and the output weights after one block, by eqs. (7) and (8) evaluated as they are printed.
+    """Return P and the output weights after one block, by eqs. (7) and (8) as they are printed.
 
-    With an explicit inverse, from left to right. Where P is ill-conditioned its symmetry and definiteness are lost and
-    the weights diverge, as those of the paper did; what comes out then depends on round-off. Not finite where the
-    inverse does not exist.
+    With one product HP that serves both sides of eq. (7). Nothing holds P symmetric or positive definite: where it is
+    ill-conditioned, what round-off takes from its symmetry grows from block to block and the weights diverge, as
+    Scardapane et al. report for Calhousing.
 
     Parameters
     ----------
@@ -57,18 +57,21 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
     -------
     P : ndarray of shape (L, L)
     beta : ndarray of shape (L, k)
+        Not finite after a divergence.
 
     References
     ----------
     Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eqs. (7) and (8).
     """
     with np.errstate(all="ignore"):
-        gain = P @ H.T
+        HP = H @ P
+        inner = HP @ H.T
+        np.einsum("ii->i", inner)[:] += 1.0
         try:
-            inverse = np.linalg.inv(np.eye(len(H)) + H @ gain)
-        except np.linalg.LinAlgError:
-            inverse = np.full((len(H), len(H)), np.nan)
-        P = P - gain @ inverse @ H @ P
+            gain = np.linalg.solve(inner, HP)
+        except np.linalg.LinAlgError:  # singular to the last bit
+            gain = np.full_like(HP, np.nan)
+        P = P - HP.T @ gain
         return P, beta + P @ (H.T @ (T - H @ beta))
 
 

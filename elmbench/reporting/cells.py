@@ -10,21 +10,16 @@ from typing import Any
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION
 from elmbench.execution.plan import Row
 from elmbench.execution.store import Store, write_atomically
+from elmbench.reporting.layouts import COUNTS, FACTS
 
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
 SELECTIONS = ("published", "nested", "oracle")
 
 
-def metric_columns(task: str) -> list[str]:
-    """Return the metric columns of a task's cells."""
-    return list(CLASSIFICATION if task == "classification" else REGRESSION)
-
-
-def cells_frame(rows: list[Row], store: Store, task: str, order: Order) -> pd.DataFrame:
+def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) -> pd.DataFrame:
     """Return the cells that have ended, as a table.
 
     Parameters
@@ -32,7 +27,8 @@ def cells_frame(rows: list[Row], store: Store, task: str, order: Order) -> pd.Da
     rows : list of Row
         The cells that were asked for; those that have not run yet are left out.
     store : Store
-    task : {"classification", "regression"}
+    values : list of str
+        The columns of measured values.
     order : Order
         How the lines are sorted.
 
@@ -47,9 +43,9 @@ def cells_frame(rows: list[Row], store: Store, task: str, order: Order) -> pd.Da
             lines.append(_line(row, {"status": "unavailable", "reason": row.unavailable}))
         elif (result := store.result(row.key)) is not None:
             lines.append(_line(row, result))
-    columns = [*PLACE, "status", "reason", "params", *metric_columns(task), *TIMES, "n_units", "condition", "n_test"]
+    columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     frame = pd.DataFrame(lines, columns=columns)
-    counts = ["run", "fold", "n_units", "n_test", *(c for c in ("tn", "fp", "fn", "tp") if c in columns)]
+    counts = ["run", "fold", "n_units", "n_test", *(name for name in (*COUNTS, *FACTS) if name in columns)]
     frame = frame.astype(dict.fromkeys(counts, "Int64"))
     keys = [order.key(line) for line in lines]
     return frame.iloc[sorted(range(len(frame)), key=lambda i: keys[i])].reset_index(drop=True)

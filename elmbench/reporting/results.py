@@ -14,6 +14,7 @@ from elmbench.execution.plan import Row
 from elmbench.execution.store import Store, write_atomically
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.formats import markdown
+from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import summarise, table_order
 from elmbench.reporting.tables import Table, build_table
 from elmbench.specs.catalogue import Resolved
@@ -53,7 +54,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
     rows = store.rows(resolved.profile, experiment)
-    cells = cells_frame(rows, store, resolved.spec.task, table_order(resolved))
+    cells = cells_frame(rows, store, value_columns(resolved), table_order(resolved))
     results = _assemble(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")

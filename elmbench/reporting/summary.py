@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.reporting.cells import Order, metric_columns
+from elmbench.reporting.cells import Order
+from elmbench.reporting.layouts import judged, measures, values_of
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.published import PublishedValue, read_published
@@ -25,7 +26,6 @@ COLUMNS = [
     "published_std",
     "verdict",
 ]
-COUNTS = ("tn", "fp", "fn", "tp")
 
 
 def table_order(resolved: Resolved) -> Order:
@@ -61,57 +61,55 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """
     order = table_order(resolved)
     published = published_values(resolved)
-    metrics = [m for m in metric_columns(resolved.spec.task) if m not in COUNTS] + ["fit_seconds", "n_units"]
-    own = [m for m in resolved.spec.protocol.metrics if m in metrics]
-    metrics = own + [m for m in metrics if m not in own]
-    lines = []
+    lines, keys = [], []
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
-        for metric in metrics:
-            paper = published.get((place["dataset"], place["model"], metric))
-            lines.append(place | _line(group, metric, paper, resolved.spec.protocol.std))
+        for position, measure in enumerate(measures(resolved, place["dataset"])):
+            paper = published.get((place["dataset"], place["model"], measure))
+            line = _line(group, measure, paper, resolved)
+            if line["mean"] is not None or paper is not None or line["verdict"]:
+                lines.append(place | line)
+                keys.append((*order.key(place), position))
     frame = pd.DataFrame(lines, columns=COLUMNS)
-    position = {name: i for i, name in enumerate(metrics)}
-    keys = [(*order.key(line), position[line["metric"]]) for line in lines]
     return frame.iloc[sorted(range(len(lines)), key=lambda i: keys[i])].reset_index(drop=True)
 
 
-def _line(group: pd.DataFrame, metric: str, paper: PublishedValue | None, std: str) -> dict[str, Any]:
+def _line(group: pd.DataFrame, measure: str, paper: PublishedValue | None, resolved: Resolved) -> dict[str, Any]:
     ok = group[group["status"] == "ok"]
-    mean = ok[metric].astype(float).mean() if len(ok) else None
+    values = values_of(ok, measure, resolved.spec.layout).dropna()
+    mean = float(values.mean()) if len(values) else None
     return {
-        "metric": metric,
+        "metric": measure,
         "mean": mean,
-        "std": _deviation(ok, metric, std),
+        "std": _deviation(values, ok["run"], resolved.spec.protocol.std),
         "n": len(ok),
         "published": float(paper.value) if paper and paper.value is not None else None,
         "published_std": float(paper.std) if paper and paper.std is not None else None,
-        "verdict": _verdict(group, mean, metric, paper),
+        "verdict": _verdict(group, mean, paper if judged(measure, resolved.spec.layout) else None),
     }
 
 
-def _deviation(ok: pd.DataFrame, metric: str, kind: str) -> float | None:
+def _deviation(values: pd.Series[float], runs: pd.Series[Any], kind: str) -> float | None:
     """Return the deviation over run means or over folds; None where there are fewer than two."""
-    values = ok[metric].astype(float)
     if kind == "of-run-means":
-        values = values.groupby(ok["run"]).mean()
+        values = values.groupby(runs).mean()
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
-def _verdict(group: pd.DataFrame, mean: float | None, metric: str, paper: PublishedValue | None) -> str:
+def _verdict(group: pd.DataFrame, mean: float | None, paper: PublishedValue | None) -> str:
     """Judge an entry: how it ended if not ok, else where its mean lies from the published one.
 
-    `agrees` within one published deviation (and half of the last printed digit), `near` within two, else `differs`.
-    Times are of other machines and sizes are not printed, so neither is judged.
+    `agrees` within one published deviation (and half of the last printed digit), `near` within two (or, where none is
+    printed, within one more digit), else `differs`.
     """
     ended = [status for status in group["status"].unique() if status != "ok"]
     if ended:
-        return ended[0] if len(ended) == 1 else "incomplete"
-    if paper is None or paper.value is None or metric in ("fit_seconds", "n_units") or mean is None:
+        return ended[0] if len(ended) == 1 and not (group["status"] == "ok").any() else "incomplete"
+    if paper is None or paper.value is None or mean is None:
         return ""
     distance = abs(mean - float(paper.value))
     deviation = float(paper.std or 0)
     rounding = paper.last_place / 2 * (1 + 1e-9)
     if distance <= deviation + rounding:
         return "agrees"
-    return "near" if distance <= 2 * deviation + rounding else "differs"
+    return "near" if distance <= 2 * (deviation or rounding) + rounding else "differs"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,42 +12,21 @@ import pandas as pd
 from elmbench.reporting.summary import published_values
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.published import PublishedValue
+from elmbench.specs.published import PublishedValue, read_published
 
-_HOW = {
+HOW = {
     "published": "hyperparameters fixed at the paper's",
     "nested": "hyperparameters chosen on inner folds of the training part",
     "oracle": "hyperparameters of the best mean over the outer test folds",
 }
-_SHOWN = {"timeout": "> limit", "out-of-memory": "out of memory", "unavailable": "-"}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line: a model on a data set.
-
-    Attributes
-    ----------
-    dataset, model : str
-        As the paper spells them.
-    value, published : str
-        Mean and deviation of the table's metric.
-    verdict : str
-    fit, published_fit : str
-        Seconds.
-    ratio, published_ratio : str
-        The fit time over that of the first model on the same data set.
-    """
-
-    dataset: str
-    model: str
-    value: str
-    published: str
-    verdict: str
-    fit: str
-    published_fit: str
-    ratio: str
-    published_ratio: str
+_SHOWN = {"out-of-memory": "out of memory", "unavailable": "-"}
+_COMPLETE = ("", "agrees", "near", "differs")
+_LINE = ("dataset", "model", "measure", "value", "published", "verdict")
+_TIMED = ("dataset", "model", "value", "published", "verdict", "fit", "published_fit", "ratio", "published_ratio")
+#: Columns that there is no room for on a terminal.
+WIDE_ONLY = ("ratio", "published_ratio")
+#: Columns of numbers.
+NUMERIC = ("fit", "published_fit", "ratio", "published_ratio")
 
 
 @dataclass(frozen=True)
@@ -56,11 +36,12 @@ class Section:
     Attributes
     ----------
     heading : str
-    entries : tuple of Entry
+    rows : tuple of dict of str to str
+        One text a column.
     """
 
     heading: str
-    entries: tuple[Entry, ...]
+    rows: tuple[dict[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -70,7 +51,8 @@ class Table:
     Attributes
     ----------
     title, subtitle : str
-    metric : str
+    columns : dict of str to str
+        Name of a column to its heading.
     sections : tuple of Section
         Default readings and the table's own selection first.
     notes : tuple of str
@@ -79,7 +61,7 @@ class Table:
 
     title: str
     subtitle: str
-    metric: str
+    columns: dict[str, str]
     sections: tuple[Section, ...]
     notes: tuple[str, ...]
 
@@ -94,103 +76,152 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
     resolved : Resolved
         The experiment under the profile that they are of.
     """
-    metric = resolved.spec.protocol.metrics[0]
     published = published_values(resolved)
-    sections = []
-    for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
-        heading = f"{select}: {_HOW[str(select)]}" + (f"; reading {reading}" if reading else "")
-        if "carry-over=folds" in str(reading):
-            heading += " (LEAKING: test rows were learnt in earlier folds)"
-        entries = _entries(group, cells, metric, published, resolved)
-        sections.append(Section(heading, tuple(entries)))
+    timed = resolved.spec.layout in ("metrics", "precision-recall")
+    rows_of = _timed_rows if timed else _plain_rows
+    sections = [
+        Section(_heading(str(select), str(reading), resolved), tuple(rows_of(group, cells, published, resolved)))
+        for (reading, select), group in summary.groupby(["reading", "select"], sort=False)
+    ]
     file = resolved.file
+    own = [m for m in resolved.spec.protocol.metrics if m in set(summary["metric"]) and m != "fit_seconds"]
+    titles = {
+        "dataset": "data set",
+        "model": "model",
+        "measure": "measure",
+        "value": " / ".join(own) if timed else "mean",
+        "published": "published",
+        "verdict": "verdict",
+        "fit": "fit s",
+        "published_fit": "publ. s",
+        "ratio": "fit ratio",
+        "published_ratio": "publ. ratio",
+    }
     return Table(
         title=f"{file.spec.label}: {file.spec.title}",
         subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {profile_line(resolved, cells)}",
-        metric=metric,
+        columns={name: titles[name] for name in (_TIMED if timed else _LINE)},
         sections=tuple(sections),
         notes=(*_endings(cells), *_remarks(published)),
     )
 
 
+def _heading(select: str, reading: str, resolved: Resolved) -> str:
+    if resolved.spec.layout == "datasets":
+        return "the data that were loaded"
+    heading = f"{select}: {HOW[select]}" + (f"; reading {reading}" if reading else "")
+    if "carry-over=folds" in reading:
+        heading += " (LEAKING: test rows were learnt in earlier folds)"
+    return heading
+
+
 def profile_line(resolved: Resolved, cells: pd.DataFrame) -> str:
     """Return which profile a table shows and what it means."""
+    if resolved.spec.layout == "datasets":
+        return f"Profile {resolved.profile}."
     runs = cells["run"].nunique()
     ran = f"{runs} run{'s' if runs != 1 else ''}"
-    if resolved.profile == "paper":
-        planned = resolved.spec.protocol.outer.runs
-        if runs >= planned:
-            return f"Profile paper: the protocol as printed, {ran}."
-        return f"Profile paper: the protocol as printed, but {ran} of {planned}."
-    return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
+    if resolved.profile != "paper":
+        return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
+    planned = resolved.spec.protocol.outer.runs
+    return f"Profile paper: the protocol as printed, {ran}" + ("." if runs >= planned else f" of {planned}.")
 
 
-def _entries(
-    group: pd.DataFrame,
-    cells: pd.DataFrame,
-    metric: str,
-    published: dict[tuple[str, str, str], PublishedValue],
-    resolved: Resolved,
-) -> list[Entry]:
-    lines = {(line["dataset"], line["model"], line["metric"]): line for line in group.to_dict("records")}
-    entries: list[Entry] = []
+Published = dict[tuple[str, str, str], PublishedValue]
+
+
+def _by_place(group: pd.DataFrame) -> dict[tuple[str, str, str], dict[Any, Any]]:
+    return {(line["dataset"], line["model"], line["metric"]): line for line in group.to_dict("records")}
+
+
+def _timed_rows(
+    group: pd.DataFrame, cells: pd.DataFrame, published: Published, resolved: Resolved
+) -> Iterator[dict[str, str]]:
+    lines = _by_place(group)
     base: tuple[float | None, float | None] = (None, None)
     previous = ""
     for dataset, model in dict.fromkeys((d, m) for d, m, _ in lines):
-        line, fit = lines[dataset, model, metric], lines[dataset, model, "fit_seconds"]
+        metric = resolved.spec.protocol.metric_for(load_dataset_specs().find(dataset).task)
+        line, fit = lines[dataset, model, metric], lines.get((dataset, model, "fit_seconds"), {})
         paper = published.get((dataset, model, metric))
-        times = (_number(fit["mean"]), _number(fit["published"]))
+        times = (_number(fit.get("mean")), _number(fit.get("published")))
         if dataset != previous:
             base, previous = times, dataset
-        entries.append(
-            Entry(
-                dataset=spelling(dataset, resolved),
-                model=model,
-                value=_measured(line, paper),
-                published=_printed(paper),
-                verdict=line["verdict"] or "",
-                fit=seconds(times[0]),
-                published_fit=seconds(times[1]),
-                ratio=_ratio(times[0], base[0]),
-                published_ratio=_ratio(times[1], base[1]),
-            )
-        )
-    return entries
+        yield {
+            "dataset": spelling(dataset, resolved),
+            "model": model,
+            "value": _measured(line, paper, cells),
+            "published": _printed(paper),
+            "verdict": line["verdict"] or "",
+            "fit": seconds(times[0]),
+            "published_fit": seconds(times[1]),
+            "ratio": _ratio(times[0], base[0]),
+            "published_ratio": _ratio(times[1], base[1]),
+        }
+
+
+def _plain_rows(
+    group: pd.DataFrame, cells: pd.DataFrame, published: Published, resolved: Resolved
+) -> Iterator[dict[str, str]]:
+    for (dataset, model, measure), line in _by_place(group).items():
+        paper = published.get((dataset, model, measure))
+        yield {
+            "dataset": spelling(dataset, resolved),
+            "model": model,
+            "measure": measure,
+            "value": _measured(line, paper, cells),
+            "published": _printed(paper),
+            "verdict": line["verdict"] or "",
+        }
 
 
 def spelling(dataset: str, resolved: Resolved) -> str:
     """Return a data set's name as the paper spells it, or the suite's where the paper does not print it."""
-    for name, _, _ in ((e.dataset, e.model, e.metric) for e in _all_published(resolved)):
-        if load_dataset_specs().find(name).name == dataset:
-            return name
+    if resolved.file.spec.published is not None:
+        for entry in read_published(resolved.file.path.parent / resolved.file.spec.published.values):
+            if load_dataset_specs().find(entry.dataset).name == dataset:
+                return entry.dataset
     return dataset
-
-
-def _all_published(resolved: Resolved) -> list[PublishedValue]:
-    return list(published_values(resolved).values())
 
 
 def _number(value: Any) -> float | None:
     return None if value is None or pd.isna(value) else float(value)
 
 
-def _measured(line: dict[Any, Any], paper: PublishedValue | None) -> str:
-    mean, std = _number(line["mean"]), _number(line["std"])
+def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.DataFrame) -> str:
+    mean, std, verdict = _number(line["mean"]), _number(line["std"]), line["verdict"] or ""
     if mean is None:
-        return _SHOWN.get(line["verdict"], line["verdict"])
-    places = max(3, -math.floor(math.log10(paper.last_place)) if paper and paper.last_place else 0)
+        if verdict == "timeout":
+            return _limit_reached(line, cells)
+        return _SHOWN.get(verdict, verdict)
+    places = _places(mean, paper)
     text = fixed(mean, places) + (f" ± {fixed(std, places)}" if std is not None else "")
-    return text if line["verdict"] in ("", "agrees", "near", "differs") else f"{text} ({line['n']} ok)"
+    return text if verdict in _COMPLETE else f"{text} ({line['n']} ok)"
+
+
+def _limit_reached(line: dict[Any, Any], cells: pd.DataFrame) -> str:
+    """Return how the papers show a cell that was stopped: `> 600 s`."""
+    own = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
+    return str(own.loc[own["status"] == "timeout", "reason"].iloc[0])
+
+
+def _places(mean: float, paper: PublishedValue | None) -> int:
+    """Return the decimals to show: one more than printed, three for what the paper does not print."""
+    if paper is not None and paper.value is not None:
+        return max(0, -math.floor(math.log10(paper.last_place))) + 1
+    return 0 if mean.is_integer() else 3
 
 
 def fixed(value: float, places: int) -> str:
-    """Return a number with so many decimals, or in powers of ten where it is large."""
-    return f"{value:.{places}f}" if abs(value) < 1000 else f"{value:.1e}"
+    """Return a number with so many decimals, or in powers of ten where it is very large."""
+    return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
 def _printed(paper: PublishedValue | None) -> str:
-    if paper is None or paper.value is None:
-        return "-" if paper else ""
+    if paper is None:
+        return ""
+    if paper.value is None:
+        return "-"
     return f"{paper.value}" + (f" ± {paper.std}" if paper.std is not None else "")
 
 
@@ -198,7 +229,7 @@ def seconds(value: float | None) -> str:
     """Return seconds with three figures at most."""
     if value is None:
         return ""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.001 else f"{value:.1g}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.01 else f"{value:.2g}"
 
 
 def _ratio(value: float | None, base: float | None) -> str:
@@ -207,19 +238,22 @@ def _ratio(value: float | None, base: float | None) -> str:
 
 def _endings(cells: pd.DataFrame) -> list[str]:
     """Return one note for each way in which cells ended otherwise than ok, with how many and the first reason."""
-    bad = cells[cells["status"] != "ok"]
     notes = []
-    for (dataset, model, status), group in bad.groupby(["dataset", "model", "status"], sort=False):
+    bad = cells[cells["status"] != "ok"]
+    for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
+        notes.append(f"{dataset} unavailable: {group['reason'].iloc[0]}")
+    ran = bad[bad["status"] != "unavailable"]
+    for place, group in ran.groupby(["dataset", "model", "status"], sort=False):
+        dataset, model, status = map(str, place)
         total = len(cells[(cells["dataset"] == dataset) & (cells["model"] == model)])
         reason = str(group["reason"].iloc[0]).splitlines()[0]
         notes.append(f"{dataset} {model}: {len(group)} of {total} cells {status}: {reason}")
-    unavailable = bad[bad["status"] == "unavailable"]
-    if len(unavailable):
-        notes = [n for n in notes if " unavailable: " not in n]
-        for dataset, group in unavailable.groupby("dataset", sort=False):
-            notes.append(f"{dataset} unavailable: {group['reason'].iloc[0]}")
     return notes
 
 
-def _remarks(published: dict[tuple[str, str, str], PublishedValue]) -> list[str]:
-    return [f"published {d} {m}: {entry.note}" for (d, m, _), entry in published.items() if entry.note]
+def _remarks(published: Published) -> list[str]:
+    remarks: dict[str, list[str]] = {}
+    for (dataset, model, metric), entry in published.items():
+        if entry.note:
+            remarks.setdefault(entry.note, []).append(f"{dataset} {model} {metric}")
+    return [f"published {', '.join(places)}: {note}" for note, places in remarks.items()]

@@ -153,9 +153,13 @@ class ImbalancedLearnSource(_Source):
 
 
 class LibsvmSource(_Source):
-    """Files of the LIBSVM collection: one file, or a training and a test file."""
+    """Files of the LIBSVM collection: one file, or a training and a test file.
+
+    `width` is the number of features where it is not that of the public file.
+    """
 
     kind: Literal["libsvm"]
+    width: int | None = None
     url: str | None = None
     train: str | None = None
     test: str | None = None

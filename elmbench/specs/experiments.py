@@ -13,6 +13,12 @@ from elmbench.specs.limits import parse_limits
 
 Selection = Literal["nested", "oracle", "published"]
 Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
+Layout = Literal["metrics", "parameters", "confusion", "datasets", "precision-recall"]
+#: Metrics that exist for a task only; all others exist for both.
+_OF_TASK = {
+    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1"),
+    "regression": ("nrmse", "rmse"),
+}
 #: Metrics of which less is better; all others are better when larger.
 LESS_IS_BETTER = frozenset({"nrmse", "rmse", "fit_seconds", "n_units"})
 
@@ -36,7 +42,7 @@ class Scale(Spec):
 
 
 class Splitter(Spec):
-    """How rows are divided."""
+    """How rows are divided; `stratified` by class, where there are classes."""
 
     kind: Literal["stratified-kfold", "kfold"]
     folds: int = Field(ge=2)
@@ -68,6 +74,10 @@ class Protocol(Spec):
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which training rows reach a sequential model.
     order: Literal["shuffled", "stored"] = "shuffled"
+
+    def metric_for(self, task: str) -> Metric:
+        """Return the first metric that exists for a task: what the hyperparameters are chosen by."""
+        return next(m for m in self.metrics if m in _OF_TASK[task])
 
     @property
     def selections(self) -> tuple[Selection, ...]:
@@ -155,13 +165,14 @@ class Experiment(Spec):
     title: str
     #: How the paper calls it, such as "Table IV".
     label: str
-    task: Literal["classification", "regression"]
     datasets: tuple[str, ...] = Field(min_length=1)
     #: Options of generated data, by data set.
     data: dict[str, dict[str, Any]] = Field(default_factory=dict)
     protocol: Protocol
     grids: dict[str, Grid] = Field(default_factory=dict)
-    models: dict[str, Model] = Field(min_length=1)
+    models: dict[str, Model] = Field(default_factory=dict)
+    #: What is shown: a metric, chosen hyperparameters, confusion counts, facts of the data, precision-recall curves.
+    layout: Layout = "metrics"
     readings: tuple[str, ...] = ()
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
@@ -206,6 +217,8 @@ class Experiment(Spec):
                         raise ValueError(
                             f"models.{column}.search names the grid {name!r}; expected one of {', '.join(self.grids)}"
                         )
+        if not self.models and self.layout != "datasets":
+            raise ValueError("models is empty; expected at least one column")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
         places |= {f"profiles.{key}.datasets": profile.datasets or () for key, profile in self.profiles.items()}
         for kind, names in places.items():

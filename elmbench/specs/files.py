@@ -8,10 +8,13 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from elmbench.errors import ElmbenchError
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
+
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 @cache
@@ -42,7 +45,11 @@ class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yam
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
+            if key_node.tag == _MERGE:  # `<<: *anchor` takes over the keys of a mapping; own keys may replace them
+                continue
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key is no plain word", key_node.start_mark)
+            key = self.construct_object(key_node)
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} stands twice", key_node.start_mark
@@ -87,14 +94,23 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        lines = []
+        problems: dict[tuple[str, ...], str] = {}
         for item in error.errors():
-            key = ".".join(str(part) for part in item["loc"])
-            key = ".".join(part for part in (prefix, key) if part)
-            lines.append(_describe(model, item, key))
-        raise ElmbenchError(
-            "\n".join(f"{source}: {line}" for line in lines), next_step="correct it, then: elmbench validate"
-        ) from error
+            place = tuple(str(part) for part in item["loc"] if not _is_type(part))
+            key = ".".join(filter(None, (prefix, *place)))
+            problems.setdefault(place, _describe(model, item, key))
+        # Where one of several forms is allowed, what is wrong inside the form that was meant says more.
+        lines = [
+            f"{source}: {problem}"
+            for place, problem in problems.items()
+            if not any(other != place and other[: len(place)] == place for other in problems)
+        ]
+        raise ElmbenchError("\n".join(lines), next_step="correct it, then: elmbench validate") from error
+
+
+def _is_type(part: Any) -> bool:
+    """Tell whether a part of an error's place is no key but the form that was tried, such as `tuple[str, ...]`."""
+    return isinstance(part, str) and ("[" in part or part in ("float", "int", "str"))
 
 
 def _describe(model: type[BaseModel], item: Any, key: str) -> str:
@@ -104,6 +120,8 @@ def _describe(model: type[BaseModel], item: Any, key: str) -> str:
     if item["type"] == "missing":
         return f"the key '{key}' is missing"
     message = item["msg"].removeprefix("Value error, ")
+    if not key:
+        return message
     if isinstance(item["input"], str | int | float | bool) or item["input"] is None:
         return f"'{key}' is {item['input']!r}: {message}"
     return f"'{key}': {message}"
@@ -111,20 +129,23 @@ def _describe(model: type[BaseModel], item: Any, key: str) -> str:
 
 def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
     """Return the keys of the model that stands at `path`, as far as annotations tell."""
-    current: Any = model
+    current = [model]
     for part in path:
-        candidates = _models_in(current.model_fields[part].annotation) if _has(current, part) else [current]
-        if not candidates:
-            return []
-        current = candidates[0]
-    names = []
-    for name, field in current.model_fields.items():
-        names.append(field.alias or name)
-    return sorted(names)
+        fields = {_key(name, field): field for found in current for name, field in found.model_fields.items()}
+        if part in fields:
+            current = _models_in(fields[part].annotation)
+        else:
+            # A place in a list or mapping, or the word that tells which of several models stands here.
+            current = [found for found in current if _is_told_by(found, part)] or current
+    return sorted({_key(name, field) for found in current[:1] for name, field in found.model_fields.items()})
 
 
-def _has(model: Any, part: Any) -> bool:
-    return isinstance(part, str) and part in model.model_fields
+def _key(name: str, field: FieldInfo) -> str:
+    return field.alias or name
+
+
+def _is_told_by(model: type[BaseModel], word: Any) -> bool:
+    return any(word in getattr(field.annotation, "__args__", ()) for field in model.model_fields.values())
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -17,7 +18,7 @@ class Grid(BaseModel):
     short for the last. Both ends belong to the range where the step reaches them.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     start: float | None = Field(default=None, alias="from")
     stop: float | None = Field(default=None, alias="to")
@@ -48,6 +49,8 @@ class Grid(BaseModel):
             raise ValueError("a range needs from, to and step")
         if self.values is not None and self.step is not None:
             raise ValueError("a list of values takes no step")
+        if not span and self.step is not None and not self.step.is_integer():
+            raise ValueError("the step between powers is a whole number")
         if not self.expand():
             raise ValueError("the grid holds no value")
         return self
@@ -63,7 +66,7 @@ class Grid(BaseModel):
         assert self.start is not None
         assert self.stop is not None
         assert self.step is not None
-        count = int((self.stop - self.start) / self.step + 1e-9) + 1
+        count = math.floor((self.stop - self.start) / self.step + 1e-9) + 1
         # Rounded, so that 0.05 * 3 is the 0.15 that a reader of the grid means.
         values = [round(self.start + i * self.step, 12) for i in range(count)]
         whole = all(float(x).is_integer() for x in (self.start, self.step))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -18,10 +19,19 @@ _METRICS = {
     "precision_percent": ("precision", Decimal("0.01")),
     "recall_percent": ("recall", Decimal("0.01")),
     "f1_percent": ("f1", Decimal("0.01")),
+    "predicted negative, actual negative": ("tn", 1),
+    "predicted positive, actual negative": ("fp", 1),
+    "predicted negative, actual positive": ("fn", 1),
+    "predicted positive, actual positive": ("tp", 1),
+    "L": ("n_hidden", 1),
+    "F": ("budget", 1),
+    "attributes": ("features", 1),
 }
 
-#: What the papers call a hyperparameter -> the suite's name.
-_PARAMETERS = {"L": "n_hidden", "C": "C", "gamma": "gamma", "F": "budget", "delta": "delta"}
+#: Metrics that are hyperparameters.
+_PARAMETERS = ("n_hidden", "C", "gamma", "budget", "delta")
+#: The model that facts of a data set are filed under.
+DATA = "data"
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,8 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     Parameters
     ----------
     path : Path
-        A CSV file with the columns dataset, model, metric, value, std, note.
+        A CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
+        column dataset and one column a fact (those that are words are passed over).
 
     Raises
     ------
@@ -73,7 +84,10 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     values = []
     with path.open(newline="", encoding="utf-8") as stream:
         reader = csv.DictReader(stream)
-        missing = {"dataset", "model", "metric", "value", "std", "note"} - set(reader.fieldnames or ())
+        names = set(reader.fieldnames or ())
+        if "dataset" in names and "metric" not in names:
+            return tuple(_facts(reader))
+        missing = {"dataset", "model", "metric", "value", "std", "note"} - names
         if missing:
             raise ElmbenchError(
                 f"{path}: the columns {', '.join(sorted(missing))} are missing",
@@ -96,6 +110,14 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     return tuple(values)
 
 
+def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
+    for row in rows:
+        for name, text in row.items():
+            if name != "dataset" and text.isdigit():
+                metric, _ = _METRICS.get(name, (name, 1))
+                yield PublishedValue(row["dataset"], DATA, metric, Decimal(text), None, "")
+
+
 def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
     if not text:
         return None
@@ -113,8 +135,8 @@ def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | 
     """Return the printed hyperparameters by (data set, model), both as the paper spells them."""
     table: dict[tuple[str, str], dict[str, float | int]] = {}
     for entry in read_published(path):
-        name = _PARAMETERS.get(entry.metric)
-        if name is None or entry.value is None:
+        name = entry.metric
+        if name not in _PARAMETERS or entry.value is None:
             continue
         whole = entry.value == entry.value.to_integral_value() and name in ("n_hidden", "budget")
         value: float | int = int(entry.value) if whole else float(entry.value)

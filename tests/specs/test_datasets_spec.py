@@ -89,7 +89,6 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"positive": [], "shape": {"instances": 10, "features": 2}}, "needs the classes"),
         ({"shape": {"instances": 11, "features": 2, "classes": {"a": 6, "b": 4}}}, "sum to 10, not to 11"),
         ({"shape": {"instances": 10, "features": 2, "classes": 2, "split": [5, 4]}}, "does not sum to 10"),
-        ({"train_only": True}, "needs the official split"),
         ({"redraw": "run"}, "only generated data"),
         ({"sources": []}, "at least 1 item"),
         ({"sources": [{"kind": "ftp"}]}, "kind"),

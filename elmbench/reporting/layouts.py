@@ -1,0 +1,60 @@
+"""What each layout of a table shows of a cell: its metrics, chosen hyperparameters, confusion counts, or data facts."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION
+from elmbench.specs.catalogue import Resolved
+from elmbench.specs.datasets import load_dataset_specs
+
+COUNTS = ("tn", "fp", "fn", "tp")
+FACTS = ("features", "instances", "classes", "negatives", "positives")
+#: Times and sizes: shown, never judged.
+UNJUDGED = ("fit_seconds", "n_units")
+
+
+def tasks(resolved: Resolved) -> set[str]:
+    """Return the tasks of a table's data sets."""
+    return {load_dataset_specs().find(name).task for name in resolved.file.spec.datasets}
+
+
+def value_columns(resolved: Resolved) -> list[str]:
+    """Return the columns of `cells.csv` that hold a table's measured values."""
+    if resolved.spec.layout == "datasets":
+        return list(FACTS)
+    found = tasks(resolved)
+    columns = list(CLASSIFICATION) if "classification" in found else []
+    return columns + (list(REGRESSION) if "regression" in found else [])
+
+
+def measures(resolved: Resolved, dataset: str) -> list[str]:
+    """Return what the summary of a data set's entries has a line for, the table's own metrics first."""
+    layout = resolved.spec.layout
+    task = load_dataset_specs().find(dataset).task
+    if layout == "datasets":
+        return [f for f in FACTS if task == "classification" or f in ("features", "instances")]
+    if layout == "confusion":
+        return list(COUNTS)
+    if layout == "parameters":
+        names = [name for model in resolved.file.spec.models.values() for name in model.search]
+        return list(dict.fromkeys(names))
+    available = [m for m in (CLASSIFICATION if task == "classification" else REGRESSION) if m not in COUNTS]
+    available += UNJUDGED
+    own = [m for m in resolved.spec.protocol.metrics if m in available]
+    return own + [m for m in available if m not in own]
+
+
+def values_of(cells: pd.DataFrame, measure: str, layout: str) -> pd.Series[float]:
+    """Return one measured value of each cell, NaN where it has none."""
+    if layout == "parameters":
+        chosen = [json.loads(text).get(measure) for text in cells["params"]]
+        return pd.Series(chosen, index=cells.index, dtype=float)
+    return cells[measure].astype(float)
+
+
+def judged(measure: str, layout: str) -> bool:
+    """Tell whether a measured value gets a verdict: hyperparameters are means over runs, times other machines'."""
+    return layout != "parameters" and measure not in UNJUDGED

@@ -1,0 +1,54 @@
+"""Small problems of every kind that the model tests draw from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+FACTORS = st.integers(-8, 13).map(lambda e: 2.0**e)
+"""The range in which the papers search C and gamma."""
+
+SHAPES = st.tuples(st.integers(1, 40), st.integers(1, 8), st.integers(0, 2**31 - 1))
+"""Rows, columns and a seed."""
+
+
+def rows(n: int, d: int, seed: int, awkward: bool = False) -> np.ndarray:
+    """Return random rows in [0, 1]; awkward ones have repeated rows and a constant column."""
+    X = np.random.RandomState(seed).rand(n, d)
+    if awkward:
+        X[n // 2 :] = X[: n - n // 2]
+        X[:, 0] = 0.25
+    return X
+
+
+def targets(X: np.ndarray, seed: int, kind: str) -> np.ndarray:
+    """Return labels or values that hang on `X`: kind is "binary", "multi", "one", "regression" or "two-targets"."""
+    random = np.random.RandomState(seed + 1)
+    values = np.sin(3 * X.sum(axis=1)) + 0.3 * random.randn(len(X))
+    if kind == "binary":
+        return np.where(values > np.median(values), 1, -1)
+    if kind == "multi":
+        return np.array(["a", "b", "c", "d"])[np.clip(np.floor(2 * values + 2), 0, 3).astype(int)]
+    if kind == "one":
+        return np.full(len(X), 3)
+    if kind == "two-targets":
+        return np.column_stack([values, values**2])
+    return values
+
+
+def is_classification(kind: str) -> bool:
+    return kind in ("binary", "multi", "one")
+
+
+def class_of(name: str, kind: str) -> Any:
+    """Return the estimator class of a family name for a kind of targets."""
+    import elmbench.models
+
+    return getattr(elmbench.models, name + ("Classifier" if is_classification(kind) else "Regressor"))
+
+
+def real_outputs(model: Any, X: np.ndarray) -> np.ndarray:
+    """Return what a model computes before labels are made of it."""
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)

@@ -1,0 +1,138 @@
+"""ELM against a dense least-squares solution, and the properties of its hidden nodes."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from elm_problems import FACTORS, SHAPES, class_of, is_classification, real_outputs, rows, targets
+from scipy.linalg import lstsq
+from scipy.special import expit
+
+from elmbench.models import ELMClassifier, ELMRegressor
+
+SETTINGS = settings(max_examples=80, deadline=None)
+
+
+def dense_output_weights(H: np.ndarray, T: np.ndarray, C: float) -> np.ndarray:
+    """Minimise ||H beta - T||^2 + ||beta||^2 / C as one tall least-squares problem, without squaring H."""
+    tall = np.vstack([H, np.eye(H.shape[1]) / np.sqrt(C)])
+    return lstsq(tall, np.vstack([T, np.zeros((H.shape[1], T.shape[1]))]))[0]
+
+
+def coded(y: np.ndarray, kind: str) -> np.ndarray:
+    """Targets as the paper codes them."""
+    if not is_classification(kind):
+        return y.reshape(len(y), -1)
+    classes = np.unique(y)
+    if len(classes) <= 2:
+        return np.where(y == classes[-1], 1.0, -1.0)[:, None]
+    return np.where(y[:, None] == classes, 1.0, -1.0)
+
+
+@SETTINGS
+@given(
+    shape=SHAPES,
+    n_hidden=st.integers(1, 150),
+    C=FACTORS,
+    kind=st.sampled_from(["binary", "multi", "regression", "two-targets"]),
+    awkward=st.booleans(),
+)
+def test_equals_dense_least_squares(shape, n_hidden, C, kind, awkward):
+    n, d, seed = shape
+    X = rows(n, d, seed, awkward)
+    y = targets(X, seed, kind)
+    model = class_of("ELM", kind)(n_hidden=n_hidden, C=C, random_state=seed).fit(X, y)
+    H = expit(X @ model.weights_.T + model.biases_)
+    beta = dense_output_weights(H, coded(y, kind), C)
+    probe = rows(12, d, seed + 1)
+    expected = expit(probe @ model.weights_.T + model.biases_) @ beta
+    np.testing.assert_allclose(real_outputs(model, probe).reshape(12, -1), expected.reshape(12, -1), atol=1e-6)
+    assert model.beta_.shape == beta.shape
+    assert model.n_units_ == n_hidden
+
+
+@pytest.mark.parametrize("n", [30, 4100])
+@pytest.mark.parametrize("n_hidden", [63, 64, 65])
+def test_row_blocks_and_tiles_leave_no_seam(n, n_hidden):
+    X = rows(n, 3, 0)
+    y = targets(X, 0, "regression")
+    model = ELMRegressor(n_hidden=n_hidden, C=2.0, random_state=0).fit(X, y)
+    H = expit(X @ model.weights_.T + model.biases_)
+    expected = H @ dense_output_weights(H, y[:, None], 2.0)[:, 0]
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
+
+
+def test_nodes_are_uniform_and_prefixes_of_a_larger_network():
+    X = rows(10, 4, 0)
+    y = targets(X, 0, "regression")
+    small = ELMRegressor(n_hidden=70, random_state=11).fit(X, y)
+    large = ELMRegressor(n_hidden=5000, random_state=11).fit(X, y)
+    np.testing.assert_array_equal(large.weights_[:70], small.weights_)
+    np.testing.assert_array_equal(large.biases_[:70], small.biases_)
+    # Drawn node by node: its weights and then its bias.
+    stream = np.random.RandomState(11).uniform(-1, 1, size=5 * 70).reshape(70, 5)
+    np.testing.assert_array_equal(small.weights_, stream[:, :4])
+    np.testing.assert_array_equal(small.biases_, stream[:, 4])
+    for drawn in (large.weights_, large.biases_):
+        assert drawn.min() < -0.99
+        assert drawn.max() > 0.99
+        assert abs(drawn.mean()) < 0.03
+        assert abs(drawn.var() - 1 / 3) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("activation", "function"),
+    [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))],
+)
+def test_activations(activation, function):
+    X = rows(25, 3, 1)
+    y = targets(X, 1, "regression")
+    model = ELMRegressor(n_hidden=10, C=4.0, activation=activation, random_state=0).fit(X, y)
+    H = function(X @ model.weights_.T + model.biases_)
+    np.testing.assert_allclose(model.predict(X), H @ dense_output_weights(H, y[:, None], 4.0)[:, 0], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_far_inputs_saturate_without_a_warning():
+    X = 1e5 * (rows(30, 3, 1) - 0.5)
+    y = targets(X, 1, "binary")
+    model = ELMClassifier(n_hidden=50, C=1.0, random_state=0).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("n_hidden", [5, 40])
+def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden):
+    X = rows(20, 3, 2, awkward=True)
+    y = targets(X, 2, "regression")
+    model = ELMRegressor(n_hidden=n_hidden, C=1e30, random_state=0).fit(X, y)
+    H = expit(X @ model.weights_.T + model.biases_)
+    # As much of the spectrum of the Gram matrix as double precision holds.
+    expected = H @ (np.linalg.pinv(H, rcond=np.sqrt(min(n_hidden, 20) * np.finfo(float).eps)) @ y)
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
+    assert np.abs(model.beta_).max() < 1e9
+
+
+@pytest.mark.parametrize(("n", "n_hidden"), [(50, 20), (20, 50)])
+def test_condition_estimate(n, n_hidden):
+    X = rows(n, 3, 3)
+    model = ELMRegressor(n_hidden=n_hidden, C=16.0, random_state=0).fit(X, targets(X, 3, "regression"))
+    H = expit(X @ model.weights_.T + model.biases_)
+    system = (H.T @ H if n_hidden <= n else H @ H.T) + np.eye(min(n, n_hidden)) / 16.0
+    assert 0.3 < model.condition_ / np.linalg.cond(system, 1) < 1.01
+
+
+@pytest.mark.parametrize(("n", "n_hidden"), [(6000, 300), (400, 1500)])
+def test_memory_estimate_bounds_the_peak(n, n_hidden):
+    X = rows(n, 5, 0)
+    y = targets(X, 0, "regression")
+    model = ELMRegressor(n_hidden=n_hidden, random_state=0).fit(X[:50], y[:50])
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    estimate = ELMRegressor.memory_estimate(n, 5, 1, n_hidden=n_hidden, C=1.0)
+    assert 0.5 * estimate < peak < estimate

@@ -1,0 +1,104 @@
+"""K-ELM against scikit-learn's kernel ridge regression, and its memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
+from sklearn.kernel_ridge import KernelRidge
+
+from elmbench.models import KELMClassifier, KELMRegressor
+
+SETTINGS = settings(max_examples=100, deadline=None)
+
+
+@SETTINGS
+@given(shape=SHAPES, C=FACTORS, gamma=FACTORS, awkward=st.booleans(), two=st.booleans())
+def test_equals_kernel_ridge(shape, C, gamma, awkward, two):
+    n, d, seed = shape
+    X = rows(n, d, seed, awkward)
+    y = targets(X, seed, "two-targets" if two else "regression")
+    model = KELMRegressor(C=C, gamma=gamma).fit(X, y)
+    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, y)
+    probe = np.vstack([X, rows(12, d, seed + 1)])
+    np.testing.assert_allclose(model.predict(probe), reference.predict(probe), atol=1e-8)
+    assert model.n_units_ == n
+
+
+@SETTINGS
+@given(shape=SHAPES, C=FACTORS, gamma=FACTORS, kind=st.sampled_from(["binary", "multi"]))
+def test_classifier_is_regression_on_signs(shape, C, gamma, kind):
+    n, d, seed = shape
+    X = rows(n, d, seed)
+    y = targets(X, seed, kind)
+    classes = np.unique(y)
+    signs = np.where(y == classes[-1], 1.0, -1.0) if len(classes) <= 2 else np.where(y[:, None] == classes, 1.0, -1.0)
+    model = KELMClassifier(C=C, gamma=gamma).fit(X, y)
+    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, signs).predict(X)
+    np.testing.assert_allclose(model.decision_function(X), reference, atol=1e-8)
+    best = classes[(reference > 0).astype(int)] if reference.ndim == 1 else classes[reference.argmax(axis=1)]
+    if len(classes) == 1:
+        best = y
+    np.testing.assert_array_equal(model.predict(X), best)
+
+
+def test_an_offset_of_the_inputs_costs_no_digits():
+    X = rows(60, 3, 0)
+    y = targets(X, 0, "regression")
+    near = KELMRegressor(C=100.0, gamma=4.0).fit(X, y).predict(X)
+    far = KELMRegressor(C=100.0, gamma=4.0).fit(X + 2.0**20, y).predict(X + 2.0**20)
+    np.testing.assert_allclose(far, near, atol=1e-7)
+
+
+def test_predicts_by_row_blocks(monkeypatch):
+    import elmbench.numerics.kernels as kernels
+
+    X = rows(50, 3, 0)
+    y = targets(X, 0, "two-targets")
+    model = KELMRegressor(C=10.0, gamma=2.0).fit(X, y)
+    whole = model.predict(X)
+    monkeypatch.setattr(kernels, "BLOCK_BYTES", 8 * 50 * 7)
+    np.testing.assert_allclose(model.predict(X), whole, atol=1e-12)
+    np.testing.assert_allclose(KELMRegressor(C=10.0, gamma=2.0).fit(X, y).predict(X), whole, atol=1e-12)
+
+
+def test_ridge_below_round_off_gives_the_least_norm_solution():
+    """Repeated rows make the kernel matrix singular; without a ridge to speak of, their mean is predicted."""
+    X = np.repeat(rows(8, 3, 0), 3, axis=0)
+    y = np.arange(24.0)
+    model = KELMRegressor(C=1e30, gamma=8.0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), np.repeat(y.reshape(8, 3).mean(axis=1), 3), atol=1e-6)
+    assert np.abs(model.beta_).max() < 1e6
+    assert model.condition_ > 1e12
+
+
+@pytest.mark.parametrize("C", [2.0**-8, 2.0**13])
+def test_condition_estimate(C):
+    X = rows(60, 3, 3)
+    model = KELMRegressor(C=C, gamma=0.5).fit(X, targets(X, 3, "regression"))
+    distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    system = np.exp(-0.5 * distances) + np.eye(60) / C
+    assert 0.3 < model.condition_ / np.linalg.cond(system, 1) < 1.01
+
+
+@pytest.mark.parametrize("kind", ["regression", "multi"])
+def test_fit_needs_little_more_than_one_kernel_matrix(kind):
+    n = 3000
+    X = rows(n, 6, 0)
+    y = targets(X, 0, kind)
+    model = class_of("KELM", kind)(C=10.0, gamma=1.0).fit(X[:50], y[:50])
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    left = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert peak < 1.3 * 8 * n * n
+    assert left < 0.05 * 8 * n * n  # the factor is dropped
+    estimate = type(model).memory_estimate(n, 6, 4, C=10.0, gamma=1.0)
+    assert 0.5 * estimate < peak < estimate
+    residual = real_outputs(model, X[:40]) - real_outputs(model, X[:40])
+    assert not residual.any()

@@ -1,0 +1,168 @@
+"""OS-ELM against the dense matrices that its recursion stands for."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
+from scipy.special import expit
+
+from elmbench.models import ELMRegressor, OSELMClassifier, OSELMRegressor
+
+SETTINGS = settings(max_examples=60, deadline=None)
+
+
+def hidden(model, X):
+    return expit(X @ model.weights_.T + model.biases_)
+
+
+@SETTINGS
+@given(
+    shape=SHAPES,
+    n_hidden=st.integers(1, 80),
+    C=FACTORS,
+    kind=st.sampled_from(["binary", "multi", "regression", "two-targets"]),
+    initial_batch=st.integers(1, 50),
+    batch_size=st.integers(1, 50),
+    awkward=st.booleans(),
+)
+def test_ridge_start_equals_elm_for_any_blocks(shape, n_hidden, C, kind, initial_batch, batch_size, awkward):
+    n, d, seed = shape
+    X = rows(n, d, seed, awkward)
+    y = targets(X, seed, kind)
+    common = {"n_hidden": n_hidden, "C": C, "random_state": seed}
+    online = class_of("OSELM", kind)(
+        **common, start="ridge", initial_batch=initial_batch, batch_size=batch_size
+    ).fit(X, y)
+    batch = class_of("ELM", kind)(**common).fit(X, y)
+    probe = rows(12, d, seed + 1)
+    np.testing.assert_allclose(real_outputs(online, probe), real_outputs(batch, probe), atol=1e-6)
+    assert online.n_seen_ == n
+
+
+@SETTINGS
+@given(shape=SHAPES, cuts=st.lists(st.integers(1, 39), max_size=5), C=FACTORS)
+def test_ridge_start_step_by_step(shape, cuts, C):
+    """After every call of partial_fit: P = (H'H + I/C)^-1 and beta = P H'T for all rows so far."""
+    n, d, seed = shape
+    X = rows(n, d, seed)
+    y = targets(X, seed, "two-targets")
+    model = OSELMRegressor(n_hidden=15, C=C, start="ridge", batch_size=4, random_state=seed)
+    edges = sorted({0, n, *(cut for cut in cuts if cut < n)})
+    for start, stop in zip(edges, edges[1:], strict=False):
+        model.partial_fit(X[start:stop], y[start:stop])
+        H = hidden(model, X[:stop])
+        inverse = np.linalg.inv(H.T @ H + np.eye(15) / C)
+        np.testing.assert_allclose(model.P_, inverse, atol=1e-8 * C)
+        np.testing.assert_allclose(H @ model.beta_, H @ (inverse @ (H.T @ y[:stop])), atol=1e-6)
+        np.testing.assert_array_equal(model.P_, model.P_.T)
+
+
+@SETTINGS
+@given(seed=st.integers(0, 2**31 - 1), first=st.integers(12, 30), batch_size=st.integers(1, 9))
+def test_pinv_start_step_by_step(seed, first, batch_size):
+    """With enough rows in the first block: recursive least squares without a ridge, whatever C."""
+    X = 4 * rows(40, 6, seed) - 2
+    y = targets(X, seed, "regression")
+    params = {"n_hidden": 8, "initial_batch": first, "batch_size": batch_size, "random_state": seed}
+    model = OSELMRegressor(**params, C=1e-6).fit(X, y)
+    H = hidden(model, X)
+    expected, _, _, values = np.linalg.lstsq(H, y, rcond=None)
+    np.testing.assert_allclose(model.beta_[:, 0], expected, atol=1e-10 * (values[0] / values[-1]) ** 2)
+    stepwise = OSELMRegressor(**params).partial_fit(X[:first], y[:first])
+    np.testing.assert_allclose(
+        stepwise.beta_[:, 0], np.linalg.lstsq(H[:first], y[:first], rcond=None)[0], atol=1e-6
+    )
+    stepwise.partial_fit(X[first:], y[first:])
+    np.testing.assert_array_equal(stepwise.beta_, model.beta_)
+
+
+def test_pinv_start_with_fewer_rows_than_nodes():
+    """The first block is fitted exactly by the weights of least norm, and P has its rank."""
+    X = 6 * rows(10, 12, 0) - 3
+    y = targets(X, 0, "regression")
+    model = OSELMRegressor(n_hidden=50, random_state=0).partial_fit(X, y)
+    H = hidden(model, X)
+    inverse = np.linalg.pinv(H)
+    np.testing.assert_allclose(model.P_, inverse @ inverse.T, atol=1e-9 * np.abs(model.P_).max())
+    np.testing.assert_allclose(model.beta_[:, 0], inverse @ y, atol=1e-9)
+    assert np.linalg.matrix_rank(model.P_) == 10
+    assert model.condition_ > 1e12
+
+
+def test_pinv_start_drops_what_is_zero_within_round_off():
+    """Repeated rows give singular values of the order of the machine precision, which must not be inverted."""
+    X = np.repeat(6 * rows(5, 12, 0) - 3, 4, axis=0)
+    y = np.arange(20.0)
+    model = OSELMRegressor(n_hidden=50, random_state=0).partial_fit(X, y)
+    assert np.linalg.matrix_rank(model.P_) == 5
+    np.testing.assert_allclose(model.predict(X), np.repeat(y.reshape(5, 4).mean(axis=1), 4), atol=1e-8)
+
+
+def test_blocks_are_cut_as_declared(monkeypatch):
+    sizes = []
+    import elmbench.models.os_elm as module
+
+    original = module.update_symmetric
+    monkeypatch.setattr(
+        module, "update_symmetric", lambda P, beta, H, T: sizes.append(len(H)) or original(P, beta, H, T)
+    )
+    X = rows(107, 3, 0)
+    y = targets(X, 0, "binary")
+    model = OSELMClassifier(n_hidden=9, start="ridge", initial_batch=50, batch_size=20, random_state=0)
+    model.fit(X, y)
+    assert sizes == [20, 20, 17]
+    sizes.clear()
+    fed = OSELMClassifier(n_hidden=9, start="ridge", batch_size=20, random_state=0)
+    fed.partial_fit(X[:30], y[:30], classes=[-1, 1]).partial_fit(X[30:75], y[30:75])
+    assert sizes == [20, 20, 5]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["binary", "multi", "regression"])
+def test_divergence_neither_raises_nor_warns(name):
+    """Two inputs cannot feed 200 smooth nodes: the start without a ridge diverges, as on Calhousing."""
+    X = rows(1500, 2, 0)
+    y = targets(X, 0, name)
+    model = class_of("OSELM", name)(n_hidden=200, random_state=0).fit(X, y)
+    outputs = real_outputs(model, X)
+    assert not np.isfinite(outputs).all() or np.abs(outputs).max() > 1e6
+    predicted = model.predict(X)
+    assert predicted.shape == y.shape
+    if name != "regression":
+        assert set(predicted) <= set(y)
+    assert not model.condition_ < 1e12
+    regular = class_of("OSELM", name)(n_hidden=200, start="ridge", C=100.0, random_state=0).fit(X, y)
+    assert np.abs(real_outputs(regular, X)).max() < 10
+
+
+def test_partial_fit_after_fit_goes_on():
+    X = rows(60, 4, 0)
+    y = targets(X, 0, "regression")
+    params = {"n_hidden": 12, "C": 5.0, "random_state": 0}
+    model = OSELMRegressor(**params, start="ridge").fit(X[:35], y[:35]).partial_fit(X[35:], y[35:])
+    np.testing.assert_allclose(model.predict(X), ELMRegressor(**params).fit(X, y).predict(X), atol=1e-9)
+
+
+def test_unknown_label_in_a_later_block():
+    X = rows(20, 3, 0)
+    model = OSELMClassifier(n_hidden=5).partial_fit(X, np.arange(20) % 2)
+    with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
+        model.partial_fit(X, np.full(20, 7))
+
+
+def test_memory_estimate_bounds_the_peak():
+    X = rows(3000, 5, 0)
+    y = targets(X, 0, "regression")
+    for start in ("pinv", "ridge"):
+        model = OSELMRegressor(n_hidden=500, start=start, random_state=0).fit(X[:50], y[:50])
+        tracemalloc.start()
+        model.fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        estimate = OSELMRegressor.memory_estimate(3000, 5, 1, n_hidden=500, start=start)
+        assert 0.4 * estimate < peak < estimate

@@ -1,0 +1,75 @@
+"""Distances and kernels in blocks against scipy."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+import elmbench.numerics.kernels as kernels
+from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, squared_distances
+
+SETTINGS = settings(max_examples=80, deadline=None)
+SIZES = st.integers(1, 40)
+
+
+@SETTINGS
+@given(n=SIZES, m=SIZES, d=st.integers(1, 6), seed=st.integers(0, 2**31 - 1), block=st.integers(1, 50))
+def test_distances_equal_scipy(n, m, d, seed, block):
+    random = np.random.RandomState(seed)
+    X, Y = random.rand(n, d), random.rand(m, d)
+    Y[0] = X[0]
+    before = kernels.BLOCK_BYTES
+    kernels.BLOCK_BYTES = 8 * m * block
+    try:
+        between, itself = squared_distances(X, Y), squared_distances(X)
+        kernel = kernel_matrix(X, gamma=3.0)
+    finally:
+        kernels.BLOCK_BYTES = before
+    np.testing.assert_allclose(between, cdist(X, Y, "sqeuclidean"), atol=1e-13)
+    np.testing.assert_allclose(itself, cdist(X, X, "sqeuclidean"), atol=1e-13)
+    for square in (itself, kernel):
+        np.testing.assert_array_equal(square, square.T)
+    assert not itself.diagonal().any()
+    assert (kernel.diagonal() == 1).all()
+    assert between.min() >= 0
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_writes_where_it_is_told_to(order):
+    random = np.random.RandomState(0)
+    X, Y = random.rand(30, 4), random.rand(20, 4)
+    for second in (None, Y):
+        out = np.full((30, 30 if second is None else 20), np.nan, order=order)
+        assert kernel_matrix(X, second, gamma=2.0, out=out) is out
+        expected = np.exp(-2.0 * cdist(X, X if second is None else second, "sqeuclidean"))
+        np.testing.assert_allclose(out, expected, atol=1e-13)
+
+
+def test_rbf_works_in_place():
+    distances = np.array([[0.0, 1.0], [4.0, 1e6]])
+    assert rbf_from_distances(distances, 0.5) is distances
+    np.testing.assert_allclose(distances, [[1.0, np.exp(-0.5)], [np.exp(-2.0), 0.0]], rtol=1e-15)
+
+
+def test_offset_costs_no_digits():
+    X = np.random.RandomState(0).rand(30, 3)
+    shifted = X + 2.0**20
+    expected = cdist(shifted, shifted, "sqeuclidean")
+    np.testing.assert_allclose(squared_distances(shifted), expected, atol=1e-13)
+    np.testing.assert_allclose(squared_distances(shifted[:9], shifted), expected[:9], atol=1e-13)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_allocates_no_second_matrix(symmetric):
+    X = np.random.RandomState(0).rand(2500, 3)
+    out = np.empty((2500, 2500), order="F")
+    tracemalloc.start()
+    kernel_matrix(X, None if symmetric else X, gamma=1.0, out=out)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * out.nbytes

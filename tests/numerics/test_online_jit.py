@@ -1,0 +1,162 @@
+"""The loops give the same results compiled, compiled without a cache, and as plain Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from elmbench.errors import ElmbenchWarning
+from elmbench.numerics import online_jit
+from elmbench.numerics.online import DependencyState, InverseState, kernel_square
+
+X = np.random.default_rng(0).random((90, 3))
+T = np.stack([np.sin(4 * X[:, 0]), X[:, 1] - X[:, 2]], axis=1)
+
+
+def results():
+    """Return what each loop computes, and for a precomputed kernel."""
+    fixed, complete, dependent = (
+        InverseState(3, 2, 0.01, 2.0, 20),
+        InverseState(3, 2, 0.01, 2.0),
+        DependencyState(3, 2, 0.01, 2.0),
+    )
+    gram = kernel_square(X, 2.0)
+    numbered = InverseState(1, 2, 0.01, 2.0, 20)
+    for state in (fixed, complete, dependent):
+        state.extend(X, T)
+    numbered.extend(np.arange(90.0)[:, np.newaxis], T, gram)
+    return [gram, *(state.solution() for state in (fixed, complete, dependent, numbered))]
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """Forget what was compiled, for one test."""
+    monkeypatch.setattr(online_jit, "_mode", online_jit.CACHED)
+    monkeypatch.setattr(online_jit, "_built", {})
+
+
+def assert_same(one, other):
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+def test_compiled_and_plain_agree(monkeypatch):
+    compiled = results()
+    monkeypatch.setattr(online_jit, "_mode", online_jit.PLAIN)
+    assert not hasattr(online_jit.build(online_jit.PLAIN)["absorb"], "py_func")
+    assert_same(compiled, results())
+
+
+def test_a_kernel_computed_before_gives_the_same_to_the_last_bit():
+    _, fixed, _, _, numbered = results()
+    assert np.array_equal(fixed, numbered)
+
+
+def warned(recorded):
+    return [str(w.message) for w in recorded if issubclass(w.category, ElmbenchWarning)]
+
+
+@pytest.mark.usefixtures("fresh")
+def test_an_installation_that_cannot_be_written_to_uses_the_users_cache_folder(monkeypatch, tmp_path):
+    from numba.core import caching
+
+    def refuse(self):
+        raise PermissionError(13, "read-only")
+
+    monkeypatch.setattr(caching.InTreeCacheLocator, "ensure_cache_path", refuse)
+    monkeypatch.setattr(caching.UserWideCacheLocator, "get_cache_path", lambda self: str(tmp_path))
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        results()
+    assert warned(recorded) == []
+    assert list(tmp_path.glob("*absorb*.nbi"))
+
+
+@pytest.mark.usefixtures("fresh")
+def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
+    from numba.core import caching
+
+    before = results()
+    monkeypatch.setattr(online_jit, "_built", {})
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, results())
+    (message,) = warned(recorded)
+    assert "cannot be kept on disk" in message
+    assert "NUMBA_CACHE_DIR" in message
+    assert hasattr(online_jit._built[online_jit._mode]["absorb"], "py_func")
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_cache_that_fails_while_it_is_written_changes_nothing(monkeypatch, tmp_path):
+    from numba.core import caching
+
+    def fail(self, key, data):
+        raise OSError(28, "No space left on device")
+
+    before = results()
+    monkeypatch.setattr(online_jit, "_built", {})
+    monkeypatch.setattr(caching.InTreeCacheLocator, "get_cache_path", lambda self: str(tmp_path))
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", fail)
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, results())
+    (message,) = warned(recorded)
+    assert "No space left on device" in message
+
+
+@pytest.mark.usefixtures("fresh")
+def test_without_numba_it_warns_once_and_runs_as_plain_python(monkeypatch):
+    before = results()
+    monkeypatch.setattr(online_jit, "_built", {})
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, results())
+        results()
+    (message,) = warned(recorded)
+    assert "plain Python" in message
+    assert online_jit._mode == online_jit.PLAIN
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_loop_that_numba_rejects_runs_as_plain_python(monkeypatch):
+    from numba.core.errors import TypingError
+
+    before = results()
+    build = online_jit.build
+
+    def rejected(*arguments):
+        raise TypingError("cannot determine the type of x")
+
+    monkeypatch.setattr(online_jit, "_built", {})
+    monkeypatch.setattr(
+        online_jit,
+        "build",
+        lambda mode: (
+            build(mode)
+            if mode == online_jit.PLAIN
+            else {"absorb": rejected, "absorb_ald": rejected, "kernel_square": rejected}
+        ),
+    )
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, results())
+    messages = warned(recorded)
+    assert len(messages) == 2
+    assert "cannot determine the type of x" in messages[-1]
+
+
+def test_numba_is_imported_by_the_first_fit_only():
+    program = (
+        "import sys, elmbench.models as m\n"
+        "assert 'numba' not in sys.modules\n"
+        "m.KOSELMRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\n"
+        "assert 'numba' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
