@@ -40,7 +40,7 @@ def _words(value: Any) -> str:
 def _experiments() -> tuple[list[str], list[dict[str, Any]]]:
     from elmbench.specs.catalogue import load_catalogue
 
-    return ["id", "alias", "title", "data sets"], [
+    return ["id", "alias", "title"], [
         {
             "id": file.id,
             "alias": list(file.spec.aliases),
@@ -118,10 +118,10 @@ def _costs(file: ExperimentFile) -> dict[str, float]:
     """Return a rough cost of the whole table under each profile, in seconds on one core."""
     from elmbench.execution.estimate import estimated_seconds
     from elmbench.execution.plan import Request, make_plan
-    from elmbench.specs.catalogue import PROFILES, resolve
+    from elmbench.specs.catalogue import resolve
 
     costs = {}
-    for profile in PROFILES:
+    for profile in file.profiles:
         plan = make_plan(resolve(file, profile), Request(data_dir=state.data_dir))
         costs[profile] = sum(estimated_seconds(unit) for unit in plan.units.values())
     return costs
@@ -131,7 +131,7 @@ def _costs(file: ExperimentFile) -> dict[str, float]:
 def validate() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.reporting.summary import published_values
-    from elmbench.specs.catalogue import PROFILES, load_catalogue, resolve
+    from elmbench.specs.catalogue import load_catalogue, resolve
     from elmbench.specs.datasets import load_dataset_specs
     from elmbench.specs.published import published_parameters
     from elmbench.specs.registry import find_model
@@ -143,7 +143,7 @@ def validate() -> None:
             load_dataset_specs().find(name)
         for model in file.spec.models.values():
             find_model(model.model)
-        for profile in PROFILES:
+        for profile in file.profiles:
             published_values(resolve(file, profile))
         if file.spec.published and file.spec.published.parameters:
             published_parameters(file.path.parent / file.spec.published.parameters)

@@ -13,6 +13,7 @@ import pandas as pd
 from elmbench.execution.plan import Row
 from elmbench.execution.store import Store, write_atomically
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
+from elmbench.reporting.figures import write_figures
 from elmbench.reporting.formats import markdown
 from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import summarise, table_order
@@ -44,7 +45,7 @@ def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
 
 
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
-    """Write `cells.csv`, `summary.csv`, `table.md` and `environment.json` from the store.
+    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and figures from the store.
 
     Raises
     ------
@@ -61,6 +62,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     write_frame(results.summary, folder / "summary.csv")
     write_atomically(folder / "table.md", markdown(results.table, commands))
     record = _provenance(resolved, rows, store, commands)
+    write_figures(resolved, rows, store, folder)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
 
@@ -93,7 +95,8 @@ def _provenance(resolved: Resolved, rows: list[Row], store: Store, commands: lis
             continue
         unit = record["unit"]
         datasets.setdefault(row.dataset, set()).add(unit["dataset"]["identity"])
-        models[row.model] = f"{unit['model']}, version {unit['version']}"
+        if "model" in unit:
+            models[row.model] = f"{unit['model']}, version {unit['version']}"
         environments[record["environment"]] = environments.get(record["environment"], 0) + 1
     return {
         "experiment": resolved.file.id,

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.execution.engine import Event, Settings, effective_limits, pending, run_units
 from elmbench.execution.environment import describe_environment
 from elmbench.execution.estimate import estimated_seconds, number_of_fits
 from elmbench.execution.plan import Plan, Request, Unit, make_plan, needs
 from elmbench.execution.store import Store
 from elmbench.reporting.results import Results, write_results
-from elmbench.specs.catalogue import Resolved, find_experiment, load_catalogue, resolve
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, Resolved, find_experiment, load_catalogue, resolve
+from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits, parse_limits
 
 
@@ -102,17 +103,17 @@ def chosen_experiments(options: RunOptions) -> list[str]:
         If none is, or one does not exist.
     """
     catalogue = load_catalogue()
-    if options.everything:
-        return list(catalogue)
-    if options.paper is not None:
+    if options.profile not in PROFILES:
+        raise unknown_name("profile", options.profile, list(PROFILES), "elmbench run --help")
+    if options.everything or options.paper is not None:
         papers = sorted({file.spec.paper for file in catalogue.values()})
-        if options.paper not in papers:
-            raise ElmbenchError(
-                f"there are no experiments of a paper {options.paper!r}",
-                expected=f"one of {', '.join(papers)}",
-                next_step="elmbench list experiments",
-            )
-        return [file.id for file in catalogue.values() if file.spec.paper == options.paper]
+        if options.paper is not None and options.paper not in papers:
+            raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
+        return [
+            file.id
+            for file in catalogue.values()
+            if options.profile in file.profiles and file.spec.paper == (options.paper or file.spec.paper)
+        ]
     if not options.experiments:
         raise ElmbenchError(
             "no experiment is named",
@@ -130,8 +131,15 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     ElmbenchError
         If something that is asked for does not exist, or a data file is bad.
     """
-    ids = chosen_experiments(options)
-    files = [find_experiment(name) for name in ids]
+    files = [find_experiment(name) for name in chosen_experiments(options)]
+    if options.everything or options.paper:
+        files = [f for f in files if not options.request.datasets or _request_of(options, f).datasets]
+    if not files:
+        raise ElmbenchError(
+            "no table has these data sets under this profile",
+            expected="data sets of the tables",
+            next_step="elmbench list experiments",
+        )
     for name in options.readings:
         if not any(name in file.spec.readings for file in files):
             resolve(files[0], options.profile, {name: options.readings[name]})
@@ -142,7 +150,7 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     for file in files:
         readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
         resolved = resolve(file, options.profile, readings)
-        plan = make_plan(resolved, options.request)
+        plan = make_plan(resolved, _request_of(options, file))
         tables.append((resolved, plan))
         units |= plan.units
         said = parse_limits(resolved.spec.limit)
@@ -151,6 +159,15 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     limits = effective_limits(units, declared, options.settings)
     todo = pending(units, limits, store, retry=options.retry, force=options.force)
     return PreparedRun(options, results_dir, store, tables, units, limits, todo)
+
+
+def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
+    """Return the request for one table: of many tables, each takes the data sets that it has."""
+    request = options.request
+    if not (options.everything or options.paper) or not request.datasets:
+        return request
+    wanted = [load_dataset_specs().find(name).name for name in request.datasets]
+    return replace(request, datasets=tuple(name for name in wanted if name in file.spec.datasets))
 
 
 def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> list[Results]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.reporting.layouts import COUNTS, FACTS
 from elmbench.reporting.summary import published_values
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
@@ -194,7 +195,7 @@ def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.Data
         if verdict == "timeout":
             return _limit_reached(line, cells)
         return _SHOWN.get(verdict, verdict)
-    places = _places(mean, paper)
+    places = _places(line["metric"], paper)
     text = fixed(mean, places) + (f" ± {fixed(std, places)}" if std is not None else "")
     return text if verdict in _COMPLETE else f"{text} ({line['n']} ok)"
 
@@ -205,11 +206,15 @@ def _limit_reached(line: dict[Any, Any], cells: pd.DataFrame) -> str:
     return str(own.loc[own["status"] == "timeout", "reason"].iloc[0])
 
 
-def _places(mean: float, paper: PublishedValue | None) -> int:
-    """Return the decimals to show: one more than printed, three for what the paper does not print."""
+def _places(metric: str, paper: PublishedValue | None) -> int:
+    """Return the decimals to show: one more than printed, three for what the paper does not print; none for facts."""
+    if metric in FACTS:
+        return 0
+    if metric in COUNTS:
+        return 1
     if paper is not None and paper.value is not None:
         return max(0, -math.floor(math.log10(paper.last_place))) + 1
-    return 0 if mean.is_integer() else 3
+    return 3
 
 
 def fixed(value: float, places: int) -> str:

@@ -39,6 +39,11 @@ class ExperimentFile:
     def id(self) -> str:
         return self.spec.id
 
+    @property
+    def profiles(self) -> list[str]:
+        """The profiles under which the table has something to show."""
+        return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -198,6 +203,7 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
             key: {k: v for k, v in value.items() if k in present[key]} if key in present else value
             for key, value in change.items()
         }
+        change = {key: value for key, value in change.items() if value != {}}
     merged = copy.deepcopy(content)
     _lay_over(merged, change)
     return merged
@@ -246,6 +252,12 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
             labels.append(f"{name}={value}")
     spec = parse_spec(Experiment, content, file.path)
     settings = spec.profiles.get(profile, Profile())
+    if settings is None:
+        raise ElmbenchError(
+            f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite",
+            expected=f"one of {', '.join(file.profiles)}",
+            next_step=f"elmbench show {file.id}",
+        )
     return Resolved(file, _apply(spec, settings), profile, settings, ";".join(labels))
 
 

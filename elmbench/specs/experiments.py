@@ -178,7 +178,8 @@ class Experiment(Spec):
     claims: tuple[Claim, ...] = ()
     #: Of time and memory for every search and every fit, such as `time=600s,memory=4GB`.
     limit: str = ""
-    profiles: dict[str, Profile] = Field(default_factory=dict)
+    #: A table that has nothing to show under a profile has null there.
+    profiles: dict[str, Profile | None] = Field(default_factory=dict)
 
     @property
     def paper(self) -> str:
@@ -220,7 +221,9 @@ class Experiment(Spec):
         if not self.models and self.layout != "datasets":
             raise ValueError("models is empty; expected at least one column")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
-        places |= {f"profiles.{key}.datasets": profile.datasets or () for key, profile in self.profiles.items()}
+        places |= {
+            f"profiles.{key}.datasets": profile.datasets or () for key, profile in self.profiles.items() if profile
+        }
         for kind, names in places.items():
             for name in names:
                 if name not in self.datasets:

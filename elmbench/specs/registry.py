@@ -13,6 +13,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ class ModelEntry:
         Raises
         ------
         ElmbenchError
-            If the model has none for this task.
+            If the model has none for this task, or its address leads nowhere.
         """
         target = getattr(self, task)
         if target is None:
@@ -72,10 +73,19 @@ class ModelEntry:
                 expected=f"a model for {task}; {self.name!r} does {other}",
                 next_step="elmbench list models",
             )
-        if isinstance(target, str):
-            module, attribute = target.split(":")
-            target = getattr(importlib.import_module(module), attribute)
-        return target
+        return self._imported(target) if isinstance(target, str) else target
+
+    def _imported(self, address: str) -> Callable[..., Any]:
+        module, _, attribute = address.partition(":")
+        try:
+            found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ElmbenchError(
+                f"the model {self.name!r} ({self.origin}) is at {address!r}, which cannot be imported: {error}",
+                expected="an address `module:name`",
+                next_step="correct it where it is declared",
+            ) from error
+        return found
 
 
 _C = tuple(2.0**e for e in range(-8, 14, 3))
@@ -153,7 +163,8 @@ _BUILT_IN = (
     _baseline("extra-trees", "Extremely randomised trees", {"n_estimators": (100,)}),
 )
 
-_plugins: dict[str, ModelEntry] = {}
+#: Models of plug-in files and the file of each.
+_plugins: dict[str, tuple[ModelEntry, Path]] = {}
 
 
 def registry() -> dict[str, ModelEntry]:
@@ -165,7 +176,7 @@ def registry() -> dict[str, ModelEntry]:
         If a model from outside takes a name that is in use, or cannot be read.
     """
     entries = {entry.name: entry for entry in _BUILT_IN}
-    for entry in (*_from_entry_points(), *_plugins.values()):
+    for entry in (*_from_entry_points(), *(entry for entry, _ in _plugins.values())):
         if entry.name in entries:
             raise ElmbenchError(
                 f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}",
@@ -247,16 +258,22 @@ def list_models() -> list[str]:
 def model_version(entry: ModelEntry, task: str) -> str:
     """Return the version that is part of a stored result's key: it changes when the model's numbers may."""
     own = getattr(entry.factory(task), "model_version", None)
-    if own is not None:
-        return str(own)
-    if entry.version:
-        return entry.version
+    # A class from outside may have inherited the first; the version of its file or package counts in any case.
+    known = [str(version) for version in (own, entry.version) if version not in (None, "")]
+    if known:
+        return ", ".join(known)
     import sklearn
 
     return f"scikit-learn {sklearn.__version__}"
 
 
-def _from_entry_points() -> Iterator[ModelEntry]:
+@cache
+def _from_entry_points() -> tuple[ModelEntry, ...]:
+    """Return the models of installed packages; looked for once a process, as it takes milliseconds."""
+    return tuple(_installed_models())
+
+
+def _installed_models() -> Iterator[ModelEntry]:
     for point in entry_points(group="elmbench.models"):
         origin = f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
@@ -279,7 +296,14 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(loaded, type) and hasattr(loaded, "fit") and hasattr(loaded, "predict"):
-        instance = loaded()
+        try:
+            instance = loaded()
+        except TypeError as error:
+            raise ElmbenchError(
+                f"the model {name!r} ({origin}) cannot be made without arguments: {error}",
+                expected="a default for every parameter, as scikit-learn has it",
+                next_step="correct it where it is declared",
+            ) from error
         if is_classifier(instance) or is_regressor(instance):
             title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
             return ModelEntry(
@@ -308,7 +332,7 @@ def load_plugin(path: Path) -> list[str]:
     Raises
     ------
     ElmbenchError
-        If the file cannot be read or run, or declares no models.
+        If the file cannot be read or run, declares no models, or one whose name another plug-in has taken.
     """
     path = path.expanduser().resolve()
     try:
@@ -323,12 +347,14 @@ def load_plugin(path: Path) -> list[str]:
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
-        raise ElmbenchError(f"the plug-in {path} is no Python file", expected="a name that ends in .py")
+        raise ElmbenchError(
+            f"the plug-in {path} is no Python file", expected="a name that ends in .py", next_step="check the path"
+        )
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ElmbenchError(
             f"the plug-in {path} fails when it is loaded: {type(error).__name__}: {error}",
             expected="a file that runs by itself",
@@ -342,5 +368,12 @@ def load_plugin(path: Path) -> list[str]:
             next_step="add it to the file",
         )
     for name, loaded in models.items():
-        _plugins[name] = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}")
+        other = _plugins[name][1] if name in _plugins else path
+        if other != path:
+            raise ElmbenchError(
+                f"the model name {name!r} of the plug-in {path} is taken by the plug-in {other}",
+                expected="a name of its own",
+                next_step="rename it in one of the two",
+            )
+        _plugins[name] = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}"), path
     return list(models)
