@@ -1,0 +1,77 @@
+"""How a name of the registry becomes an estimator."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+
+TASKS = ("classification", "regression")
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """How a name becomes an estimator.
+
+    Attributes
+    ----------
+    name : str
+        As it is typed: `k-elm`.
+    title : str
+        One line for `elmbench list models`.
+    classification, regression : str or callable or None
+        The estimator class or factory for each task, or its address `module:name`; None where the model has none.
+    grid : mapping of str to sequence
+        Default grid.
+    baseline : bool
+        Whether it is one of the models that `--with-baselines` adds to a run.
+    version : str
+        Part of every stored result's key where the estimator does not say its own `model_version`.
+    origin : str
+        Where the entry comes from, for `elmbench list models`.
+    cost : callable or None
+        Operations of one fit, from the rows, the columns and the hyperparameters; for estimates of time.
+    """
+
+    name: str
+    title: str
+    classification: str | Callable[..., Any] | None = None
+    regression: str | Callable[..., Any] | None = None
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    baseline: bool = False
+    version: str = ""
+    origin: str = "built-in"
+    cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
+
+    def factory(self, task: str) -> Callable[..., Any]:
+        """Return the estimator class or factory for a task.
+
+        Raises
+        ------
+        ElmbenchError
+            If the model has none for this task, or its address leads nowhere.
+        """
+        target = getattr(self, task)
+        if target is None:
+            other = next(t for t in TASKS if getattr(self, t) is not None)
+            raise ElmbenchError(
+                f"the model {self.name!r} has no estimator for {task}",
+                expected=f"a model for {task}; {self.name!r} does {other}",
+                next_step="elmbench list models",
+            )
+        return self._imported(target) if isinstance(target, str) else target
+
+    def _imported(self, address: str) -> Callable[..., Any]:
+        module, _, attribute = address.partition(":")
+        try:
+            found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ElmbenchError(
+                f"the model {self.name!r} ({self.origin}) is at {address!r}, which cannot be imported: {error}",
+                expected="an address `module:name`",
+                next_step="correct it where it is declared",
+            ) from error
+        return found

@@ -1,0 +1,142 @@
+"""Models from outside: entry points of installed packages, and plug-in files."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.specs.entries import ModelEntry
+
+#: Models of plug-in files and the file of each.
+_plugins: dict[str, tuple[ModelEntry, Path]] = {}
+
+
+def models_from_outside() -> tuple[ModelEntry, ...]:
+    """Return the models of installed packages, then those of the plug-in files that were loaded.
+
+    Raises
+    ------
+    ElmbenchError
+        If a package declares a model that cannot be read.
+    """
+    return (*_from_entry_points(), *(entry for entry, _ in _plugins.values()))
+
+
+@cache
+def _from_entry_points() -> tuple[ModelEntry, ...]:
+    """Return the models of installed packages; looked for once a process, as it takes milliseconds."""
+    return tuple(_installed_models())
+
+
+def _installed_models() -> Iterator[ModelEntry]:
+    for point in entry_points(group="elmbench.models"):
+        origin = f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
+        try:
+            loaded = point.load()
+        except Exception as error:
+            raise ElmbenchError(
+                f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}",
+                next_step="correct or uninstall that package",
+            ) from error
+        yield _as_entry(point.name, loaded, origin, point.dist.version if point.dist else "")
+
+
+def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
+    """Return an entry for what a package or plug-in declares: a ModelEntry, or an estimator class."""
+    if isinstance(loaded, ModelEntry):
+        return ModelEntry(
+            name, loaded.title, loaded.classification, loaded.regression, loaded.grid, loaded.baseline,
+            loaded.version or version, origin, loaded.cost,
+        )  # fmt: skip
+    from sklearn.base import is_classifier, is_regressor
+
+    if isinstance(loaded, type) and hasattr(loaded, "fit") and hasattr(loaded, "predict"):
+        try:
+            instance = loaded()
+        except TypeError as error:
+            raise ElmbenchError(
+                f"the model {name!r} ({origin}) cannot be made without arguments: {error}",
+                expected="a default for every parameter, as scikit-learn has it",
+                next_step="correct it where it is declared",
+            ) from error
+        if is_classifier(instance) or is_regressor(instance):
+            title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
+            return ModelEntry(
+                name,
+                title,
+                classification=loaded if is_classifier(instance) else None,
+                regression=loaded if is_regressor(instance) else None,
+                version=version,
+                origin=origin,
+            )
+    raise ElmbenchError(
+        f"the model {name!r} ({origin}) is {loaded!r}",
+        expected="an estimator class (a ClassifierMixin or RegressorMixin with fit and predict) or a ModelEntry",
+        next_step="correct it where it is declared",
+    )
+
+
+def load_plugin(path: Path) -> list[str]:
+    """Register the models of a Python file: its dictionary `MODELS`, from name to estimator class or ModelEntry.
+
+    Returns
+    -------
+    list of str
+        The names that it adds.
+
+    Raises
+    ------
+    ElmbenchError
+        If the file cannot be read or run, declares no models, or one whose name another plug-in has taken.
+    """
+    path = path.expanduser().resolve()
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise ElmbenchError(
+            f"cannot read the plug-in {path}: {error.strerror}",
+            expected="a Python file",
+            next_step="check the path",
+        ) from error
+    digest = hashlib.sha256(source).hexdigest()[:12]
+    module_name = f"elmbench_plugin_{path.stem}_{digest}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise ElmbenchError(
+            f"the plug-in {path} is no Python file", expected="a name that ends in .py", next_step="check the path"
+        )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise ElmbenchError(
+            f"the plug-in {path} fails when it is loaded: {type(error).__name__}: {error}",
+            expected="a file that runs by itself",
+            next_step=f"python {path.name}",
+        ) from error
+    models = getattr(module, "MODELS", None)
+    if not isinstance(models, dict) or not models:
+        raise ElmbenchError(
+            f"the plug-in {path} declares no models",
+            expected='a dictionary such as MODELS = {"my-model": MyClassifier}',
+            next_step="add it to the file",
+        )
+    for name, loaded in models.items():
+        other = _plugins[name][1] if name in _plugins else path
+        if other != path:
+            raise ElmbenchError(
+                f"the model name {name!r} of the plug-in {path} is taken by the plug-in {other}",
+                expected="a name of its own",
+                next_step="rename it in one of the two",
+            )
+        _plugins[name] = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}"), path
+    return list(models)
