@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -199,50 +198,61 @@ class _DatasetPlanner:
 
     def add_columns(self, columns: dict[str, Model]) -> None:
         """Add every cell of these columns."""
-        available = self.resolved.spec.models | columns
+        models = self.resolved.spec.models | columns
+        missing, identities = "", [""]
+        try:
+            identities = [self._identity(run) for run in range(self.runs)]
+        except DataUnavailableError as error:
+            missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
+        if self.resolved.spec.layout == "datasets":
+            self._add_description(identities[0], missing)
+        done: set[tuple[str, str]] = set()
         for select in self.request.select or self.resolved.spec.protocol.selections:
-            try:
-                identities = [self._identity(run) for run in range(self.runs)]
-            except DataUnavailableError as error:
-                self._add_unavailable(columns, select, error)
-                continue
-            if self.resolved.spec.layout == "datasets":
-                self._add_description(identities[0])
-            for column in columns:
-                if getattr(find_model(columns[column].model), self.dataset.task) is not None:
-                    self._add_column(column, available, select, identities)
+            for column, model in columns.items():
+                params = self._printed(_chain(column, models), models) if select == "published" else None
+                # A column that the paper prints no hyperparameters for is searched.
+                how: Selection = "nested" if select == "published" and params is None else select
+                if getattr(find_model(model.model), self.dataset.task) is None or (column, how) in done:
+                    continue
+                done.add((column, how))
+                if missing:
+                    self._add_unavailable(column, how, missing)
+                else:
+                    self._add_column(column, models, how, params, identities)
 
     def _identity(self, run: int) -> str:
         run = run if self.dataset.redraw == "run" else 0
         return dataset_identity(self.dataset.name, self.request.data_dir, run=run, options=self.options)
 
-    def _add_unavailable(self, columns: Iterable[str], select: str, error: DataUnavailableError) -> None:
-        reason = f"{error.found}; {error.next_step}" if error.next_step else error.found
-        for column in columns:
-            for run in range(self.runs):
-                for fold in range(self.folds):
-                    row = self._row(column, run, fold, select, key="", family="unavailable")
-                    self.plan.rows.append(replace(row, unavailable=reason))
+    def _add_unavailable(self, column: str, select: str, reason: str) -> None:
+        for run in range(self.runs):
+            for fold in range(self.folds):
+                row = self._row(column, run, fold, select, key="", family="unavailable")
+                self.plan.rows.append(replace(row, unavailable=reason))
 
     def _row(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> Row:
         return Row(self.dataset.name, column, run, fold, select, self.resolved.reading, key, family)
 
-    def _add_column(self, column: str, models: dict[str, Model], select: Selection, identities: list[str]) -> None:
+    def _add_column(
+        self,
+        column: str,
+        models: dict[str, Model],
+        select: Selection,
+        params: dict[str, Any] | None,
+        identities: list[str],
+    ) -> None:
         chain = _chain(column, models)
-        params = self._printed(chain, models) if select == "published" else None
-        if select == "published" and params is None:
-            # The paper prints no hyperparameters for this column: they are searched.
-            select = "nested"
         choice = self._oracle(chain, models, identities) if select == "oracle" else None
         family = key_of(
             [
-                self._common(0, 0, identities[0])["protocol"],
+                self._common(0, 0, identities[0]),
                 self._stages(chain, models),
+                models[column].carry_over,
                 select,
                 params,
-                self.options,
-                self.resolved.settings.rows,
-                identities[0] if self.dataset.redraw != "run" else None,
+                self._inner() if select == "nested" else None,
+                # Over the outer folds of every run: with more runs, another one for all of them.
+                choice,
             ]
         )
         for run in range(self.runs):
@@ -253,7 +263,8 @@ class _DatasetPlanner:
                     **self._common(run, fold, identities[run]),
                     **self._model(column, models),
                     "kind": "cell",
-                    "params": models[column].params | (params or {}),
+                    # What the column fixes stands, whatever the paper prints elsewhere.
+                    "params": (params or {}) | models[column].params,
                     "carry_over": models[column].carry_over,
                     "chosen": choice,
                     **({"keep_outputs": True} if self.resolved.spec.layout == "precision-recall" else {}),
@@ -261,8 +272,12 @@ class _DatasetPlanner:
                 key = self.plan.add(unit)
                 self.plan.rows.append(self._row(column, run, fold, select, key, family))
 
-    def _add_description(self, identity: str) -> None:
+    def _add_description(self, identity: str, missing: str) -> None:
         """Add the cell that says what the data set holds."""
+        if missing:
+            row = self._row("data", 0, 0, "published", key="", family="unavailable")
+            self.plan.rows.append(replace(row, unavailable=missing))
+            return
         common = self._common(0, 0, identity)
         unit = {name: common[name] for name in ("format", "task", "dataset")} | {"kind": "description"}
         key = self.plan.add(unit)
@@ -302,7 +317,10 @@ class _DatasetPlanner:
         }
 
     def _stages(self, chain: list[str], models: dict[str, Model]) -> list[Any]:
-        return [[self._model(column, models), models[column].params, self._grid(models[column])] for column in chain]
+        return [
+            [self._model(column, models), models[column].params, *_ordered(self._grid(models[column])).values()]
+            for column in chain
+        ]
 
     def _grid(self, model: Model) -> dict[str, list[Value]]:
         search = model.search
@@ -321,7 +339,6 @@ class _DatasetPlanner:
 
     def _nested(self, chain: list[str], models: dict[str, Model], run: int, fold: int, identity: str) -> str | None:
         """Add the searches on the inner folds of one outer fold; return the key of the last one."""
-        protocol = self.resolved.spec.protocol
         last: str | None = None
         for column in chain:
             grid = self._grid(models[column])
@@ -332,14 +349,21 @@ class _DatasetPlanner:
                         **self._model(column, models),
                         "kind": "search",
                         "params": models[column].params,
-                        "grid": grid,
-                        "inner": self._splitter(protocol.inner, protocol.inner.folds),
-                        "metric": protocol.metric_for(self.dataset.task),
-                        "tune_rows": self.resolved.settings.tune_rows,
+                        **_ordered(grid),
+                        **self._inner(),
                         "given": last,
                     }
                 )
         return last
+
+    def _inner(self) -> dict[str, Any]:
+        """Return how hyperparameters are searched on inner folds."""
+        protocol = self.resolved.spec.protocol
+        return {
+            "inner": self._splitter(protocol.inner, protocol.inner.folds),
+            "metric": protocol.metric_for(self.dataset.task),
+            "tune_rows": self.resolved.settings.tune_rows,
+        }
 
     def _oracle(self, chain: list[str], models: dict[str, Model], identities: list[str]) -> str | None:
         """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
@@ -352,7 +376,7 @@ class _DatasetPlanner:
             shared = {
                 **self._model(column, models),
                 "params": models[column].params,
-                "grid": grid,
+                **_ordered(grid),
                 "metric": self.resolved.spec.protocol.metric_for(self.dataset.task),
                 "given": last,
             }
@@ -360,8 +384,13 @@ class _DatasetPlanner:
                 self.plan.add({**self._common(run, fold, identities[run]), **shared, "kind": "grid"})
                 for run, fold in places
             ]
-            last = self.plan.add({"kind": "choice", "grid": grid, "given": last, "evaluated": evaluated})
+            last = self.plan.add({"kind": "choice", **_ordered(grid), "given": last, "evaluated": evaluated})
         return last
+
+
+def _ordered(grid: dict[str, list[Value]]) -> dict[str, Any]:
+    """Return a grid as units have it: of equal candidates the first wins, so the order of names is part of a key."""
+    return {"grid": grid, "grid_order": list(grid)}
 
 
 def _chain(column: str, models: dict[str, Model]) -> list[str]:

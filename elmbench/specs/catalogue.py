@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.experiments import Experiment, Paper, Profile
+from elmbench.specs.experiments import PROFILES, Experiment, Paper, Profile
 from elmbench.specs.files import parse_spec, read_yaml, spec_root
 from elmbench.specs.grids import Grid
-
-PROFILES = ("ci", "fast", "paper")
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,12 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     files: dict[str, ExperimentFile] = {}
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         paper = parse_spec(Paper, read_yaml(paper_path), paper_path)
+        if paper.key != paper_path.parent.name:
+            raise ElmbenchError(
+                f"{paper_path}: the key is {paper.key!r}",
+                expected=f"{paper_path.parent.name!r}, as the folder is called",
+                next_step="correct it, then: elmbench validate",
+            )
         for path in sorted(paper_path.parent.glob("*.yaml")):
             if path.name != "paper.yaml":
                 file = _read_experiment(path, paper)
@@ -200,7 +204,9 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
             "data": content.get("datasets", ()),
         }
         change = {
-            key: {k: v for k, v in value.items() if k in present[key]} if key in present else value
+            key: {k: v for k, v in value.items() if k in present[key]}
+            if key in present and isinstance(value, dict)
+            else value
             for key, value in change.items()
         }
         change = {key: value for key, value in change.items() if value != {}}

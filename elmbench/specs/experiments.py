@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid
@@ -14,6 +14,8 @@ from elmbench.specs.limits import parse_limits
 Selection = Literal["nested", "oracle", "published"]
 Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
 Layout = Literal["metrics", "parameters", "confusion", "datasets", "precision-recall"]
+#: What may be asked for: seconds, minutes, or the protocol as printed.
+PROFILES = ("ci", "fast", "paper")
 #: Metrics that exist for a task only; all others exist for both.
 _OF_TASK = {
     "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1"),
@@ -30,7 +32,7 @@ def _hyphens(name: str) -> str:
 class Spec(BaseModel):
     """A frozen model that refuses unknown keys and spells its own with hyphens."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=_hyphens)
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=_hyphens, allow_inf_nan=False)
 
 
 class Scale(Spec):
@@ -76,8 +78,21 @@ class Protocol(Spec):
     order: Literal["shuffled", "stored"] = "shuffled"
 
     def metric_for(self, task: str) -> Metric:
-        """Return the first metric that exists for a task: what the hyperparameters are chosen by."""
-        return next(m for m in self.metrics if m in _OF_TASK[task])
+        """Return the first metric that exists for a task: what the hyperparameters are chosen by.
+
+        Raises
+        ------
+        ElmbenchError
+            If there is none.
+        """
+        for metric in self.metrics:
+            if metric in _OF_TASK[task]:
+                return metric
+        raise ElmbenchError(
+            f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is",
+            expected=f"one of {', '.join(_OF_TASK[task])}",
+            next_step="correct the experiment, then: elmbench validate",
+        )
 
     @property
     def selections(self) -> tuple[Selection, ...]:
@@ -91,7 +106,7 @@ class Model(Spec):
     #: The column whose hyperparameters this one takes over before it searches its own.
     like: str | None = None
     search: tuple[str, ...] | dict[str, Grid] = ()
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: dict[str, JsonValue] = Field(default_factory=dict)
     #: What a sequential model keeps from one outer fold of a run to the next: with `folds` it has seen test rows.
     carry_over: Literal["none", "folds"] = "none"
 
@@ -141,6 +156,14 @@ class Reading(Spec):
     question: str
     values: dict[str, ReadingValue] = Field(min_length=2)
 
+    @field_validator("values")
+    @classmethod
+    def _default_changes_nothing(cls, values: dict[str, ReadingValue]) -> dict[str, ReadingValue]:
+        first = next(iter(values), None)
+        if first is not None and values[first].set:
+            raise ValueError(f"the first value, {first!r}, sets something; expected nothing, as it is the default")
+        return values
+
     @property
     def default(self) -> str:
         return next(iter(self.values))
@@ -167,7 +190,7 @@ class Experiment(Spec):
     label: str
     datasets: tuple[str, ...] = Field(min_length=1)
     #: Options of generated data, by data set.
-    data: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    data: dict[str, dict[str, float]] = Field(default_factory=dict)
     protocol: Protocol
     grids: dict[str, Grid] = Field(default_factory=dict)
     models: dict[str, Model] = Field(default_factory=dict)
@@ -212,12 +235,13 @@ class Experiment(Spec):
     @model_validator(mode="after")
     def _names_exist(self) -> Experiment:
         for column, model in self.models.items():
-            if isinstance(model.search, tuple):
-                for name in model.search:
-                    if name not in self.grids:
-                        raise ValueError(
-                            f"models.{column}.search names the grid {name!r}; expected one of {', '.join(self.grids)}"
-                        )
+            for name in model.search:
+                if isinstance(model.search, tuple) and name not in self.grids:
+                    raise ValueError(
+                        f"models.{column}.search names the grid {name!r}; expected one of {', '.join(self.grids)}"
+                    )
+                if name in model.params:
+                    raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
         if not self.models and self.layout != "datasets":
             raise ValueError("models is empty; expected at least one column")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
@@ -228,4 +252,20 @@ class Experiment(Spec):
             for name in names:
                 if name not in self.datasets:
                     raise ValueError(f"{kind} names {name!r}; expected one of {', '.join(self.datasets)}")
+        return self
+
+    @model_validator(mode="after")
+    def _profiles_make_sense(self) -> Experiment:
+        for key, profile in self.profiles.items():
+            if key not in PROFILES:
+                raise ValueError(f"profiles names {key!r}; expected one of {', '.join(PROFILES)}")
+            kept = (profile.models if profile else None) or ()
+            for column in kept:
+                if column not in self.models:
+                    raise ValueError(
+                        f"profiles.{key}.models names {column!r}; expected one of {', '.join(self.models)}"
+                    )
+                like = self.models[column].like
+                if like is not None and like not in kept:
+                    raise ValueError(f"profiles.{key}.models names {column!r} without {like!r}, which it is like")
         return self
