@@ -73,8 +73,9 @@ def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
     parts.append(("y", y, "<f8"))
     for name, array, kind in parts:
         digest.update(f"|{name}{X.shape}|".encode())
-        # Adding zero turns -0.0, which some sources print, into 0.0.
-        digest.update(np.ascontiguousarray(np.asarray(array) + 0, dtype=kind).tobytes())
+        for block in np.array_split(np.asarray(array), max(1, array.size // 1_000_000)):  # no second copy of it all
+            # Adding zero turns -0.0, which some sources print, into 0.0.
+            digest.update(np.ascontiguousarray(block + 0, dtype=kind).tobytes())
     for word in more:
         digest.update(f"|{word}".encode())
     return digest.hexdigest()

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elmbench.datasets.artificial import sparse_rows, waveform
 from elmbench.datasets.mackey_glass import mackey_glass
 from elmbench.errors import ElmbenchError
 
@@ -26,7 +27,11 @@ class Generator:
     version: int
 
 
-GENERATORS = {"mackey-glass": Generator(mackey_glass, 1)}
+GENERATORS = {
+    "mackey-glass": Generator(mackey_glass, 1),
+    "sparse": Generator(sparse_rows, 1),
+    "waveform": Generator(waveform, 1),
+}
 
 
 def chosen_options(spec: DatasetSpec, options: Mapping[str, float] | None) -> dict[str, float]:

@@ -228,6 +228,15 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source | None) -> Table:
         check_shape(table, spec.shape, "the public file")
         if source is not None and source.split_in_order and spec.shape.split:
             table = replace(table, n_train=spec.shape.split[0])
-        table = prepare(table, spec.prepare)
+        return _noted(prepare(table, spec.prepare), spec)
     check_shape(table, spec.prepared or spec.shape, "the prepared public file")
     return table
+
+
+def _noted(table: Table, spec: DatasetSpec) -> Table:
+    """Note where rows with the counts of the public file are not as many after their preparation as its own are."""
+    here, there = table.X.shape, spec.prepared or spec.shape
+    if here == (there.instances, there.features):
+        return table
+    note = f"{here[0]} rows and {here[1]} features after the preparation; the public file has {there.instances} and "
+    return replace(table, notes=(*table.notes, f"{note}{there.features}"))

@@ -74,14 +74,13 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
     Parameters
     ----------
     target : ndarray of shape (n,)
-        Numbers or words; None stays None.
+        Numbers or words; None and NaN become None.
     """
     words = np.empty(len(target), dtype=object)
     unique, inverse = np.unique(target.astype(str) if target.dtype == object else target, return_inverse=True)
     spelled = np.array([label_word(value) for value in unique], dtype=object)
     words[:] = spelled[inverse]
-    if target.dtype == object:
-        words[[value is None for value in target]] = None
+    words[[value is None or value != value for value in target]] = None  # NaN is not equal to itself
     return words
 
 

@@ -1,0 +1,61 @@
+"""Artificial problems: their known error rate, their density, their streams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from elmbench.datasets import load_dataset
+from elmbench.datasets.artificial import MIXED, base_waves, sparse_rows, waveform
+
+
+def bayes_classes(X: np.ndarray) -> np.ndarray:
+    """The class of the largest density, integrated over u on a grid: what no classifier can beat."""
+    waves, grid = base_waves(), np.linspace(0, 1, 101)[:, None]
+    densities = []
+    for first, second in MIXED:
+        means = grid * waves[first] + (1 - grid) * waves[second]
+        distances = ((X[:, None, :] - means[None]) ** 2).sum(axis=2)
+        densities.append(np.exp(-0.5 * distances + 0.5 * distances.min()).mean(axis=1))
+    return np.argmax(densities, axis=0)
+
+
+def test_waveforms_have_the_known_bayes_rate() -> None:
+    X, y = waveform("waveform-generated", 0, None, rows=4000)
+    assert X.shape == (4000, 21)
+    np.testing.assert_allclose(np.bincount(y) / 4000, 1 / 3, atol=0.03)
+    # Breiman et al.: 14 % of the rows are misclassified at best; 4 standard deviations of 4,000 rows are 2.2 %.
+    assert (bayes_classes(X) != y).mean() == pytest.approx(0.14, abs=0.022)
+
+
+def test_the_public_waveforms_are_of_the_same_kind(real_data: Path) -> None:
+    data = load_dataset("waveform-classes", real_data)
+    assert (bayes_classes(data.X) != data.y).mean() == pytest.approx(0.14, abs=0.022)
+
+
+@pytest.mark.parametrize("name", ["waveform-generated", "sparse-10k"])
+def test_rows_are_redrawn_every_run_and_the_same_in_each(name: str) -> None:
+    first, again, other = (load_dataset(name, run=run) for run in (0, 0, 1))
+    assert first.checksum == again.checksum != other.checksum
+
+
+@pytest.mark.parametrize("density", [0.1, 0.001, 0.6])
+def test_sparse_rows_have_the_density(density: float) -> None:
+    X, y = sparse_rows("sparse-10k", 0, None, rows=50, features=10_000, density=density)
+    assert sp.issparse(X)
+    assert X.nnz == 50 * round(density * 10_000)
+    np.testing.assert_array_equal(np.diff(X.indptr), round(density * 10_000))
+    assert X.data.min() > 0
+    assert X.data.max() <= 1
+    assert np.unique(X.indices).size > 0.9 * 10_000 * min(1, 50 * density)
+    assert sorted(y) == [-1] * 25 + [1] * 25
+
+
+def test_the_density_is_an_option() -> None:
+    data = load_dataset("sparse-10k", options={"density": 0.01})
+    assert data.X.nnz == 1000 * 100
+    assert data.source == "generator sparse (density 0.01)"
+    assert (data.y == 1).sum() == 500

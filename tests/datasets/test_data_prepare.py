@@ -1,0 +1,222 @@
+"""The preparation steps, and the one table that every file format gives."""
+
+from __future__ import annotations
+
+import bz2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import yaml
+from pydantic import TypeAdapter
+
+from elmbench.datasets import load, load_dataset
+from elmbench.datasets.prepare import prepare
+from elmbench.datasets.table import Table, label_words
+from elmbench.errors import ElmbenchError
+from elmbench.specs.dataset_sources import Step
+from elmbench.specs.datasets import parse_dataset_specs
+
+
+def step(**content: Any) -> Step:
+    adapter: TypeAdapter[Step] = TypeAdapter(Step)
+    return adapter.validate_python(content)
+
+
+@pytest.fixture
+def table() -> Table:
+    X = np.array([[1.0, np.nan, 4.0], [1.0, np.nan, np.nan], [1.0, np.nan, 8.0], [1.0, np.nan, 4.0]])
+    words = np.array(["red", "blue", None, "red"], dtype=object)
+    return Table(X, ("one", "colour", "size"), np.array(["a", "b", "a", "a"], dtype=object), "here", {1: words})
+
+
+def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
+    spread = prepare(table, [step(step="one-hot")])
+    assert spread.names == ("one", "colour=blue", "colour=red", "size")
+    np.testing.assert_array_equal(spread.X[:, 1], [0, 1, np.nan, 0])
+    np.testing.assert_array_equal(spread.X[:, 2], [1, 0, np.nan, 1])
+    np.testing.assert_array_equal(spread.X[:, 3], [4, np.nan, 8, 4])
+    assert spread.nominal == {}
+
+
+def test_one_hot_of_named_numbers_keeps_the_words_beside_them(table: Table) -> None:
+    spread = prepare(table, [step(step="one-hot", columns=["size"])])
+    assert spread.names == ("one", "colour", "size=4", "size=8")
+    np.testing.assert_array_equal(spread.X[:, 2], [1, np.nan, 0, 1])
+    assert list(spread.nominal) == [1]
+
+
+def test_ordinal(table: Table) -> None:
+    coded = prepare(table, [step(step="ordinal", column="colour", order=["red", "blue"])])
+    np.testing.assert_array_equal(coded.X[:, 1], [1, 2, np.nan, 1])
+    assert coded.nominal == {}
+    with pytest.raises(ElmbenchError, match="'colour' holds 'blue'"):
+        prepare(table, [step(step="ordinal", column="colour", order=["red"])])
+    with pytest.raises(ElmbenchError, match="no column 'shape'"):
+        prepare(table, [step(step="ordinal", column="shape", order=["red"])])
+
+
+def test_rows_and_columns_that_are_dropped(table: Table) -> None:
+    kept = prepare(table, [step(step="drop-missing-rows")])
+    assert list(kept.target) == ["a", "a"]
+    assert list(kept.nominal[1]) == ["red", "red"]
+    fewer = prepare(table, [step(step="drop-columns", columns=["one"])])
+    assert fewer.names == ("colour", "size")
+    assert list(fewer.nominal[0]) == ["red", "blue", None, "red"]
+    assert prepare(kept, [step(step="drop-constant-columns")]).names == ()
+    assert prepare(table, [step(step="drop-constant-columns")]).names == ("colour", "size")
+
+
+def test_rows_keep_count_of_the_training_part(table: Table) -> None:
+    from dataclasses import replace
+
+    assert prepare(replace(table, n_train=2), [step(step="drop-missing-rows")]).n_train == 1
+
+
+def test_missing_values_become_the_mean_of_their_column(table: Table) -> None:
+    filled = prepare(table, [step(step="fill-missing")])
+    np.testing.assert_allclose(filled.X[:, 2], [4, 16 / 3, 8, 4])
+    assert np.isnan(filled.X[:, 1]).all()  # words are not filled
+
+
+def test_repeated_rows_are_dropped_where_the_label_agrees_too() -> None:
+    X = np.array([[1.0, 0], [1, 0], [0, 1], [1, 0]])
+    target = np.array(["a", "b", "a", "a"], dtype=object)
+    for matrix in (X, sp.csr_matrix(X)):
+        kept = prepare(Table(matrix, ("p", "q"), target, "here"), [step(step="drop-repeated-rows")])
+        assert list(kept.target) == ["a", "b", "a"]
+        assert kept.X.shape == (3, 2)
+
+
+def test_rounding_gives_the_double_that_the_decimal_text_means() -> None:
+    X = np.array([[0.0009683, 1.0000005], [2.675, -0.0000001]])
+    rounded = prepare(Table(X, ("p", "q"), np.zeros(2), "here"), [step(step="round", decimals=6)]).X
+    np.testing.assert_array_equal(rounded, [[0.000968, float(f"{1.0000005:.6f}")], [2.675, -0.0]])
+
+
+def test_images_are_resized_by_area() -> None:
+    images = np.arange(2 * 4 * 6, dtype=float).reshape(2, 24)
+    half = prepare(
+        Table(images, tuple("x" * 24), np.zeros(2), "here"),
+        [step(step="resize-images", height=4, width=6, to_height=2, to_width=3)],
+    ).X
+    np.testing.assert_allclose(half, images.reshape(2, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(2, 6))
+    odd = prepare(
+        Table(images, tuple("x" * 24), np.zeros(2), "here"),
+        [step(step="resize-images", height=4, width=6, to_height=3, to_width=4)],
+    ).X
+    np.testing.assert_allclose(odd.mean(axis=1), images.mean(axis=1))  # areas are kept
+    with pytest.raises(ElmbenchError, match="24 pixels"):
+        prepare(
+            Table(images, tuple("x" * 24), np.zeros(2), "here"),
+            [step(step="resize-images", height=5, width=5, to_height=3, to_width=4)],
+        )
+
+
+def test_numbers_have_one_spelling_as_labels() -> None:
+    assert list(label_words(np.array(["+1", "-1.0", " b ", "01", None, "1.5"], dtype=object))) == [
+        "1", "-1", "b", "1", None, "1.5",
+    ]  # fmt: skip
+    assert list(label_words(np.array([2.0, -1.0]))) == ["2", "-1"]
+
+
+TOY = """
+toy:
+  title: Toy
+  task: classification
+  positive: [yes]
+  shape: {instances: 4, features: 3, classes: {"no": 2, "yes": 2}, split: [3, 1]}
+  prepare: [{step: one-hot}]
+  prepared: {instances: 4, features: 4}
+  sources: [{kind: openml, id: 1, target: label, labels: {n: "no", y: "yes"}}]
+  citation: none
+"""
+FRAME = pd.DataFrame(
+    {
+        "size": [0.1, 1e-300, -7.0, 123456789.123],
+        "kind": ["b", "a", "b", "a"],
+        "n": [3, 4, 5, 6],
+        "target": ["yes", "no", "no", "yes"],
+    }
+)
+ARFF = """% a comment
+@RELATION toy
+@ATTRIBUTE size REAL
+@ATTRIBUTE 'kind' {b, a}
+@ATTRIBUTE n INTEGER
+@ATTRIBUTE label {n, y}
+@DATA
+0.1,b,3,y
+1e-300,a,4,n
+-7,b,5,n
+123456789.123,a,6,y
+"""
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = yaml.safe_load(TOY.replace("[yes]", '["yes"]'))
+    monkeypatch.setattr(load, "load_dataset_specs", lambda: parse_dataset_specs(content, "toy.yaml"))
+
+
+@pytest.mark.usefixtures("toy")
+def test_every_format_gives_the_same_arrays(folder: Path) -> None:
+    checksums = []
+    for suffix in ("csv", "parquet", "arff", "csv.bz2", "arff.xz"):
+        path = folder / f"toy.{suffix}"
+        if suffix == "parquet":
+            FRAME.assign(kind=FRAME["kind"].astype("category")).to_parquet(path)
+        elif suffix == "csv":
+            FRAME.to_csv(path, index=False)
+        elif suffix == "csv.bz2":
+            path.write_bytes(bz2.compress(FRAME.to_csv(index=False).encode()))
+        elif suffix == "arff":
+            path.write_text(ARFF)
+        else:
+            import lzma
+
+            path.write_bytes(lzma.compress(ARFF.encode()))
+        data = load_dataset("toy", folder)
+        assert data.feature_names == ("size", "kind=a", "kind=b", "n")
+        assert data.splits is None
+        checksums.append(data.checksum)
+        path.unlink()
+    assert len(set(checksums)) == 1
+    np.testing.assert_array_equal(data.X, [[0.1, 0, 1, 3], [1e-300, 1, 0, 4], [-7, 0, 1, 5], [123456789.123, 1, 0, 6]])
+    np.testing.assert_array_equal(data.y, [1, -1, -1, 1])
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_training_and_a_test_part(folder: Path) -> None:
+    FRAME.iloc[:3].to_csv(folder / "toy.train.csv", index=False)
+    FRAME.iloc[3:].to_parquet(folder / "toy.test.parquet")
+    data = load_dataset("toy", folder)
+    assert data.splits is not None
+    np.testing.assert_array_equal(data.splits["train"], [0, 1, 2])
+    np.testing.assert_array_equal(data.splits["test"], [3])
+    FRAME.iloc[:2].to_csv(folder / "toy.train.csv", index=False)
+    FRAME.iloc[2:].to_parquet(folder / "toy.test.parquet")
+    with pytest.raises(ElmbenchError, match="2 training and 2 test rows"):
+        load_dataset("toy", folder)
+
+
+@pytest.mark.parametrize(("data", "label"), [("X", "y"), ("data", "label"), ("images", "target")])
+def test_archives_of_arrays(folder: Path, data: str, label: str, wdbc_lines: list[str]) -> None:
+    rows = np.array([[float(word) for word in line.split(",")] for line in wdbc_lines[1:]])
+    X, y = rows[:, :-1], rows[:, -1].astype(int)
+    arrays: dict[str, Any] = {data: X.reshape(569, 5, 6), label: y}
+    np.savez_compressed(folder / "wdbc.npz", **arrays)
+    assert load_dataset("wdbc", folder).checksum == load_dataset("wdbc").checksum
+    sparse = sp.csr_matrix(X)
+    np.savez(
+        folder / "wdbc.npz",
+        data=sparse.data,
+        indices=sparse.indices,
+        indptr=sparse.indptr,
+        shape=sparse.shape,
+        target=y.astype(str),
+    )
+    assert load_dataset("wdbc", folder).checksum == load_dataset("wdbc").checksum
