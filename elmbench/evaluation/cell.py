@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.folds import FoldData, fold_data
 from elmbench.evaluation.memory import check_memory
-from elmbench.evaluation.metrics import classification_metrics, regression_metrics
+from elmbench.evaluation.metrics import check_predictions, classification_metrics, regression_metrics
 from elmbench.evaluation.search import fixed_parameters, model_seed
 from elmbench.specs.registry import find_model
 
@@ -61,6 +63,7 @@ def evaluate_cell(
     started = time.perf_counter()
     predicted = estimator.predict(data.X_test)
     predict_seconds = time.perf_counter() - started
+    predicted = check_predictions(data.y_test, predicted)
 
     result = {
         "status": "ok",
@@ -104,7 +107,10 @@ def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData)
     rows = np.arange(min(40, len(data.y_train)))
     if data.labels is not None:
         rows = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
-    factory(**fixed).fit(data.X_train[rows], data.y_train[rows]).predict(data.X_train[rows])
+    # What a model says or raises here tells of too few rows; the fit that counts comes after.
+    with contextlib.suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        factory(**fixed).fit(data.X_train[rows], data.y_train[rows]).predict(data.X_train[rows])
     _warm.add(factory)
 
 

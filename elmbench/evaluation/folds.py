@@ -114,12 +114,13 @@ def subsample(data: Dataset, rows: int | None) -> Indices:
 
 def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
     """Return `rows` random row numbers in rising order, in the classes' proportions where there are classes."""
-    from sklearn.model_selection import StratifiedShuffleSplit
+    from sklearn.utils import resample
 
     if not by_class:
         return np.sort(generator(*key).permutation(len(y))[:rows])
-    split = StratifiedShuffleSplit(1, train_size=rows, random_state=integer_seed(*key))
-    return np.sort(next(split.split(np.zeros((len(y), 1)), y))[0])
+    # Not StratifiedShuffleSplit: it refuses to leave out fewer rows than there are classes.
+    keep = resample(np.arange(len(y)), replace=False, n_samples=rows, stratify=y, random_state=integer_seed(*key))
+    return np.sort(np.asarray(keep))
 
 
 @lru_cache(maxsize=4)

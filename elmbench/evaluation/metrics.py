@@ -14,6 +14,20 @@ REGRESSION = ("nrmse", "rmse")
 LESS_IS_BETTER = frozenset(REGRESSION)
 
 
+def check_predictions(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:
+    """Return predictions as an array of the shape of the targets.
+
+    Raises
+    ------
+    ValueError
+        If their shape is another: a column of shape (n, 1) would be spread over n x n differences unnoticed.
+    """
+    predicted = np.asarray(y_pred)
+    if predicted.shape != y_true.shape:
+        raise ValueError(f"expected predictions of shape {y_true.shape}, got {predicted.shape} instead")
+    return predicted
+
+
 def nrmse(y_true: NDArray[np.float64], y_pred: NDArray[np.float64]) -> float:
     """Return the root mean squared error over the deviation of the test targets (KOS-ELM, eq. 14).
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.folds import Indices, fold_data, scale_columns, splitter, stratified_rows
 from elmbench.evaluation.memory import check_memory
-from elmbench.evaluation.metrics import score
+from elmbench.evaluation.metrics import check_predictions, score
 from elmbench.evaluation.seeds import integer_seed
 from elmbench.specs.grids import candidates
 from elmbench.specs.registry import find_model, parameter_names
@@ -91,7 +91,8 @@ def grid_scores(
     predictions = path(X, y, folds, grid, **fixed) if path else clone_and_fit(factory, X, y, folds, grid, fixed)
     scores = np.full((len(grid), len(folds)), np.nan)
     for i, j, predicted in predictions:
-        scores[i, j] = score(metric, y[folds[j][1]], predicted, labels)
+        expected = y[folds[j][1]]
+        scores[i, j] = score(metric, expected, check_predictions(expected, predicted), labels)
     return scores
 
 
@@ -144,7 +145,7 @@ def _scores(
 ) -> NDArray[np.float64]:
     factory = find_model(unit["model"]).factory(unit["task"])
     grid = candidates(unit["grid"])
-    fixed = fixed_parameters(factory, given | unit["params"], model_seed(unit))
+    fixed = _not_searched(factory, unit, given)
     scale = unit["protocol"]["scale"]
     if scale is None or scale["fit-on"] == "all":
         return grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], labels)
@@ -154,6 +155,12 @@ def _scores(
         scaled = scale_columns(X, train, *scale["range"])
         columns.append(grid_scores(factory, scaled, y, [(train, test)], grid, fixed, unit["metric"], labels))
     return np.hstack(columns)
+
+
+def _not_searched(factory: Callable[..., Any], unit: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return what is fixed during a search; what is taken over from another model and searched anew is not."""
+    fixed = fixed_parameters(factory, given | unit["params"], model_seed(unit))
+    return {name: value for name, value in fixed.items() if name not in unit["grid"]}
 
 
 def evaluate_outer(unit: dict[str, Any], given: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
@@ -167,7 +174,7 @@ def evaluate_outer(unit: dict[str, Any], given: dict[str, Any], data_dir: str | 
     y = np.concatenate([data.y_train, data.y_test])
     folds = [(np.arange(n_train), np.arange(n_train, len(y)))]
     factory = find_model(unit["model"]).factory(unit["task"])
-    fixed = fixed_parameters(factory, given | unit["params"], model_seed(unit))
+    fixed = _not_searched(factory, unit, given)
     started = time.perf_counter()
     scores = grid_scores(factory, X, y, folds, candidates(unit["grid"]), fixed, unit["metric"], data.labels)
     return {"scores": scores[:, 0].tolist(), "seconds": time.perf_counter() - started}

@@ -75,11 +75,10 @@ class Store:
         """Return the record of a unit, or None where there is none (or none that can be read)."""
         try:
             record = json.loads(self._unit_path(key).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
         except (OSError, ValueError):
             return None
-        return record if isinstance(record, dict) and "result" in record else None
+        whole = isinstance(record, dict) and record.get("key") == key and isinstance(record.get("result"), dict)
+        return record if whole and "status" in record["result"] else None
 
     def result(self, key: str) -> dict[str, Any] | None:
         """Return what a unit yielded, or None where it has not run."""
@@ -106,23 +105,33 @@ class Store:
         return name
 
     def environment(self, name: str) -> dict[str, Any]:
-        """Return the environment of that hash."""
-        content: dict[str, Any] = json.loads((self.root / "environments" / f"{name}.json").read_text("utf-8"))
+        """Return the environment of that hash; nothing but the hash where its description has been lost."""
+        try:
+            content: dict[str, Any] = json.loads((self.root / "environments" / f"{name}.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            return {"hash": name}
         return content
 
     def _index_path(self, profile: str, experiment: str) -> Path:
         return self.root / "index" / profile / f"{experiment}.json"
 
     def _index(self, profile: str, experiment: str) -> dict[str, Any]:
+        path = self._index_path(profile, experiment)
         try:
-            content: dict[str, Any] = json.loads(self._index_path(profile, experiment).read_text("utf-8"))
+            content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            return {"commands": list(content["commands"]), "rows": [Row(**row) for row in content["rows"]]}
         except FileNotFoundError:
             return {"commands": [], "rows": []}
-        return content
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ElmbenchError(
+                f"cannot read {path}: {error}",
+                expected="the list of a table's cells, as elmbench writes it",
+                next_step="delete that file and run again: what has been computed is kept elsewhere",
+            ) from error
 
     def rows(self, profile: str, experiment: str) -> list[Row]:
         """Return every cell that was ever asked for of a table under a profile and is not stale."""
-        return [Row(**row) for row in self._index(profile, experiment)["rows"]]
+        return list(self._index(profile, experiment)["rows"])
 
     def commands(self, profile: str, experiment: str) -> list[str]:
         """Return the commands that asked for these cells, each once, oldest first."""
@@ -137,7 +146,7 @@ class Store:
         present = {_place(row): row for row in self.rows(profile, experiment)}
         # Cells whose data are not here now may have run when they were: what they gave then stays.
         rows = [row for row in rows if not (row.unavailable and _place(row) in present)]
-        current = {_entry(row): row.family for row in rows}
+        current = {_entry(row): row.family for row in rows if not row.unavailable}
         kept = {place: row for place, row in present.items() if current.get(_entry(row), row.family) == row.family}
         kept |= {_place(row): row for row in rows}
         commands = [c for c in self.commands(profile, experiment) if c != command] + [command]
