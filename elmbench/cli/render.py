@@ -51,7 +51,7 @@ def table_text(table: Table) -> RenderableType:
             previous = row["dataset"]
             rows.append(shown)
         parts += [Text(f"\n{section.heading}", style="italic"), grid(list(columns.values()), rows, right=right)]
-    parts += [Text(f"note: {note}", style="dim") for note in table.notes]
+    parts += [Text(""), *(Text(f"- {note}", style="dim") for note in table.notes)] if table.notes else []
     return Group(*parts)
 
 

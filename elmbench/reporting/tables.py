@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.reporting.claims import check_claims
 from elmbench.reporting.layouts import COUNTS, FACTS
 from elmbench.reporting.summary import published_values
 from elmbench.specs.catalogue import Resolved
@@ -57,7 +58,7 @@ class Table:
     sections : tuple of Section
         Default readings and the table's own selection first.
     notes : tuple of str
-        What ended otherwise than ok and why; remarks on published figures.
+        What the paper claims and whether it holds; what ended otherwise than ok and why; remarks on published figures.
     """
 
     title: str
@@ -103,7 +104,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {profile_line(resolved, cells)}",
         columns={name: titles[name] for name in (_TIMED if timed else _LINE)},
         sections=tuple(sections),
-        notes=(*_endings(cells), *_remarks(published)),
+        notes=(*check_claims(summary, resolved), *_endings(cells), *_remarks(published)),
     )
 
 

@@ -155,10 +155,11 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
             next_step="correct it, then: elmbench validate",
         )
     inherited = _with_base(base_path, (*seen, path))
-    for own in ("id", "aliases", "title", "label", "claims", "published", "models"):
-        if own in content:
-            inherited.pop(own, None)
-    inherited.pop("aliases", None)
+    for own in ("id", "aliases", "title", "label", "claims"):
+        inherited.pop(own, None)
+    for whole in ("published", "models"):
+        if whole in content:
+            inherited.pop(whole, None)
     return overlay(inherited, content, add=True)
 
 

@@ -119,11 +119,20 @@ class Published(Spec):
 
 
 class Claim(Spec):
-    """A sentence of the paper about this table."""
+    """A sentence of the paper about a table, and what of the results would bear it out.
+
+    `metric` of `model` lies `is` (above, below or close) `factor` times that of every column of `than` (or of all
+    `others`); close means at most `within` apart.
+    """
 
     says: str
-    test: str
-    datasets: tuple[str, ...] = ()
+    dataset: str
+    metric: Metric
+    model: str
+    relation: Literal["above", "below", "close"] = Field(alias="is")
+    than: tuple[str, ...] | Literal["others"]
+    factor: float = 1.0
+    within: float = 0.0
 
 
 class Profile(Spec):
@@ -248,6 +257,7 @@ class Experiment(Spec):
         places |= {
             f"profiles.{key}.datasets": profile.datasets or () for key, profile in self.profiles.items() if profile
         }
+        places |= {"claims": [claim.dataset for claim in self.claims]}
         for kind, names in places.items():
             for name in names:
                 if name not in self.datasets:
