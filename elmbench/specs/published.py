@@ -113,7 +113,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
     for row in rows:
         for name, text in row.items():
-            if name != "dataset" and text.isdigit():
+            if name not in ("dataset", None) and (text or "").isdigit():
                 metric, _ = _METRICS.get(name, (name, 1))
                 yield PublishedValue(row["dataset"], DATA, metric, Decimal(text), None, "")
 
@@ -122,13 +122,16 @@ def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
     if not text:
         return None
     try:
-        return Decimal(text) * factor
+        number = Decimal(text) * factor
     except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
         raise ElmbenchError(
             f"{where}: {text!r} is not a number",
             expected="a figure, or nothing",
             next_step="elmbench validate",
-        ) from None
+        )
+    return number
 
 
 def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | int]]:
