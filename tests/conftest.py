@@ -1,0 +1,107 @@
+"""What all tests share: one thread of linear algebra, a cache of their own, a tree of experiments of their own."""
+
+from __future__ import annotations
+
+import os
+
+# Before numpy is imported: results and times of the tests do not depend on the machine's cores.
+for _library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR"):
+    os.environ[f"{_library}_NUM_THREADS"] = "1"
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+#: Options of the app that a developer may have set; a test that needs one sets it itself.
+_OPTIONS = ("RESULTS_DIR", "PLUGIN", "QUIET", "JSON", "DEBUG")
+
+PAPER: dict[str, Any] = {
+    "key": "toy",
+    "title": "A paper",
+    "authors": "A. Author",
+    "year": 2020,
+    "doi": "10.0/0",
+    "readings": {
+        "order": {
+            "question": "In which order?",
+            "values": {
+                "shuffled": {"says": "any"},
+                "stored": {"says": "as is", "set": {"protocol": {"order": "stored"}}},
+            },
+        }
+    },
+}
+
+EXPERIMENT: dict[str, Any] = {
+    "id": "toy/one",
+    "aliases": ["one"],
+    "label": "Table I",
+    "title": "Something",
+    "datasets": ["wdbc"],
+    "protocol": {
+        "scale": {"range": [0, 1]},
+        "outer": {"kind": "stratified-kfold", "folds": 3, "runs": 2},
+        "inner": {"kind": "stratified-kfold", "folds": 2},
+        "select": "nested",
+        "metrics": ["mcc", "fit_seconds"],
+    },
+    "grids": {"C": [1, 8], "gamma": {"powers-of-2": [-3, 0]}, "n_hidden": [10, 20]},
+    "models": {
+        "ELM": {"model": "elm", "search": ["n_hidden", "C"]},
+        "K-ELM": {"model": "k-elm", "search": ["gamma", "C"]},
+        "OS-ELM": {"model": "os-elm", "like": "ELM", "params": {"initial_batch": 50}},
+        "FB-KOS-ELM": {"model": "fb-kos-elm", "like": "K-ELM", "search": {"budget": [5, 10, 15]}},
+    },
+    "readings": ["order"],
+    "profiles": {"ci": {"runs": 1, "thin-grids": 2}},
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep generated series out of the user's cache; they are made once a session."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "ELMBENCH_CACHE_DIR" not in os.environ:
+            patch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_options_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in _OPTIONS:
+        monkeypatch.delenv(f"ELMBENCH_{name}", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the plug-ins that a test has loaded."""
+    from elmbench.specs import outside
+
+    monkeypatch.setattr(outside, "_plugins", {})
+
+
+@pytest.fixture
+def experiment() -> dict[str, Any]:
+    """The content of an experiment file, to be changed at will."""
+    import copy
+
+    return copy.deepcopy(EXPERIMENT)
+
+
+@pytest.fixture
+def write_tree(tmp_path: Path) -> Callable[..., Path]:
+    """Write `experiments/toy/` with a paper and the given tables; return the folder that holds `experiments/`."""
+
+    def write(*experiments: dict[str, Any], paper: dict[str, Any] | None = None) -> Path:
+        folder = tmp_path / "tree" / "experiments" / "toy"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "paper.yaml").write_text(yaml.safe_dump(PAPER if paper is None else paper, sort_keys=False))
+        for content in experiments or (EXPERIMENT,):
+            name = str(content["id"]).split("/")[1]
+            (folder / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        return tmp_path / "tree"
+
+    return write

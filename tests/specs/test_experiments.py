@@ -1,0 +1,177 @@
+"""Experiment files: what they may say, and what the message names where they say something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from elmbench.errors import ElmbenchError
+from elmbench.specs.experiments import Experiment, Paper
+from elmbench.specs.files import parse_spec
+
+
+def parse(content: dict[str, Any]) -> Experiment:
+    return parse_spec(Experiment, content, "dir/one.yaml")
+
+
+def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    *way, last = path.split("/")
+    place = content
+    for key in way:
+        place = place.setdefault(key, {})
+    place[last] = value
+    return content
+
+
+def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
+    spec = parse(experiment)
+    assert (spec.paper, spec.table) == ("toy", "one")
+    assert spec.protocol.selections == ("nested",)
+    assert spec.models["FB-KOS-ELM"].like == "K-ELM"
+    assert spec.models["ELM"].carry_over == "none"
+    with pytest.raises(ValidationError):
+        spec.title = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("titel", "title"),
+        ("protocol/metric", "metrics"),
+        ("protocol/outer/fold", "folds"),
+        ("protocol/outer/except/wdbc/fold", "folds, runs"),
+        ("protocol/scale/fit_on", "fit-on, range"),
+        ("models/ELM/serach", "search"),
+        ("models/ELM/carry_over", "carry-over"),
+        ("models/ELM/search/C/stpe", "from, powers-of-10"),
+        ("grids/C/stpe", "from, powers-of-10"),
+        ("profiles/ci/thin_grids", "thin-grids"),
+        ("published/value", "parameters, values"),
+    ],
+)
+def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> None:
+    if "/search/" in path:
+        experiment["models"]["ELM"]["search"] = {"C": {"powers-of-2": [0, 1]}}
+    if path.startswith("grids/C"):
+        experiment["grids"]["C"] = {"powers-of-2": [0, 1]}
+    with pytest.raises(ElmbenchError) as error:
+        parse(put(experiment, path, 1))
+    text = str(error.value)
+    assert f"dir/one.yaml: unknown key '{path.replace('/', '.')}'; allowed here: " in text
+    assert allowed in text
+    assert "Next: correct it, then: elmbench validate" in text
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("id", "Toy/One", r"'id' is 'Toy/One'"),
+        ("datasets", [], "'datasets'.*at least 1"),
+        ("protocol/outer/folds", 1, r"'protocol\.outer\.folds' is 1: .*greater than or equal to 2"),
+        ("protocol/outer/folds", "three", r"'protocol\.outer\.folds' is 'three': .*integer"),
+        ("protocol/outer/runs", 0, r"'protocol\.outer\.runs' is 0"),
+        ("protocol/outer/kind", "loo", r"'protocol\.outer\.kind' is 'loo': .*'stratified-kfold' or 'kfold'"),
+        ("protocol/outer/except", {"sylva": {"folds": 2}}, "'sylva'; expected one of wdbc"),
+        ("protocol/select", "best", "'nested', 'oracle' or 'published'"),
+        ("protocol/metrics", ["mcc", "auc"], r"'protocol\.metrics\.1' is 'auc'"),
+        ("protocol/metrics", [], r"'protocol\.metrics': .*at least 1"),
+        ("protocol/order", "random", "'shuffled' or 'stored'"),
+        ("protocol/scale/range", [0], r"'protocol\.scale\.range"),
+        ("protocol/scale/range", [0, float("inf")], "finite"),
+        ("models", {}, "at least one column"),
+        ("models/ELM/search", ["D"], "names the grid 'D'; expected one of C, gamma, n_hidden"),
+        ("models/ELM/search", "C", r"'models\.ELM\.search' is 'C'"),
+        ("models/ELM/params", {"C": 1}, "both searches and fixes 'C'"),
+        ("models/ELM/params", {"C": float("inf")}, r"models\.ELM\.params\.C.*finite"),
+        ("models/ELM/like", "K-ELM", "ELM is like 'K-ELM'; expected a column that stands before it: none"),
+        ("models/OS-ELM/like", "FB-KOS-ELM", "expected a column that stands before it: ELM, K-ELM"),
+        ("models/OS-ELM/like", "OS-ELM", "expected a column that stands before it: ELM, K-ELM"),
+        ("models/ELM/carry-over", "runs", "'none' or 'folds'"),
+        ("data", {"sylva": {}}, "data names 'sylva'"),
+        ("data", {"wdbc": {"noise": "much"}}, r"'data\.wdbc\.noise' is 'much'"),
+        ("limit", "time=soon", r"'limit' is 'time=soon': .*expected time=NUMBER"),
+        ("profiles/ci/runs", 0, r"'profiles\.ci\.runs' is 0"),
+        ("profiles/ci/datasets", ["sylva"], r"profiles\.ci\.datasets names 'sylva'"),
+        ("profiles/ci/models", ["SVM"], r"profiles\.ci\.models names 'SVM'; expected one of ELM, K-ELM"),
+        ("profiles/ci/models", ["FB-KOS-ELM"], "'FB-KOS-ELM' without 'K-ELM', which it is like"),
+        ("profiles/fsat", {"runs": 1}, "profiles names 'fsat'; expected one of ci, fast, paper"),
+    ],
+)
+def test_wrong_values(experiment: dict[str, Any], path: str, value: Any, message: str) -> None:
+    parse(experiment)
+    with pytest.raises(ElmbenchError, match=message) as error:
+        parse(put(experiment, path, value))
+    assert str(error.value).startswith("dir/one.yaml: ")
+
+
+@pytest.mark.parametrize("path", ["id", "title", "label", "datasets", "protocol", "protocol/outer", "protocol/metrics"])
+def test_missing_keys(experiment: dict[str, Any], path: str) -> None:
+    *way, last = path.split("/")
+    place = experiment
+    for key in way:
+        place = place[key]
+    del place[last]
+    with pytest.raises(ElmbenchError, match=rf"^dir/one\.yaml: the key '{path.replace('/', '.')}' is missing"):
+        parse(experiment)
+
+
+def test_every_fault_is_named_at_once(experiment: dict[str, Any]) -> None:
+    put(experiment, "titel", "x")
+    put(experiment, "protocol/outer/folds", 1)
+    with pytest.raises(ElmbenchError) as error:
+        parse(experiment)
+    assert str(error.value).count("dir/one.yaml: ") == 2
+
+
+@pytest.mark.parametrize("content", [None, [], 3, "text"])
+def test_a_file_that_is_no_mapping(content: Any) -> None:
+    with pytest.raises(ElmbenchError, match=r"^dir/one\.yaml: Input should be a valid dictionary"):
+        parse(content)
+
+
+@pytest.mark.parametrize(
+    ("task", "metrics", "found"),
+    [
+        ("classification", ["fit_seconds", "mcc", "gmean"], "mcc"),
+        ("regression", ["mcc", "nrmse", "rmse"], "nrmse"),
+        ("regression", ["mcc", "n_units"], None),
+        ("classification", ["fit_seconds"], None),
+    ],
+)
+def test_hyperparameters_are_chosen_by_the_first_metric_of_the_task(
+    experiment: dict[str, Any], task: str, metrics: list[str], found: str | None
+) -> None:
+    protocol = parse(put(experiment, "protocol/metrics", metrics)).protocol
+    if found:
+        assert protocol.metric_for(task) == found
+        return
+    with pytest.raises(ElmbenchError, match=f"none of which tells how good a model for {task} is"):
+        protocol.metric_for(task)
+
+
+PAPER = {"key": "p", "title": "t", "authors": "a", "year": 2020, "doi": "d"}
+
+
+@pytest.mark.parametrize(
+    ("reading", "message"),
+    [
+        ({"question": "?", "values": {"a": {"says": "x"}}}, "at least 2"),
+        ({"values": {"a": {"says": "x"}, "b": {"says": "y"}}}, r"'readings\.r\.question' is missing"),
+        ({"question": "?", "values": {"a": {"says": "x", "sets": {}}, "b": {"says": "y"}}}, "unknown key .*sets'"),
+        (
+            {"question": "?", "values": {"a": {"says": "x", "set": {"title": "t"}}, "b": {"says": "y"}}},
+            "the first value, 'a', sets something",
+        ),
+    ],
+)
+def test_readings_that_are_none(reading: dict[str, Any], message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        parse_spec(Paper, PAPER | {"readings": {"r": reading}}, "paper.yaml")
+
+
+def test_the_first_value_of_a_reading_is_its_default() -> None:
+    values = {"z": {"says": "x"}, "a": {"says": "y", "set": {"title": "t"}}}
+    paper = parse_spec(Paper, PAPER | {"readings": {"r": {"question": "?", "values": values}}}, "paper.yaml")
+    assert paper.readings["r"].default == "z"
