@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-
-# Before numpy is imported: results and times of the tests do not depend on the machine's cores.
-for _library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR"):
-    os.environ[f"{_library}_NUM_THREADS"] = "1"
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+# Before numpy is imported: results and times of the tests do not depend on the machine's cores.
+for _library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR"):
+    os.environ[f"{_library}_NUM_THREADS"] = "1"
 
 #: Options of the app that a developer may have set; a test that needs one sets it itself.
 _OPTIONS = ("RESULTS_DIR", "PLUGIN", "QUIET", "JSON", "DEBUG")
