@@ -28,7 +28,8 @@ def grid(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence
     right : sequence of str
         Headings of the columns that are set flush right.
     """
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    shown = any(headings)
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
     for row in rows:
@@ -114,3 +115,14 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
 def _values(values: Sequence[Any]) -> str:
     shown = [f"{v:g}" if isinstance(v, float | int) else str(v) for v in values]
     return ", ".join(shown) if len(shown) <= 6 else f"{shown[0]}, {shown[1]}, ..., {shown[-1]} ({len(shown)})"
+
+
+def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
+    """Return each reading as a block: its question, the tables that have it, its values."""
+    parts: list[RenderableType] = []
+    for name in dict.fromkeys(line["reading"] for line in lines):
+        own = [line for line in lines if line["reading"] == name]
+        parts += [Text(f"{name}: {own[0]['question']}", style="bold"), Text(f"in {', '.join(own[0]['tables'])}")]
+        parts.append(grid(("value", "meaning"), [(line["value"], line["meaning"]) for line in own]))
+        parts.append(Text(""))
+    return Group(*parts)

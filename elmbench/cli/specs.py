@@ -18,7 +18,7 @@ _KINDS = ("experiments", "datasets", "models", "readings")
 @app.command("list")
 def list_(what: Annotated[str, typer.Argument(help="experiments, datasets, models or readings.")]) -> None:
     """List experiments, data sets, models or readings."""
-    from elmbench.cli.render import grid
+    from elmbench.cli.render import grid, readings_text
     from elmbench.errors import unknown_name
 
     if what not in _KINDS:
@@ -29,7 +29,10 @@ def list_(what: Annotated[str, typer.Argument(help="experiments, datasets, model
         "models": _models,
         "readings": _readings,
     }[what]()
-    right = tuple(h for h in headings if h in ("rows", "columns", "classes"))
+    if what == "readings":
+        state.emit(lines, readings_text(lines))
+        return
+    right = tuple(h for h in headings if h in ("rows", "columns"))
     state.emit(lines, grid(headings, [[_words(line[h]) for h in headings] for line in lines], right))
 
 
@@ -122,7 +125,7 @@ def _costs(file: ExperimentFile) -> dict[str, float]:
 
     costs = {}
     for profile in file.profiles:
-        plan = make_plan(resolve(file, profile), Request(data_dir=state.data_dir))
+        plan = make_plan(resolve(file, profile), Request(without_data=True))
         costs[profile] = sum(estimated_seconds(unit) for unit in plan.units.values())
     return costs
 

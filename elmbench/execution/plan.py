@@ -97,6 +97,8 @@ class Request:
     with_baselines : bool
         Add the registry's baselines as columns.
     data_dir : str or None
+    without_data : bool
+        Plan as if every data set were here, without loading any: for what a table would cost, never for a run.
     """
 
     datasets: tuple[str, ...] = ()
@@ -105,6 +107,7 @@ class Request:
     runs: int | None = None
     with_baselines: bool = False
     data_dir: str | None = None
+    without_data: bool = False
 
 
 def needs(unit: Unit) -> list[str]:
@@ -222,6 +225,8 @@ class _DatasetPlanner:
 
     def _identity(self, run: int) -> str:
         run = run if self.dataset.redraw == "run" else 0
+        if self.request.without_data:
+            return "not loaded"
         return dataset_identity(self.dataset.name, self.request.data_dir, run=run, options=self.options)
 
     def _add_unavailable(self, column: str, select: str, reason: str) -> None:
