@@ -26,7 +26,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_hidden: int = 100,
+        n_hidden: int = 20,
         C: float = 1.0,
         activation: str = "sigmoid",
         initial_batch: int = 250,
@@ -92,7 +92,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         n_features: int,
         n_outputs: int = 1,
         *,
-        n_hidden: int = 100,
+        n_hidden: int = 20,
         initial_batch: int = 250,
         batch_size: int = 200,
         **params: Any,
@@ -103,7 +103,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         ----------
         n_samples, n_features, n_outputs : int
             The shape of the problem; the rows beyond the largest block make no difference.
-        n_hidden : int, default=100
+        n_hidden : int, default=20
         initial_batch : int, default=250
         batch_size : int, default=200
         **params
@@ -126,7 +126,7 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
 
     Parameters
     ----------
-    n_hidden : int, default=100
+    n_hidden : int, default=20
         Number of hidden nodes. More of them than the first block determines make the start "pinv" unstable.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge. Used with `start` "ridge" only.
@@ -138,7 +138,7 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
         Number of rows in a later block, also within one call of `partial_fit`.
     start : {"pinv", "ridge"}, default="pinv"
         What takes the place of the inverse in eq. (5), which does not exist for fewer rows than nodes. "pinv": the
-        pseudo-inverse of H_1'H_1, without a ridge; the later steps are then eqs. (7) and (8) as printed, which may
+        pseudo-inverse pinv(H_1) pinv(H_1)', no ridge; the later steps are then eqs. (7) and (8) as printed, which may
         diverge. "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for every cut into blocks.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
@@ -175,7 +175,7 @@ class OSELMRegressor(SequentialRegressor, _OSELM):
 
     Parameters
     ----------
-    n_hidden : int, default=100
+    n_hidden : int, default=20
         Number of hidden nodes. More of them than the first block determines make the start "pinv" unstable.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge. Used with `start` "ridge" only.

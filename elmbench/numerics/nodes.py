@@ -135,6 +135,7 @@ def gram_of_nodes(
             stop = start + TILE
             gram[:stop, start:stop] += H[:, :stop].T @ H[:, start:stop]
             moments[start:stop] += H[:, start:stop].T @ T[rows]
+        del H  # before the next block is allocated
     mirror(gram.T)
     return gram, moments
 

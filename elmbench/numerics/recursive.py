@@ -12,10 +12,11 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 def pseudo_inverse_of_gram(H: Array) -> Array:
-    """Return pinv(H'H), exactly symmetric.
+    """Return pinv(H'H) = pinv(H) pinv(H)', exactly symmetric.
 
-    As MATLAB's ``pinv(H'*H)``: a singular value of H'H, which is the square of one of H, counts as zero up to L eps
-    times the largest. They are taken from H, because squaring H first would leave noise of just that size in them.
+    A singular value of H counts as zero up to max(n, L) eps times the largest, as in MATLAB's ``pinv(H)``. The same
+    rule for H'H, whose singular values are the squares, would drop whatever of H is below the square root of that, and
+    with it the instability that Scardapane et al. report for Calhousing.
 
     Parameters
     ----------
@@ -31,8 +32,7 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
     for fewer rows than nodes.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
-    squares = values**2
-    kept = squares > H.shape[1] * _EPS * squares[0]
+    kept = values > max(H.shape) * _EPS * values[0]
     half = np.ascontiguousarray(rows[kept].T / values[kept])
     return half @ half.T
 

@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from elm_problems import FACTORS, SHAPES, class_of, is_classification, real_outputs, rows, targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from elm_problems import FACTORS, SHAPES, class_of, is_classification, real_outputs, rows, targets
 from scipy.linalg import lstsq
 from scipy.special import expit
 

@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from elm_problems import FACTORS, SHAPES, class_of, rows, targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
 from sklearn.kernel_ridge import KernelRidge
 
 from elmbench.models import KELMClassifier, KELMRegressor
@@ -40,10 +40,12 @@ def test_classifier_is_regression_on_signs(shape, C, gamma, kind):
     model = KELMClassifier(C=C, gamma=gamma).fit(X, y)
     reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=gamma).fit(X, signs).predict(X)
     np.testing.assert_allclose(model.decision_function(X), reference, atol=1e-8)
-    best = classes[(reference > 0).astype(int)] if reference.ndim == 1 else classes[reference.argmax(axis=1)]
     if len(classes) == 1:
-        best = y
-    np.testing.assert_array_equal(model.predict(X), best)
+        expected = y
+    else:
+        expected = classes[(reference > 0).astype(int)] if len(classes) == 2 else classes[reference.argmax(axis=1)]
+    clear = np.abs(reference) > 1e-7 if reference.ndim == 1 else np.ptp(reference, axis=1) > 1e-7
+    np.testing.assert_array_equal(model.predict(X)[clear], expected[clear])
 
 
 def test_an_offset_of_the_inputs_costs_no_digits():
@@ -100,5 +102,3 @@ def test_fit_needs_little_more_than_one_kernel_matrix(kind):
     assert left < 0.05 * 8 * n * n  # the factor is dropped
     estimate = type(model).memory_estimate(n, 6, 4, C=10.0, gamma=1.0)
     assert 0.5 * estimate < peak < estimate
-    residual = real_outputs(model, X[:40]) - real_outputs(model, X[:40])
-    assert not residual.any()

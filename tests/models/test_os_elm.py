@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 
 import numpy as np
 import pytest
+from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
 from scipy.special import expit
 
 from elmbench.models import ELMRegressor, OSELMClassifier, OSELMRegressor
@@ -35,9 +36,9 @@ def test_ridge_start_equals_elm_for_any_blocks(shape, n_hidden, C, kind, initial
     X = rows(n, d, seed, awkward)
     y = targets(X, seed, kind)
     common = {"n_hidden": n_hidden, "C": C, "random_state": seed}
-    online = class_of("OSELM", kind)(
-        **common, start="ridge", initial_batch=initial_batch, batch_size=batch_size
-    ).fit(X, y)
+    online = class_of("OSELM", kind)(**common, start="ridge", initial_batch=initial_batch, batch_size=batch_size).fit(
+        X, y
+    )
     batch = class_of("ELM", kind)(**common).fit(X, y)
     probe = rows(12, d, seed + 1)
     np.testing.assert_allclose(real_outputs(online, probe), real_outputs(batch, probe), atol=1e-6)
@@ -53,7 +54,7 @@ def test_ridge_start_step_by_step(shape, cuts, C):
     y = targets(X, seed, "two-targets")
     model = OSELMRegressor(n_hidden=15, C=C, start="ridge", batch_size=4, random_state=seed)
     edges = sorted({0, n, *(cut for cut in cuts if cut < n)})
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in itertools.pairwise(edges):
         model.partial_fit(X[start:stop], y[start:stop])
         H = hidden(model, X[:stop])
         inverse = np.linalg.inv(H.T @ H + np.eye(15) / C)
@@ -74,9 +75,7 @@ def test_pinv_start_step_by_step(seed, first, batch_size):
     expected, _, _, values = np.linalg.lstsq(H, y, rcond=None)
     np.testing.assert_allclose(model.beta_[:, 0], expected, atol=1e-10 * (values[0] / values[-1]) ** 2)
     stepwise = OSELMRegressor(**params).partial_fit(X[:first], y[:first])
-    np.testing.assert_allclose(
-        stepwise.beta_[:, 0], np.linalg.lstsq(H[:first], y[:first], rcond=None)[0], atol=1e-6
-    )
+    np.testing.assert_allclose(stepwise.beta_[:, 0], np.linalg.lstsq(H[:first], y[:first], rcond=None)[0], atol=1e-6)
     stepwise.partial_fit(X[first:], y[first:])
     np.testing.assert_array_equal(stepwise.beta_, model.beta_)
 
@@ -126,7 +125,7 @@ def test_blocks_are_cut_as_declared(monkeypatch):
 @pytest.mark.parametrize("name", ["binary", "multi", "regression"])
 def test_divergence_neither_raises_nor_warns(name):
     """Two inputs cannot feed 200 smooth nodes: the start without a ridge diverges, as on Calhousing."""
-    X = rows(1500, 2, 0)
+    X = rows(4000, 2, 0)
     y = targets(X, 0, name)
     model = class_of("OSELM", name)(n_hidden=200, random_state=0).fit(X, y)
     outputs = real_outputs(model, X)
