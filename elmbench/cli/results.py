@@ -139,3 +139,14 @@ def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
     state.emit(written)
     for line in written:
         state.say(f"{line['experiment']}: {line['cells']} cells are the baseline now ({line['file']})")
+
+
+@app.command()
+def report() -> None:
+    """Write the pages that span tables: what each reading of a paper brings back."""
+    from elmbench.reporting.readings import write_readings
+    from elmbench.specs.catalogue import load_catalogue
+
+    papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values() if file.paper.readings)
+    written = [str(write_readings(paper, state.results_dir)) for paper in papers]
+    state.emit(written, "\n".join(f"written: {path}" for path in written))
