@@ -39,7 +39,7 @@ def run(
 ) -> None:
     """Run experiments and write their tables; what has been computed before is not computed again."""
     from elmbench.execution.engine import Settings
-    from elmbench.execution.plan import Request
+    from elmbench.execution.units import Request
     from elmbench.reporting.runs import RunOptions, prepare
     from elmbench.specs.limits import parse_limits
 

@@ -120,7 +120,8 @@ def show(experiment: str) -> None:
 def _costs(file: ExperimentFile) -> dict[str, float]:
     """Return a rough cost of the whole table under each profile, in seconds on one core."""
     from elmbench.execution.estimate import estimated_seconds
-    from elmbench.execution.plan import Request, make_plan
+    from elmbench.execution.plan import make_plan
+    from elmbench.execution.units import Request
     from elmbench.specs.catalogue import resolve
 
     costs = {}

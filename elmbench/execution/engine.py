@@ -13,9 +13,9 @@ from typing import Any
 
 from elmbench.evaluation.unit import run_unit
 from elmbench.execution.limits import allows_more, machine_memory
-from elmbench.execution.plan import Unit, needs
 from elmbench.execution.sandbox import Sandbox
 from elmbench.execution.store import Store
+from elmbench.execution.units import Unit, needs
 from elmbench.specs.limits import Limits
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from elmbench.execution.plan import Unit
+from elmbench.execution.units import Unit
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.registry import find_model
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.plan import Row, key_of
+from elmbench.execution.units import Row, key_of
 
 
 class StoreWriteError(ElmbenchError):

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.plan import Row
 from elmbench.execution.store import Store, write_atomically
+from elmbench.execution.units import Row
 from elmbench.reporting.layouts import COUNTS, FACTS
 
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elmbench.execution.plan import Row
 from elmbench.execution.store import Store, write_atomically
+from elmbench.execution.units import Row
 from elmbench.reporting.cells import write_frame
 from elmbench.specs.catalogue import Resolved
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.execution.plan import Row
 from elmbench.execution.store import Store, write_atomically
+from elmbench.execution.units import Row
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.figures import write_figures
 from elmbench.reporting.formats import markdown

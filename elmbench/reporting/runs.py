@@ -12,8 +12,9 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.execution.engine import Event, Settings, effective_limits, pending, run_units
 from elmbench.execution.environment import describe_environment
 from elmbench.execution.estimate import estimated_seconds, number_of_fits
-from elmbench.execution.plan import Plan, Request, Unit, make_plan, needs
+from elmbench.execution.plan import make_plan
 from elmbench.execution.store import Store
+from elmbench.execution.units import Plan, Request, Unit, needs
 from elmbench.reporting.results import Results, write_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Resolved, find_experiment, load_catalogue, resolve
 from elmbench.specs.datasets import load_dataset_specs
