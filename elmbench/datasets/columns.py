@@ -24,11 +24,7 @@ def columns_of(columns: Iterable[Any]) -> list[NDArray[Any]]:
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
             arrays.append(column.cast(pa.float64()).to_numpy().astype(np.float64, copy=False))
         else:
-            if pa.types.is_dictionary(kind):
-                column = column.cast(kind.value_type)
-            if not pa.types.is_string(column.type):
-                column = column.cast(pa.string())
-            arrays.append(np.array(column.to_pylist(), dtype=object))
+            arrays.append(np.array(column.cast(pa.string()).to_pylist(), dtype=object))
     return arrays
 
 

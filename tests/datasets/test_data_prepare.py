@@ -189,6 +189,30 @@ def test_every_format_gives_the_same_arrays(folder: Path) -> None:
     np.testing.assert_array_equal(data.y, [1, -1, -1, 1])
 
 
+def test_rows_that_are_kept_sparse_may_come_dense_and_the_other_way_round(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.array([[0.0, 1, 0], [2, 0, 0], [0, 0, 0], [3, 0, -4]])
+    rows = sp.csr_matrix(([1.0, 2, 0, 3, -4], [1, 0, 2, 0, 2], [0, 1, 2, 3, 5]), shape=X.shape)  # one zero stored
+    checksums: dict[bool, set[str]] = {}
+    for sparse in (True, False):
+        content = yaml.safe_load(TOY.replace("[yes]", '["yes"]'))
+        content["toy"] |= {"sparse": sparse, "prepare": [], "prepared": None}
+        specs = parse_dataset_specs(content, "toy.yaml")
+        monkeypatch.setattr(load, "load_dataset_specs", lambda specs=specs: specs)
+        arrays: list[dict[str, Any]] = [
+            {"X": X},
+            {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape},
+        ]
+        for layout in arrays:
+            np.savez(folder / "toy.npz", target=FRAME["target"].to_numpy(str), **layout)
+            data = load_dataset("toy", folder)
+            assert sp.issparse(data.X) == sparse
+            np.testing.assert_array_equal(data.X.toarray() if sparse else data.X, X)
+            checksums.setdefault(sparse, set()).add(data.checksum)
+    assert [len(found) for found in checksums.values()] == [1, 1]
+
+
 @pytest.mark.usefixtures("toy")
 def test_a_training_and_a_test_part(folder: Path) -> None:
     FRAME.iloc[:3].to_csv(folder / "toy.train.csv", index=False)
