@@ -56,32 +56,33 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
             name, loaded.title, loaded.classification, loaded.regression, loaded.grid, loaded.baseline,
             loaded.version or version, origin, loaded.cost,
         )  # fmt: skip
-    from sklearn.base import is_classifier, is_regressor
-
-    if isinstance(loaded, type) and hasattr(loaded, "fit") and hasattr(loaded, "predict"):
-        try:
-            instance = loaded()
-        except TypeError as error:
-            raise ElmbenchError(
-                f"the model {name!r} ({origin}) cannot be made without arguments: {error}",
-                expected="a default for every parameter, as scikit-learn has it",
-                next_step="correct it where it is declared",
-            ) from error
-        if is_classifier(instance) or is_regressor(instance):
-            title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
-            return ModelEntry(
-                name,
-                title,
-                classification=loaded if is_classifier(instance) else None,
-                regression=loaded if is_regressor(instance) else None,
-                version=version,
-                origin=origin,
-            )
+    tasks = _tasks(name, loaded, origin)
+    if tasks:
+        title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
+        return ModelEntry(name, title, **dict.fromkeys(tasks, loaded), version=version, origin=origin)
     raise ElmbenchError(
         f"the model {name!r} ({origin}) is {loaded!r}",
-        expected="an estimator class (a ClassifierMixin or RegressorMixin with fit and predict) or a ModelEntry",
+        expected="an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
         next_step="correct it where it is declared",
     )
+
+
+def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
+    """Return the tasks that an estimator class is for; none where it is no estimator class."""
+    from sklearn.base import BaseEstimator, is_classifier, is_regressor
+
+    known = isinstance(loaded, type) and issubclass(loaded, BaseEstimator)
+    if not (known and hasattr(loaded, "fit") and hasattr(loaded, "predict")):
+        return []
+    try:
+        instance = loaded()
+    except TypeError as error:
+        raise ElmbenchError(
+            f"the model {name!r} ({origin}) cannot be made without arguments: {error}",
+            expected="a default for every parameter, as scikit-learn has it",
+            next_step="correct it where it is declared",
+        ) from error
+    return [task for task, told in (("classification", is_classifier), ("regression", is_regressor)) if told(instance)]
 
 
 def load_plugin(path: Path) -> list[str]:
