@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,9 +86,13 @@ def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def experiment() -> dict[str, Any]:
     """The content of an experiment file, to be changed at will."""
-    import copy
-
     return copy.deepcopy(EXPERIMENT)
+
+
+@pytest.fixture
+def paper() -> dict[str, Any]:
+    """The content of a paper's file, to be changed at will."""
+    return copy.deepcopy(PAPER)
 
 
 @pytest.fixture

@@ -1,0 +1,343 @@
+"""The catalogue: files found and refused, inheritance, readings, profiles."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmbench.errors import ElmbenchError
+from elmbench.specs.catalogue import Resolved, find_experiment, load_catalogue, overlay, resolve
+from elmbench.specs.experiments import PROFILES
+from elmbench.specs.files import read_yaml
+
+WriteTree = Callable[..., Path]
+ALL_POWERS = [2.0**e for e in range(-8, 14)]
+
+
+def leaves(content: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield every value of nested mappings with the way to it; a grid counts as its values."""
+    if isinstance(content, dict) and content and not {"powers-of-2", "values", "from"} & content.keys():
+        for key, value in content.items():
+            yield from leaves(value, (*place, str(key)))
+    else:
+        yield "/".join(place), content
+
+
+def differences(new: Resolved, old: Resolved) -> dict[str, Any]:
+    """Return what differs between two resolved experiments, with the new values (None: gone)."""
+    first, second = ({**dict(leaves(r.spec.model_dump(by_alias=True, mode="json")))} for r in (old, new))
+    return {place: second.get(place) for place in first.keys() | second.keys() if first.get(place) != second.get(place)}
+
+
+# --- What is shipped -------------------------------------------------------------------------------------------------
+
+
+def test_every_shipped_experiment_stands_under_every_profile_that_it_has() -> None:
+    catalogue = load_catalogue()
+    assert {"kos-elm/table4", "kos-elm/table6"} <= set(catalogue)
+    for file in catalogue.values():
+        assert {"fast", "paper"} <= set(file.profiles)
+        for profile in PROFILES:
+            if profile in file.profiles:
+                assert resolve(file, profile).profile == profile
+            else:
+                with pytest.raises(ElmbenchError, match=f"nothing to show under profile {profile}"):
+                    resolve(file, profile)
+
+
+#: What a reading changes: (table, reading, value) -> every value that is another one.
+CHANGES: dict[tuple[str, str, str], dict[str, Any]] = {
+    ("table4", "c-grid", "all-powers"): {"grids/C": ALL_POWERS, "grids/gamma": ALL_POWERS},
+    ("table4", "os-start", "ridge"): {"models/OS-ELM/params/start": "ridge"},
+    ("table4", "ald-threshold", "as-printed"): {
+        "models/ALD-KOS-ELM/params": None,
+        "models/ALD-KOS-ELM/params/threshold": "as-printed",
+        "models/ALD-KOS-ELM/params/max_atoms": 6000,
+    },
+    ("table4", "carry-over", "folds"): {
+        "models/FB-KOS-ELM/carry-over": "folds",
+        "models/ALD-KOS-ELM/carry-over": "folds",
+    },
+    ("table4", "order", "stored"): {"protocol/order": "stored"},
+    ("table4", "scaling", "train"): {"protocol/scale/fit-on": "train"},
+    ("table6", "mg-noise", "0"): {"data": None, "data/mackey-glass/noise_variance": 0.0},
+    ("table6", "mg-noise", "1e-4"): {"data": None, "data/mackey-glass/noise_variance": 1e-4},
+    ("table6", "mg-noise", "2e-4"): {"data": None, "data/mackey-glass/noise_variance": 2e-4},
+}
+
+
+@pytest.mark.parametrize(("table", "reading", "value"), CHANGES)
+def test_a_reading_changes_what_it_says_and_nothing_else(table: str, reading: str, value: str) -> None:
+    file = find_experiment(table)
+    before = copy.deepcopy(file.content)
+    new, old = resolve(file, "paper", {reading: value}), resolve(file, "paper")
+    found = differences(new, old)
+    expected = dict(CHANGES[table, reading, value])
+    for grid in ("C", "gamma"):
+        if f"grids/{grid}" in expected:
+            found[f"grids/{grid}"] = new.spec.grids[grid].expand()
+    assert found == expected
+    assert new.reading == f"{reading}={value}"
+    assert file.content == before
+
+
+def test_every_reading_of_the_paper_is_held_to_what_it_says() -> None:
+    paper = find_experiment("table4").paper
+    values = {(name, value) for name, reading in paper.readings.items() for value in list(reading.values)[1:]}
+    assert {(name, value) for _, name, value in CHANGES} == values
+    first = {name: reading.default for name, reading in paper.readings.items()}
+    assert first == {
+        "c-grid": "step-3", "os-start": "pinv", "ald-threshold": "squared", "carry-over": "none",
+        "order": "shuffled", "scaling": "all", "mg-noise": "1.5e-4",
+    }  # fmt: skip
+
+
+def test_what_leaks_says_so() -> None:
+    for file in load_catalogue().values():
+        for reading in file.paper.readings.values():
+            for value in reading.values.values():
+                if "carry-over" in str(value.set):
+                    assert "leaking" in value.says.lower()
+
+
+def test_the_default_reading_by_name_changes_nothing_and_has_no_label() -> None:
+    for file in load_catalogue().values():
+        defaults = {name: file.paper.readings[name].default for name in file.spec.readings}
+        named = resolve(file, "paper", defaults)
+        assert named.reading == ""
+        assert named.spec == resolve(file, "paper").spec
+
+
+def test_readings_add_up_and_their_label_does_not_depend_on_the_order() -> None:
+    file = find_experiment("table4")
+    both = {"scaling": "train", "order": "stored"}
+    found = resolve(file, "paper", both)
+    assert found.reading == resolve(file, "paper", dict(reversed(both.items()))).reading == "order=stored;scaling=train"
+    assert set(differences(found, resolve(file, "paper"))) == {"protocol/scale/fit-on", "protocol/order"}
+
+
+def test_a_reading_leaves_alone_what_a_table_does_not_have() -> None:
+    file = find_experiment("table5")  # without OS-ELM and ALD-KOS-ELM
+    found = resolve(file, "paper", {"carry-over": "folds"})
+    assert set(differences(found, resolve(file, "paper"))) == {"models/FB-KOS-ELM/carry-over"}
+
+
+@pytest.mark.parametrize(
+    ("table", "profile", "readings", "message"),
+    [
+        ("table4", "paper", {"mg-noise": "0"}, "kos-elm/table4 has no reading 'mg-noise'"),
+        ("table4", "paper", {"order": "storde"}, r"value of reading order 'storde' \(did you mean 'stored'"),
+        ("table4", "papre", {}, r"profile 'papre' \(did you mean 'paper'"),
+        ("tabel4", "paper", {}, r"experiment 'tabel4' \(did you mean 'table4'"),
+    ],
+)
+def test_names_that_do_not_exist(table: str, profile: str, readings: dict[str, str], message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message) as error:
+        resolve(find_experiment(table), profile, readings)
+    assert error.value.expected
+    assert str(error.value.next_step).startswith("elmbench ")
+
+
+# --- Profiles --------------------------------------------------------------------------------------------------------
+
+
+def table_of(write_tree: WriteTree, content: dict[str, Any]) -> Any:
+    load_catalogue.cache_clear()
+    return load_catalogue(write_tree(content))["toy/one"]
+
+
+def test_a_profile_that_is_not_described_is_the_printed_protocol(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
+    file = table_of(write_tree, experiment)
+    assert resolve(file, "paper").spec == file.spec
+
+
+def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
+    experiment["datasets"] = ["wdbc", "sylva"]
+    experiment["protocol"]["outer"]["except"] = {"sylva": {"folds": 10}}
+    experiment["profiles"]["fast"] = {
+        "runs": 7, "folds": 5, "select": ["oracle", "nested"], "datasets": ["sylva"], "models": ["ELM", "OS-ELM"],
+    }  # fmt: skip
+    file = table_of(write_tree, experiment)
+    spec = resolve(file, "fast").spec
+    assert (spec.protocol.outer.runs, spec.protocol.outer.folds) == (7, 5)
+    assert (spec.protocol.outer.overrides["sylva"].runs, spec.protocol.outer.overrides["sylva"].folds) == (7, 5)
+    assert spec.protocol.selections == ("oracle", "nested")
+    assert spec.datasets == ("sylva",)
+    assert list(spec.models) == ["ELM", "OS-ELM"]
+    printed = resolve(file, "paper").spec
+    assert printed.protocol.outer.overrides["sylva"].folds == 10
+    assert printed.protocol.selections == ("nested",)
+
+
+def test_thinning_reaches_both_kinds_of_grid(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    experiment["grids"]["gamma"] = {"powers-of-2": [0, 4]}
+    spec = resolve(table_of(write_tree, experiment), "ci").spec
+    assert spec.grids["gamma"].expand() == [1.0, 4.0, 16.0]
+    assert spec.grids["C"].expand() == [1]
+    assert spec.models["FB-KOS-ELM"].search["budget"].expand() == [5, 15]  # type: ignore[call-overload,index]
+    assert spec.models["ELM"].search == ("n_hidden", "C")
+
+
+# --- Inheritance -----------------------------------------------------------------------------------------------------
+
+
+def based(**own: Any) -> dict[str, Any]:
+    return {"based-on": "one", "id": "toy/two", "title": "Other", "label": "Table II", **own}
+
+
+def test_a_table_takes_over_what_it_does_not_say(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    other = based(protocol={"outer": {"folds": 5}, "metrics": ["gmean"]}, grids={"C": [3]})
+    catalogue = load_catalogue(write_tree(experiment, other))
+    one, two = catalogue["toy/one"].spec, catalogue["toy/two"].spec
+    assert two.protocol.outer.folds == 5
+    assert two.protocol.outer.kind == one.protocol.outer.kind
+    assert two.protocol.metrics == ("gmean",)
+    assert two.grids["C"].expand() == [3]
+    assert two.grids["gamma"] == one.grids["gamma"]
+    assert two.models == one.models
+    assert (one.aliases, two.aliases) == (("one",), ())
+
+
+def test_columns_are_replaced_as_a_whole(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    other = based(models={"K-ELM": {"model": "k-elm", "search": ["C"]}})
+    assert list(load_catalogue(write_tree(experiment, other))["toy/two"].spec.models) == ["K-ELM"]
+
+
+@pytest.mark.parametrize("base", ["three", "two"])
+def test_a_base_that_is_not_there_or_leads_back(write_tree: WriteTree, experiment: dict[str, Any], base: str) -> None:
+    other = based() | {"based-on": base}
+    with pytest.raises(ElmbenchError, match=rf"two\.yaml: based on '{base}'") as error:
+        load_catalogue(write_tree(experiment, other))
+    assert error.value.expected == "one of one"
+
+
+# --- Files that are wrong --------------------------------------------------------------------------------------------
+
+
+def test_names_stand_once(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    other = experiment | {"id": "toy/two"}
+    with pytest.raises(ElmbenchError, match=r"two\.yaml: the name 'one' is taken by toy/one"):
+        load_catalogue(write_tree(experiment, other))
+
+
+def test_an_alias_may_not_be_another_s_id(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    other = experiment | {"id": "toy/two", "aliases": ["toy/one"]}
+    with pytest.raises(ElmbenchError, match="the name 'toy/one' is taken by toy/one"):
+        load_catalogue(write_tree(experiment, other))
+
+
+def test_the_id_is_the_name_of_the_file(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    root = write_tree(experiment)
+    path = root / "experiments" / "toy" / "one.yaml"
+    path.rename(path.with_name("uno.yaml"))
+    with pytest.raises(ElmbenchError, match=r"uno\.yaml: the id is 'toy/one'") as error:
+        load_catalogue(root)
+    assert error.value.expected is not None
+    assert "'toy/uno'" in error.value.expected
+
+
+def test_the_key_of_a_paper_is_the_name_of_its_folder(write_tree: WriteTree, paper: dict[str, Any]) -> None:
+    with pytest.raises(ElmbenchError, match=r"paper\.yaml: the key is 'tyo'"):
+        load_catalogue(write_tree(paper=paper | {"key": "tyo"}))
+
+
+def test_tables_without_a_paper(write_tree: WriteTree) -> None:
+    root = write_tree()
+    (root / "experiments" / "toy" / "paper.yaml").unlink()
+    with pytest.raises(ElmbenchError, match=r"toy holds experiments but no paper\.yaml"):
+        load_catalogue(root)
+
+
+def test_a_reading_that_the_paper_does_not_have(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    experiment["readings"] = ["odrer"]
+    with pytest.raises(ElmbenchError, match="unknown reading 'odrer'") as error:
+        load_catalogue(write_tree(experiment))
+    assert str(error.value.expected).endswith("defines: order")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"protocol": {"order": "sorted"}}, r"'\(reading order\)\.protocol\.order' is 'sorted'"),
+        ({"protocol": {"odrer": "stored"}}, r"unknown key '\(reading order\)\.protocol\.odrer'"),
+        ({"grids": None}, r"'\(reading order\)\.grids'"),
+        ({"models": {"ELM": {"like": "K-ELM"}}}, "ELM is like 'K-ELM'"),
+    ],
+)
+def test_a_reading_that_breaks_a_table(
+    write_tree: WriteTree, paper: dict[str, Any], change: dict[str, Any], message: str
+) -> None:
+    paper["readings"]["order"]["values"]["stored"]["set"] = change
+    with pytest.raises(ElmbenchError, match=message):
+        load_catalogue(write_tree(paper=paper))
+
+
+def test_published_files_are_there(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    experiment["published"] = {"values": "none.csv"}
+    with pytest.raises(ElmbenchError, match=r"none\.csv is not there"):
+        load_catalogue(write_tree(experiment))
+
+
+def test_the_tree_of_the_tests_is_valid(write_tree: WriteTree) -> None:
+    assert list(load_catalogue(write_tree())) == ["toy/one"]
+
+
+# --- YAML ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", r"line 3, column 1: the key 'a' stands twice"),
+        ("a:\n  b: 1\n  b: 1\n", r"line 3, column 3: the key 'b' stands twice"),
+        ("a: [1, 2", r"line \d, column \d: "),
+        ("\ta: 1", r"line 1, column 1: "),
+        ("? [1, 2]\n: 3\n", r"line 1, column 3: a key is no plain word"),
+        ("a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
+        (b"\xff\xfe\xff", "cannot read"),
+        (None, "cannot read"),
+    ],
+)
+def test_yaml_that_is_none(tmp_path: Path, text: str | bytes | None, message: str) -> None:
+    path = tmp_path / "x.yaml"
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ElmbenchError, match=message) as error:
+        read_yaml(path)
+    assert str(path) in error.value.found
+    assert error.value.next_step
+
+
+def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: &a {p: 1, q: 2}\nb: {<<: *a, q: 3}\n")
+    assert read_yaml(path)["b"] == {"p": 1, "q": 3}
+
+
+# --- Laying over -----------------------------------------------------------------------------------------------------
+
+
+def test_laying_over_copies_and_goes_mapping_by_mapping(experiment: dict[str, Any]) -> None:
+    content = copy.deepcopy(experiment)
+    change: dict[str, Any] = {
+        "protocol": {"outer": {"folds": 9}},
+        "grids": {"C": [2], "D": [1]},
+        "profiles": {"ci": {}},
+    }
+    merged = overlay(content, change)
+    assert merged["protocol"]["outer"] == {"kind": "stratified-kfold", "folds": 9, "runs": 2}
+    assert merged["grids"]["C"] == [2]
+    assert "D" not in merged["grids"]
+    assert "D" in overlay(content, change, add=True)["grids"]
+    merged["grids"]["C"].append(3)
+    merged["models"]["ELM"]["search"].append("x")
+    assert change["grids"]["C"] == [2]
+    assert content == experiment

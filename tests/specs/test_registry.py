@@ -1,0 +1,250 @@
+"""The registry: names, parameters, versions, and models that come from outside."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+
+import elmbench
+from elmbench.errors import ElmbenchError
+from elmbench.specs import outside
+from elmbench.specs.registry import (
+    TASKS,
+    ModelEntry,
+    find_model,
+    list_models,
+    load_plugin,
+    make_model,
+    model_version,
+    parameter_names,
+    registry,
+)
+
+OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm"]
+
+
+# --- The suite's own -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", OWN)
+def test_own_models_have_what_their_grids_and_the_field_s_names_say(name: str, task: str) -> None:
+    entry = find_model(name)
+    parameters = parameter_names(entry.factory(task))
+    assert parameters is not None
+    assert set(entry.grid) <= set(parameters)
+    assert {"elm": {"n_hidden", "C"}, "k-elm": {"gamma", "C"}}.get(name, set()) <= set(parameters)
+    assert model_version(entry, task).isdigit()
+    assert entry.origin == "built-in"
+    assert not entry.baseline
+
+
+def test_the_front_door() -> None:
+    assert elmbench.list_models()[:6] == OWN
+    model = elmbench.make_model("k-elm", C=32, gamma=0.03)
+    assert type(model).__name__ == "KELMClassifier"
+    assert (model.C, model.gamma) == (32, 0.03)
+    assert type(elmbench.make_model("elm", task="regression")).__name__ == "ELMRegressor"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("kelm", {}, r"unknown model 'kelm' \(did you mean 'k-elm'\?\)"),
+        ("quite-another", {}, "unknown model 'quite-another'"),
+        ("k-elm", {"task": "ranking"}, "unknown task 'ranking'"),
+        ("k-elm", {"c": 1}, "the model 'k-elm' has no parameter 'c'"),
+    ],
+)
+def test_what_is_not_there(name: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message) as error:
+        make_model(name, **options)  # type: ignore[arg-type]
+    assert error.value.expected
+    assert error.value.next_step
+
+
+def test_a_model_for_one_task_only() -> None:
+    entry = ModelEntry("half", "Half", classification=LogisticRegression)
+    with pytest.raises(ElmbenchError, match="'half' has no estimator for regression") as error:
+        entry.factory("regression")
+    assert error.value.expected == "a model for regression; 'half' does classification"
+
+
+@pytest.mark.parametrize("address", ["no_such_module:A", "sklearn.linear_model:NoSuch", "nothing"])
+def test_an_address_that_leads_nowhere(address: str) -> None:
+    with pytest.raises(ElmbenchError, match=r"the model 'lost' .* cannot be imported"):
+        ModelEntry("lost", "Lost", classification=address).factory("classification")
+
+
+# --- Plug-in files ---------------------------------------------------------------------------------------------------
+
+MODEL = """
+from sklearn.base import BaseEstimator, ClassifierMixin
+class Mine(ClassifierMixin, BaseEstimator):
+    "My model."
+    def __init__(self, depth=1):
+        self.depth = depth
+    def fit(self, X, y):
+        return self
+    def predict(self, X):
+        return X[:, 0] > 0
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Callable[..., Path]:
+    def write(text: str, name: str = "mine.py") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_good_plugin(plugin: Callable[..., Path]) -> None:
+    assert load_plugin(plugin(MODEL + 'MODELS = {"mine": Mine}')) == ["mine"]
+    entry = find_model("mine")
+    assert (entry.title, entry.origin, entry.regression) == ("My model.", "plug-in mine.py", None)
+    assert list_models()[-1] == "mine"
+    assert make_model("mine", depth=3).depth == 3
+
+
+def test_a_plugin_may_declare_more_than_a_class(plugin: Callable[..., Path]) -> None:
+    text = """
+from elmbench.specs.registry import ModelEntry
+from sklearn.linear_model import Ridge
+MODELS = {"mine": ModelEntry("ignored", "Ours", regression=Ridge, grid={"alpha": (1, 2)}, version="7", baseline=True)}
+"""
+    load_plugin(plugin(text))
+    entry = find_model("mine")
+    assert (entry.name, entry.title, entry.baseline) == ("mine", "Ours", True)
+    assert model_version(entry, "regression") == "7"
+    assert entry.factory("regression") is Ridge
+
+
+def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) -> None:
+    """Also where the class has inherited the version of one of the suite's own models."""
+    text = "from elmbench.models import ELMClassifier\nclass Mine(ELMClassifier):\n    pass\nMODELS = {'mine': Mine}\n"
+    load_plugin(plugin(text))
+    first = model_version(find_model("mine"), "classification")
+    load_plugin(plugin(text))
+    assert model_version(find_model("mine"), "classification") == first
+    load_plugin(plugin(text + "# edited\n"))
+    assert model_version(find_model("mine"), "classification") != first
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", "declares no models"),
+        ("MODELS = {}", "declares no models"),
+        ("MODELS = ['a']", "declares no models"),
+        ("def broken(:", "fails when it is loaded: SyntaxError"),
+        ("import nothing_of_that_name", "fails when it is loaded: ModuleNotFoundError"),
+        ("raise SystemExit(3)", "fails when it is loaded: SystemExit"),
+        ("MODELS = {'mine': 3}", "the model 'mine' .* is 3"),
+        ("class A:\n    fit = predict = None\nMODELS = {'mine': A}", "the model 'mine' "),
+        ("class A:\n    pass\nMODELS = {'mine': A}", "the model 'mine' "),
+        (
+            MODEL.replace("depth=1", "depth") + 'MODELS = {"mine": Mine}',
+            "the model 'mine' .* cannot be made without arguments: .*depth",
+        ),
+    ],
+)
+def test_plugins_that_are_none(plugin: Callable[..., Path], text: str, message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message) as error:
+        load_plugin(plugin(text))
+    assert error.value.next_step
+    assert "mine" not in registry()
+
+
+def test_a_plugin_that_is_not_there_or_no_python_file(plugin: Callable[..., Path], tmp_path: Path) -> None:
+    with pytest.raises(ElmbenchError, match=r"cannot read the plug-in .*none\.py: No such file"):
+        load_plugin(tmp_path / "none.py")
+    with pytest.raises(ElmbenchError, match=r"cannot read the plug-in .*: Is a directory"):
+        load_plugin(tmp_path)
+    with pytest.raises(ElmbenchError, match="is no Python file"):
+        load_plugin(plugin("MODELS = {}", "mine.txt"))
+
+
+def test_a_plugin_may_not_take_a_name_of_the_suite(plugin: Callable[..., Path]) -> None:
+    load_plugin(plugin(MODEL + 'MODELS = {"elm": Mine}'))
+    with pytest.raises(ElmbenchError, match=r"the model name 'elm' \(plug-in mine\.py\) is taken by built-in"):
+        registry()
+
+
+def test_two_plugins_may_not_share_a_name(plugin: Callable[..., Path]) -> None:
+    text = MODEL + 'MODELS = {"mine": Mine}'
+    load_plugin(plugin(text))
+    with pytest.raises(ElmbenchError, match=r"the model name 'mine' of the plug-in .*other\.py is taken by .*mine\.py"):
+        load_plugin(plugin(text, "other.py"))
+
+
+# --- Installed packages ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make an installed package that declares models."""
+
+    def install(text: str, entry_points: str, version: str = "1.2") -> None:
+        site = tmp_path / "site"
+        info = site / f"toy_models-{version}.dist-info"
+        info.mkdir(parents=True)
+        (site / "toy_models.py").write_text(text)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: toy-models\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(f"[elmbench.models]\n{entry_points}\n")
+        monkeypatch.syspath_prepend(str(site))
+        monkeypatch.delitem(sys.modules, "toy_models", raising=False)
+        outside._from_entry_points.cache_clear()
+
+    yield install  # type: ignore[misc]
+    outside._from_entry_points.cache_clear()
+    sys.modules.pop("toy_models", None)
+
+
+def test_a_package_declares_a_class(package: Callable[..., None]) -> None:
+    package(MODEL, "toy = toy_models:Mine")
+    entry = find_model("toy")
+    assert (entry.title, entry.origin) == ("My model.", "package toy-models 1.2")
+    assert model_version(entry, "classification") == "1.2"
+
+
+def test_another_release_of_a_package_makes_another_version(package: Callable[..., None]) -> None:
+    package(MODEL, "toy = toy_models:Mine", "1.3")
+    assert model_version(find_model("toy"), "classification") == "1.3"
+
+
+def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None:
+    package(MODEL, "toy = toy_models:Nothing")
+    with pytest.raises(ElmbenchError, match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded"):
+        registry()
+
+
+def test_a_package_may_not_take_a_name_of_the_suite(package: Callable[..., None]) -> None:
+    package(MODEL, "k-elm = toy_models:Mine")
+    with pytest.raises(ElmbenchError, match=r"'k-elm' \(package toy-models 1\.2\) is taken by built-in"):
+        registry()
+
+
+def test_a_plugin_and_a_package_may_not_share_a_name(package: Callable[..., None], plugin: Callable[..., Path]) -> None:
+    package(MODEL, "mine = toy_models:Mine")
+    load_plugin(plugin(MODEL + 'MODELS = {"mine": Mine}'))
+    with pytest.raises(ElmbenchError, match=r"'mine' \(plug-in mine\.py\) is taken by package toy-models"):
+        registry()
+
+
+def test_packages_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan asks for thousands of models, and a look at what is installed takes milliseconds."""
+    outside._from_entry_points.cache_clear()
+    calls = []
+    monkeypatch.setattr(outside, "entry_points", lambda group: calls.append(group) or importlib.metadata.EntryPoints())
+    for _ in range(3):
+        registry()
+    outside._from_entry_points.cache_clear()
+    assert calls == ["elmbench.models"]
