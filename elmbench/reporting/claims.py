@@ -20,7 +20,8 @@ def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:
     if not len(summary):
         return []
     own = summary[(summary["reading"] == "") & (summary["select"] == summary["select"].iloc[0])]
-    return [_check(claim, own, list(resolved.file.spec.models)) for claim in resolved.file.spec.claims]
+    claims = [claim for claim in resolved.file.spec.claims if claim.dataset in set(own["dataset"])]
+    return [_check(claim, own, list(resolved.file.spec.models)) for claim in claims]
 
 
 def _check(claim: Claim, summary: pd.DataFrame, columns: list[str]) -> str:
