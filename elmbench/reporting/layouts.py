@@ -9,9 +9,12 @@ import pandas as pd
 from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.registry import find_model
 
 COUNTS = ("tn", "fp", "fn", "tp")
 FACTS = ("features", "instances", "classes", "negatives", "positives")
+#: Everything that is measured; what else a table may show are hyperparameters.
+MEASURED = frozenset((*CLASSIFICATION, *REGRESSION, *FACTS, "fit_seconds", "n_units"))
 #: Times and sizes: shown, never judged.
 UNJUDGED = ("fit_seconds", "n_units")
 
@@ -30,8 +33,11 @@ def value_columns(resolved: Resolved) -> list[str]:
     return columns + (list(REGRESSION) if "regression" in found else [])
 
 
-def measures(resolved: Resolved, dataset: str) -> list[str]:
-    """Return what the summary of a data set's entries has a line for, the table's own metrics first."""
+def measures(resolved: Resolved, dataset: str, column: str) -> list[str]:
+    """Return what the summary of an entry has a line for, the table's own metrics first.
+
+    Of hyperparameters these are the ones that the column itself searches, not those that it takes over.
+    """
     layout = resolved.spec.layout
     task = load_dataset_specs().find(dataset).task
     if layout == "datasets":
@@ -39,8 +45,8 @@ def measures(resolved: Resolved, dataset: str) -> list[str]:
     if layout == "confusion":
         return list(COUNTS)
     if layout == "parameters":
-        names = [name for model in resolved.file.spec.models.values() for name in model.search]
-        return list(dict.fromkeys(names))
+        model = resolved.file.spec.models.get(column)
+        return list(model.search if model else find_model(column).grid)
     available = [m for m in (CLASSIFICATION if task == "classification" else REGRESSION) if m not in COUNTS]
     available += UNJUDGED
     own = [m for m in resolved.spec.protocol.metrics if m in available]

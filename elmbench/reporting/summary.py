@@ -64,7 +64,7 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     lines, keys = [], []
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
-        for position, measure in enumerate(measures(resolved, place["dataset"])):
+        for position, measure in enumerate(measures(resolved, place["dataset"], place["model"])):
             paper = published.get((place["dataset"], place["model"], measure))
             line = _line(group, measure, paper, resolved)
             if line["mean"] is not None or paper is not None or line["verdict"]:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.layouts import COUNTS, FACTS
+from elmbench.reporting.layouts import COUNTS, FACTS, MEASURED
 from elmbench.reporting.summary import published_values
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
@@ -196,6 +196,8 @@ def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.Data
         if verdict == "timeout":
             return _limit_reached(line, cells)
         return _SHOWN.get(verdict, verdict)
+    if line["metric"] not in MEASURED:
+        return f"{mean:.3g}" + (f" ± {std:.2g}" if std is not None else "")
     places = _places(line["metric"], paper)
     text = fixed(mean, places) + (f" ± {fixed(std, places)}" if std is not None else "")
     return text if verdict in _COMPLETE else f"{text} ({line['n']} ok)"
