@@ -35,6 +35,8 @@ class Ordinal(SpecPart):
 
 
 class DropColumns(SpecPart):
+    """Drop columns by name."""
+
     step: Literal["drop-columns"]
     columns: tuple[str, ...]
 
@@ -53,6 +55,8 @@ class FillMissing(SpecPart):
 
 
 class DropConstantColumns(SpecPart):
+    """Drop every column that has the same value in all rows."""
+
     step: Literal["drop-constant-columns"]
 
 

@@ -1,0 +1,128 @@
+"""The house: who imports whom, what an import costs, what carries documentation."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import elmbench
+
+PACKAGE = Path(elmbench.__file__).parent
+#: A room imports from those before it.
+ROOMS = ["errors", "numerics", "models", "specs", "datasets", "evaluation", "execution", "reporting", "cli"]
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    parts = ("elmbench", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def imports_of(text: str, package: str) -> Iterator[tuple[str, int]]:
+    """Yield the modules that a source imports anywhere in it, with the line; `package` is what `.` stands for."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield base, node.lineno
+            # `from elmbench import models` imports a room too.
+            yield from ((f"{base}.{alias.name}", node.lineno) for alias in node.names if base == "elmbench")
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the modules that a file of the suite imports, with the line."""
+    name = module_name(path)
+    return imports_of(path.read_text("utf-8"), name if path.name == "__init__.py" else name.rpartition(".")[0])
+
+
+def room(module: str) -> str | None:
+    """Return the room that a module of the suite is in; None for the package itself and for foreign ones."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "elmbench" and len(parts) > 1 else None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_a_room_imports_only_from_rooms_before_it(path: Path) -> None:
+    own = room(module_name(path))
+    if own is None:
+        return
+    assert own in ROOMS, f"{own} has no place in the order of rooms"
+    for module, line in imports(path):
+        other = room(module)
+        if other is not None:
+            assert other in ROOMS, f"{path}:{line} imports {module}"
+            assert ROOMS.index(other) <= ROOMS.index(own), f"{path}:{line}: {own} imports {module}"
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if room(module_name(p)) in ("numerics", "models")], ids=module_name
+)
+def test_models_know_nothing_of_the_suite(path: Path) -> None:
+    for module, line in imports(path):
+        assert room(module) in (None, "errors", "numerics", "models"), f"{path}:{line} imports {module}"
+        assert module.split(".")[0] not in ("pydantic", "yaml", "typer", "rich", "pandas", "openml"), f"{path}:{line}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_click_is_not_imported_and_openml_only_when_it_is_needed(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    names = [module.split(".")[0] for module, _ in imports(path)]
+    assert "click" not in names
+    at_once = [
+        alias.name.split(".")[0] for node in tree.body if isinstance(node, ast.Import) for alias in node.names
+    ] + [(node.module or "").split(".")[0] for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert "openml" not in at_once
+
+
+def test_imports_are_seen_wherever_they_stand() -> None:
+    text = (
+        "import elmbench.cli.app\nfrom ..specs import grids\nfrom elmbench import datasets\n"
+        "def f():\n    if True:\n        from elmbench.reporting.cells import x\n"
+    )
+    found = {room(module) for module, _ in imports_of(text, "elmbench.numerics")}
+    assert found - {None} == {"cli", "specs", "datasets", "reporting"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_what_is_public_is_documented_and_annotated(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    assert ast.get_docstring(tree), f"{path} has no docstring"
+    definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    for node in definitions:
+        if node.name.startswith("_"):
+            continue
+        assert ast.get_docstring(node), f"{path}:{node.lineno}: {node.name} has no docstring"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            bare = [a.arg for a in arguments if a.annotation is None and a.arg not in ("self", "cls")]
+            compiled = any("jit" in ast.unparse(decorator) for decorator in node.decorator_list)
+            assert compiled or not bare, f"{path}:{node.lineno}: {node.name} has no types for {bare}"
+
+
+HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic", "openml", "pyarrow")
+
+
+@pytest.mark.parametrize(
+    "statement", ["import elmbench", "import elmbench.cli.commands", "import elmbench.execution.worker"]
+)
+def test_an_import_costs_little(statement: str) -> None:
+    """`elmbench --help` answers at once, and a worker can end with its owner before anything slow happens."""
+    code = f"import sys\n{statement}\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == []
+
+
+def test_no_module_runs_code_from_data() -> None:
+    """Nothing that was downloaded or stored can run code when it is read."""
+    for path in MODULES:
+        for module, line in imports(path):
+            assert module.split(".")[0] not in ("pickle", "cPickle", "shelve", "dill", "cloudpickle"), f"{path}:{line}"
+        assert "allow_pickle=True" not in path.read_text("utf-8"), path
