@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated
 
@@ -84,7 +85,10 @@ def hoist(arguments: list[str]) -> list[str]:
         elif word.split("=", 1)[0] in _GLOBAL and ("=" in word or not _GLOBAL[word]):
             front.append(word)
         elif word in _GLOBAL:
-            front += [word, *([value] if (value := next(remaining, None)) is not None else [])]
+            value = next(remaining, None)
+            if value is None:  # alone, so that the message is about the value that it lacks
+                return [word]
+            front += [word, value]
         else:
             rest.append(word)
     return front + rest
@@ -99,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
         app(args=words, prog_name="elmbench")
     except ElmbenchError as error:
         if state.debug or "--debug" in words:
-            raise
+            traceback.print_exc()
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except BrokenPipeError:
