@@ -15,13 +15,16 @@ and, for a sequential model, ``_update(X, T)``, which learns from further rows, 
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Array = NDArray[np.float64]
 
@@ -59,6 +62,12 @@ class FamilyClassifier(ClassifierMixin):
 
     classes_: NDArray[Any]
 
+    @staticmethod
+    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+        """Return the targets of training labels, and the function from a fitted model's outputs to its predictions."""
+        classes = unique_labels(y)
+        return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model, forgetting any earlier fit.
 
@@ -73,10 +82,10 @@ class FamilyClassifier(ClassifierMixin):
         -------
         self
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_ = unique_labels(y)
-        self._fit(X, encode_classes(y, self.classes_))  # type: ignore[attr-defined]
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_ = unique_labels(labels)
+        self._fit(rows, encode_classes(labels, self.classes_))
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -92,8 +101,7 @@ class FamilyClassifier(ClassifierMixin):
             Positive for the second of two classes; for more, one column a class.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        outputs = self._outputs(X)  # type: ignore[attr-defined]
+        outputs = self._outputs(validate_data(self, X, dtype=np.float64, reset=False))
         return outputs[:, 0] if len(self.classes_) <= 2 else outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -104,6 +112,14 @@ class FamilyClassifier(ClassifierMixin):
 
 class FamilyRegressor(MultiOutputMixin, RegressorMixin):
     """`fit` and `predict` of a regressor of the family, with one target or several."""
+
+    @staticmethod
+    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+        """Return training values in columns, and the function from a fitted model's outputs to its predictions."""
+        targets = np.asarray(y, dtype=np.float64)
+        if targets.ndim == 1:
+            return targets[:, np.newaxis], lambda outputs: outputs[:, 0]
+        return targets, lambda outputs: outputs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model, forgetting any earlier fit.
@@ -119,16 +135,15 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin):
         -------
         self
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        self._flat_target = y.ndim == 1
-        self._fit(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1))  # type: ignore[attr-defined]
+        rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        self._flat_target = values.ndim == 1
+        self._fit(rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1))
         return self
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the predicted values, of the shape that the targets of `fit` had."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        outputs = self._outputs(X)  # type: ignore[attr-defined]
+        outputs = self._outputs(validate_data(self, X, dtype=np.float64, reset=False))
         return outputs[:, 0] if self._flat_target else outputs
 
 
@@ -150,22 +165,20 @@ class SequentialClassifier(FamilyClassifier):
         self
         """
         first = not hasattr(self, "classes_")
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=first)
-        check_classification_targets(y)
-        if first:
-            self.classes_ = unique_labels(y if classes is None else np.asarray(classes))
-        unseen = np.setdiff1d(y, self.classes_)
+        rows, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
+        check_classification_targets(labels)
+        known = unique_labels(labels if classes is None else np.asarray(classes)) if first else self.classes_
+        unseen = np.setdiff1d(labels, known)
         if len(unseen):
-            if first:
-                del self.classes_
             raise ValueError(
-                f"expected labels among {self.classes_.tolist() if not first else np.asarray(classes).tolist()}, "
-                f"got {unseen.tolist()} instead: name every class in the first call of partial_fit"
+                f"expected labels among {known.tolist()}, got {unseen.tolist()} instead: "
+                "name every class in the first call of partial_fit"
             )
-        targets = encode_classes(y, self.classes_)
+        targets = encode_classes(labels, known)
         if first:
-            self._start(X.shape[1], targets.shape[1])  # type: ignore[attr-defined]
-        self._update(X, targets)  # type: ignore[attr-defined]
+            self._start(rows.shape[1], targets.shape[1])
+            self.classes_ = known
+        self._update(rows, targets)
         return self
 
 
@@ -185,10 +198,10 @@ class SequentialRegressor(FamilyRegressor):
         self
         """
         first = not hasattr(self, "_flat_target")
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)
+        targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         if first:
-            self._flat_target = y.ndim == 1
-            self._start(X.shape[1], targets.shape[1])  # type: ignore[attr-defined]
-        self._update(X, targets)  # type: ignore[attr-defined]
+            self._start(rows.shape[1], targets.shape[1])
+            self._flat_target = values.ndim == 1
+        self._update(rows, targets)
         return self

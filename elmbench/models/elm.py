@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,11 +19,17 @@ from elmbench.numerics.nodes import (
     gram_of_nodes,
     hidden_layer,
     outer_gram,
+    outer_grams,
     padded,
     row_blocks,
     transposed_product,
 )
 from elmbench.numerics.solve import RidgeSystem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
 
 class HiddenNodesMixin:
@@ -121,6 +128,82 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
             return 8 * (nodes + 2 * width**2 + (width + 2 * TILE) * min(n_samples, ROW_BLOCK) + 3 * width * n_outputs)
         # H, HH' and the product that is being added to it
         return 8 * (nodes + n_samples * (width + 2 * TILE) + 2 * n_samples**2 + 3 * width * n_outputs)
+
+    @classmethod
+    def evaluate_grid(
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+
+        Their products H'H and HH' are grown tile by tile, so that each `n_hidden` finds its own in a leading block or
+        on the way; what is left for each pair of `n_hidden` and `C` is one factorisation.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        folds : list of (train, test)
+            Row numbers.
+        candidates : list of dict
+            Parameters of the constructor, any of them.
+        **fixed
+            The others; `random_state` is an int.
+
+        Yields
+        ------
+        candidate, fold : int
+        predictions : ndarray
+            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+        """
+        groups: dict[tuple[str, Any], list[tuple[int, _ELM]]] = {}
+        for i, candidate in enumerate(candidates):
+            model = cls(**fixed, **candidate)
+            groups.setdefault((model.activation, model.random_state), []).append((i, model))
+        for members in groups.values():
+            largest = max((model for _, model in members), key=lambda model: model.n_hidden)
+            largest._draw_nodes(X.shape[1])
+            sizes = sorted({check_count("n_hidden", model.n_hidden) for _, model in members})
+            for j, (train, test) in enumerate(folds):
+                T, decoded = cls._coded(y[train])
+                probes = [largest._hidden(X[test[rows]]) for rows in row_blocks(len(test))]
+                for n_hidden, solve in _solvers(X[train], T, largest, sizes):
+                    for i, model in members:
+                        if model.n_hidden == n_hidden:
+                            beta = solve(1.0 / check_real("C", model.C))
+                            outputs = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
+                            yield i, j, decoded(outputs)
+
+
+def _solvers(X: Array, T: Array, nodes: _ELM, sizes: list[int]) -> Iterator[tuple[int, Callable[[float], Array]]]:
+    """Yield each of the ascending sizes with the function from a ridge to the output weights of so many nodes.
+
+    The same systems, to the last bit, as `solve_output_weights` sets up for each size by itself. A function is valid
+    until the next one is asked for.
+    """
+    weights, biases, activation = nodes.weights_, nodes.biases_, nodes.activation
+    primal = [size for size in sizes if size <= len(X)]
+    dual = [size for size in sizes if size > len(X)]
+    if primal:
+        gram, moments = gram_of_nodes(X, T, weights[: primal[-1]], biases[: primal[-1]], activation)
+        for size in primal:
+            yield size, partial(_solve_primal, gram[:size, :size], moments[:size])
+    if dual:
+        H = hidden_layer(X, weights, biases, activation)
+        for size, outer in outer_grams(H, dual):
+            yield size, partial(_solve_dual, outer, H[:, : padded(size)], T, size)
+
+
+def _solve_primal(gram: Array, moments: Array, ridge: float) -> Array:
+    return RidgeSystem(gram.copy(order="F"), ridge).solve(moments)
+
+
+def _solve_dual(outer: Array, H: Array, T: Array, size: int, ridge: float) -> Array:
+    return transposed_product(H, RidgeSystem(outer.copy(order="F"), ridge).solve(T))[:size]
 
 
 class ELMClassifier(FamilyClassifier, _ELM):

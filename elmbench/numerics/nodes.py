@@ -152,15 +152,39 @@ def outer_gram(H: Array) -> Array:
     -------
     ndarray of shape (n, n), in Fortran order
     """
+    return next(outer_grams(H, [H.shape[1]]))[1]
+
+
+def outer_grams(H: Array, sizes: list[int]) -> Iterator[tuple[int, Array]]:
+    """Yield HH' of the first nodes, for each of the ascending `sizes`, from sums that are carried on.
+
+    To the last bit what `outer_gram` returns for so many nodes alone.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, w)
+        Hidden outputs as `hidden_layer` returns them.
+    sizes : list of int
+
+    Yields
+    ------
+    size : int
+    gram : ndarray of shape (n, n), in Fortran order
+        Valid until the next one is asked for.
+    """
     gram = np.zeros((len(H), len(H)), order="F")
-    for start in range(0, H.shape[1], TILE):
-        add_outer_tile(gram, H[:, start : start + TILE])
-    return gram
-
-
-def add_outer_tile(gram: Array, tile: Array) -> None:
-    """Add the part of HH' that belongs to one tile of H, of shape (n, TILE), in place."""
-    gram += tile @ tile.T
+    done = 0
+    for size in sizes:
+        for start in range(done, size // TILE * TILE, TILE):
+            tile = H[:, start : start + TILE]
+            gram += tile @ tile.T
+            done = start + TILE
+        if size == done:
+            yield size, gram
+        else:
+            tile = H[:, done : done + TILE].copy(order="F")
+            tile[:, size - done :] = 0.0
+            yield size, gram + tile @ tile.T
 
 
 def transposed_product(H: Array, A: Array) -> Array:
