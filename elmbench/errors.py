@@ -16,6 +16,9 @@ class ElmbenchError(Exception):
         The command or edit that comes next.
     """
 
+    #: What the command that it ends exits with.
+    exit_code = 2
+
     def __init__(self, found: str, *, expected: str | None = None, next_step: str | None = None) -> None:
         self.found = found
         self.expected = expected
@@ -35,9 +38,7 @@ class ElmbenchError(Exception):
         return _rebuild, (type(self), self.found, self.expected, self.next_step)
 
 
-def _rebuild(
-    cls: type[ElmbenchError], found: str, expected: str | None, next_step: str | None
-) -> ElmbenchError:
+def _rebuild(cls: type[ElmbenchError], found: str, expected: str | None, next_step: str | None) -> ElmbenchError:
     return cls(found, expected=expected, next_step=next_step)
 
 

@@ -105,7 +105,7 @@ def main(arguments: list[str] | None = None) -> None:
         if state.debug or "--debug" in words:
             traceback.print_exc()
         print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        raise SystemExit(error.exit_code) from None
     except BrokenPipeError:
         # The reader of a pipe has gone, as with `| head`: not our error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -14,6 +14,9 @@ baseline_app = typer.Typer(
 )
 app.add_typer(baseline_app, name="baseline")
 
+#: Differences of a table that are printed.
+_SHOWN = 20
+
 _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 
 
@@ -102,9 +105,11 @@ def _check_baseline(names: list[str], profile: str) -> None:
     ]
     rows = [(line["experiment"], line["compared"], len(line["differences"])) for line in lines]
     state.emit(lines, grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ")))
-    for name, found in outcomes.items():
-        for d in found.differences[:20]:
-            state.say(f"{name}: {d.place}: {d.what} is {d.found}, baseline {d.baseline} (allowed: {d.allowed})")
+    for name, found in outcomes.items() if not state.as_json else ():
+        for d in found.differences[:_SHOWN]:
+            state.emit(None, f"{name}: {d.place}: {d.what} is {d.found}, baseline {d.baseline} (allowed: {d.allowed})")
+        if len(found.differences) > _SHOWN:
+            state.emit(None, f"{name}: and {len(found.differences) - _SHOWN} more; --json has them all")
     _end(sum(found.compared for found in outcomes.values()), any(found.differences for found in outcomes.values()))
 
 
@@ -115,15 +120,20 @@ def _check_published(names: list[str], profile: str, strict: bool) -> None:
     lines = check_published(names, profile, state.results_dir)
     verdicts = ("agrees", "near", "differs", "not run")
     rows = [(line["experiment"], *(line[v] for v in verdicts)) for line in lines]
-    state.emit(lines, grid(("experiment", *verdicts), rows, right=verdicts))
+    state.emit(lines, grid(("experiment", *verdicts), rows, right=verdicts) if rows else None)
     compared = sum(line[v] for line in lines for v in verdicts[:3])
     _end(compared, strict and any(line["differs"] for line in lines))
 
 
 def _end(compared: int, differs: bool) -> None:
     if not compared:
-        typer.echo("nothing was compared: run the experiments into this results folder first", err=True)
-        raise typer.Exit(3)
+        from elmbench.reporting.checks import NothingToCompareError
+
+        raise NothingToCompareError(
+            f"nothing was compared: {state.results_dir} holds no figure to compare",
+            expected="results of an earlier run that ended ok",
+            next_step="elmbench run --all --profile ci (or fast), then check again",
+        )
     if differs:
         raise typer.Exit(1)
 

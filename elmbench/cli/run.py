@@ -105,7 +105,7 @@ def _run(prepared: PreparedRun) -> None:
     if not state.as_json:
         for result in results:
             state.console.print(table_text(result.table))
-            state.console.print(f"written to {result.folder}", markup=False)
+            state.say(f"written to {result.folder}")
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)
         raise typer.Exit(1)

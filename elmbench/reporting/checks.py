@@ -8,8 +8,15 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.baseline import Comparison, baseline_path, compare, update_baseline
 from elmbench.reporting.cells import read_cells
+from elmbench.reporting.layouts import judged
 from elmbench.reporting.results import read_results, results_folder
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue, resolve
+
+
+class NothingToCompareError(ElmbenchError):
+    """What was to be compared is not there: no check may pass by having compared nothing."""
+
+    exit_code = 3
 
 
 def _baseline(file: ExperimentFile) -> Path:
@@ -28,23 +35,39 @@ def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[s
 
     Raises
     ------
-    ElmbenchError
-        If a table that is named has no baseline, or one with a baseline has no results.
+    NothingToCompareError
+        If a table that is named has no baseline, no table has one, or one that has it has no results.
     """
     files = [find_experiment(name) for name in names] or [
         f for f in load_catalogue().values() if _baseline(f).is_file()
     ]
+    if not files:
+        raise NothingToCompareError(
+            "no table has a baseline",
+            expected="experiments/PAPER/TABLE.baseline.csv",
+            next_step="elmbench run table4 --profile ci, then: elmbench baseline update table4",
+        )
     outcomes = {}
     for file in files:
         if not _baseline(file).is_file():
-            raise ElmbenchError(
+            raise NothingToCompareError(
                 f"{file.id} has no baseline",
                 expected=f"{_baseline(file).name} beside its experiment file",
                 next_step=f"elmbench run {file.id} --profile ci, then: elmbench baseline update {file.id}",
             )
-        cells = read_cells(results_folder(results_dir, profile, file.id) / "cells.csv")
-        outcomes[file.id] = compare(cells, _baseline(file))
+        outcomes[file.id] = compare(read_cells(_cells(file, profile, results_dir)), _baseline(file))
     return outcomes
+
+
+def _cells(file: ExperimentFile, profile: str, results_dir: Path) -> Path:
+    path = results_folder(results_dir, profile, file.id) / "cells.csv"
+    if not path.is_file():
+        raise NothingToCompareError(
+            f"{file.id} has no results of profile {profile} in {results_dir}",
+            expected="those of an earlier run",
+            next_step=f"elmbench run {file.id} --profile {profile}",
+        )
+    return path
 
 
 def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
@@ -71,7 +94,12 @@ def check_published(names: list[str], profile: str, results_dir: Path) -> list[d
     -------
     list of dict
         `experiment`, and how many published figures the results agree with, are near to, differ from, and how many
-        were `not run` (no data, limits, failures).
+        were `not run` (no data, limits, failures). Where an entry has several selections, the table's own counts.
+
+    Raises
+    ------
+    NothingToCompareError
+        If a table that is named has no results.
     """
     files = [find_experiment(name) for name in names] or [
         file
@@ -81,10 +109,12 @@ def check_published(names: list[str], profile: str, results_dir: Path) -> list[d
     lines = []
     for file in files:
         resolved = resolve(file, profile)
+        _cells(file, profile, results_dir)
         summary = read_results(resolved, results_dir).summary
         own = summary[(summary["reading"] == "") & (summary["published"].notna())]
-        own = own[~own["metric"].isin(["fit_seconds", "n_units"])]
+        own = own[[judged(metric, resolved.spec.layout) for metric in own["metric"]]]
+        own = own.drop_duplicates(["dataset", "model", "metric"])
         counts = own["verdict"].value_counts()
-        judged = {verdict: int(counts.get(verdict, 0)) for verdict in ("agrees", "near", "differs")}
-        lines.append({"experiment": file.id, **judged, "not run": len(own) - sum(judged.values())})
+        found = {verdict: int(counts.get(verdict, 0)) for verdict in ("agrees", "near", "differs")}
+        lines.append({"experiment": file.id, **found, "not run": len(own) - sum(found.values())})
     return lines
