@@ -138,7 +138,6 @@ def absorb_ald(
                 factor[m, s] = w[s]
                 factor[s, m] = w[s]
             factor[m, m] = math.sqrt(distance)
-            v[m] = 0.0
             covariance[m, m] = 1.0
             for o in range(n_outputs):
                 fitted[m, o] = values[t, o]

@@ -141,7 +141,9 @@ def absorb(
             if age >= max(16, m // 8):
                 status = DRIFT
                 break
-        r = min(max(r, floor), 1.0 + ridge)
+        if r < floor:
+            # Off by at least the difference: adding that to the ridge of this row keeps the error from growing.
+            r = floor + (floor - r)
         for o in range(n_outputs):  # line 8
             errors[o] = values[t, o]
         for s in range(m):
@@ -175,7 +177,6 @@ def absorb(
                 for s in range(m):
                     inverse[slot, s] = 0.0
                     inverse[s, slot] = 0.0
-                z[slot] = 0.0
                 v[slot] = 0.0
                 pending = 2
         else:

@@ -17,19 +17,17 @@ X = np.random.default_rng(0).random((90, 3))
 T = np.stack([np.sin(4 * X[:, 0]), X[:, 1] - X[:, 2]], axis=1)
 
 
-def results():
-    """Return what each loop computes, and for a precomputed kernel."""
-    fixed, complete, dependent = (
-        InverseState(3, 2, 0.01, 2.0, 20),
-        InverseState(3, 2, 0.01, 2.0),
-        DependencyState(3, 2, 0.01, 2.0),
-    )
-    gram = kernel_square(X, 2.0)
-    numbered = InverseState(1, 2, 0.01, 2.0, 20)
-    for state in (fixed, complete, dependent):
+def states():
+    """Return a state of each kind that has learnt the rows."""
+    learnt = [InverseState(3, 2, 0.01, 2.0, 20), InverseState(3, 2, 0.01, 2.0), DependencyState(3, 2, 0.01, 2.0)]
+    for state in learnt:
         state.extend(X, T)
-    numbered.extend(np.arange(90.0)[:, np.newaxis], T, gram)
-    return [gram, *(state.solution() for state in (fixed, complete, dependent, numbered))]
+    return learnt
+
+
+def kernel():
+    """Return what the loop that compiles fastest computes."""
+    return kernel_square(X, 2.0)
 
 
 @pytest.fixture
@@ -45,15 +43,35 @@ def assert_same(one, other):
 
 
 def test_compiled_and_plain_agree(monkeypatch):
-    compiled = results()
+    compiled, compiled_kernel = states(), kernel()
     monkeypatch.setattr(online_jit, "_mode", online_jit.PLAIN)
     assert not hasattr(online_jit.build(online_jit.PLAIN)["absorb"], "py_func")
-    assert_same(compiled, results())
+    assert_same([compiled_kernel], [kernel()])
+    for one, other in zip(compiled, states(), strict=True):
+        assert one.size == other.size
+        assert_same(
+            [one.dictionary, one.solution(), one.inverse_matrix()],
+            [other.dictionary, other.solution(), other.inverse_matrix()],
+        )
 
 
 def test_a_kernel_computed_before_gives_the_same_to_the_last_bit():
-    _, fixed, _, _, numbered = results()
-    assert np.array_equal(fixed, numbered)
+    numbers = np.arange(90.0)[:, np.newaxis]
+    numbered = [InverseState(1, 2, 0.01, 2.0, 20), InverseState(1, 2, 0.01, 2.0), DependencyState(1, 2, 0.01, 2.0)]
+    for by_number, by_row in zip(numbered, states(), strict=True):
+        by_number.extend(numbers, T, kernel())
+        assert np.array_equal(by_number.solution(), by_row.solution())
+        assert np.array_equal(X[by_number.dictionary[0, : by_row.size].astype(int)], by_row.dictionary.T[: by_row.size])
+
+
+def test_arrays_of_every_layout_share_one_compilation():
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for rows in (frozen, np.asfortranarray(X), X[::-1], X.astype(np.float32)):
+        for state in (InverseState(3, 2, 0.01, 2.0, 20), DependencyState(3, 2, 0.01, 2.0)):
+            state.extend(rows, T[::-1])
+    functions = online_jit._built[online_jit.CACHED]
+    assert len(functions["absorb"].signatures) == len(functions["absorb_ald"].signatures) == 1
 
 
 def warned(recorded):
@@ -71,25 +89,25 @@ def test_an_installation_that_cannot_be_written_to_uses_the_users_cache_folder(m
     monkeypatch.setattr(caching.UserWideCacheLocator, "get_cache_path", lambda self: str(tmp_path))
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
-        results()
+        kernel()
     assert warned(recorded) == []
-    assert list(tmp_path.glob("*absorb*.nbi"))
+    assert list(tmp_path.glob("*kernel_square*.nbi"))
 
 
 @pytest.mark.usefixtures("fresh")
 def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
     from numba.core import caching
 
-    before = results()
+    before = [kernel()]
     monkeypatch.setattr(online_jit, "_built", {})
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
-        assert_same(before, results())
+        assert_same(before, [kernel()])
     (message,) = warned(recorded)
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
-    assert hasattr(online_jit._built[online_jit._mode]["absorb"], "py_func")
+    assert hasattr(online_jit._built[online_jit._mode]["kernel_square"], "py_func")
 
 
 @pytest.mark.usefixtures("fresh")
@@ -99,26 +117,26 @@ def test_a_cache_that_fails_while_it_is_written_changes_nothing(monkeypatch, tmp
     def fail(self, key, data):
         raise OSError(28, "No space left on device")
 
-    before = results()
+    before = [kernel()]
     monkeypatch.setattr(online_jit, "_built", {})
     monkeypatch.setattr(caching.InTreeCacheLocator, "get_cache_path", lambda self: str(tmp_path))
     monkeypatch.setattr(caching.IndexDataCacheFile, "save", fail)
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
-        assert_same(before, results())
+        assert_same(before, [kernel()])
     (message,) = warned(recorded)
     assert "No space left on device" in message
 
 
 @pytest.mark.usefixtures("fresh")
 def test_without_numba_it_warns_once_and_runs_as_plain_python(monkeypatch):
-    before = results()
+    before = [kernel()]
     monkeypatch.setattr(online_jit, "_built", {})
     monkeypatch.setitem(sys.modules, "numba", None)
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
-        assert_same(before, results())
-        results()
+        assert_same(before, [kernel()])
+        kernel()
     (message,) = warned(recorded)
     assert "plain Python" in message
     assert online_jit._mode == online_jit.PLAIN
@@ -128,7 +146,7 @@ def test_without_numba_it_warns_once_and_runs_as_plain_python(monkeypatch):
 def test_a_loop_that_numba_rejects_runs_as_plain_python(monkeypatch):
     from numba.core.errors import TypingError
 
-    before = results()
+    before = [kernel()]
     build = online_jit.build
 
     def rejected(*arguments):
@@ -136,17 +154,11 @@ def test_a_loop_that_numba_rejects_runs_as_plain_python(monkeypatch):
 
     monkeypatch.setattr(online_jit, "_built", {})
     monkeypatch.setattr(
-        online_jit,
-        "build",
-        lambda mode: (
-            build(mode)
-            if mode == online_jit.PLAIN
-            else {"absorb": rejected, "absorb_ald": rejected, "kernel_square": rejected}
-        ),
+        online_jit, "build", lambda mode: build(mode) if mode == online_jit.PLAIN else {"kernel_square": rejected}
     )
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
-        assert_same(before, results())
+        assert_same(before, [kernel()])
     messages = warned(recorded)
     assert len(messages) == 2
     assert "cannot determine the type of x" in messages[-1]
