@@ -1,0 +1,91 @@
+"""The baselines against the same estimators built by hand."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from elm_problems import rows, targets
+from sklearn.cluster import KMeans
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeRegressor
+
+from elmbench.models import baselines
+from elmbench.models.baselines import n_units
+
+RIDGES = {"classifier": RidgeClassifier, "regressor": Ridge}
+
+
+def by_hand(name, task):
+    """Return the parameters, the estimator that should come of them, and what its size is."""
+    ridge = RIDGES[task](alpha=0.125)
+    if name == "ridge":
+        return {"C": 8.0}, ridge, lambda model: model.coef_.size
+    if name == "nystroem_ridge":
+        features = Nystroem(kernel="rbf", gamma=0.7, n_components=13, random_state=5)
+        params = {"n_landmarks": 13, "gamma": 0.7, "C": 8.0, "random_state": 5}
+        return params, make_pipeline(features, ridge), lambda model: 13
+    if name == "rff_ridge":
+        features = RBFSampler(gamma=0.7, n_components=17, random_state=5)
+        params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}
+        return params, make_pipeline(features, ridge), lambda model: 17
+    if name == "svm":
+        machine = {"classifier": SVC, "regressor": SVR}[task](C=8.0, gamma=0.7)
+        return {"C": 8.0, "gamma": 0.7}, machine, lambda model: len(model.support_)
+    trees = {"classifier": ExtraTreesClassifier, "regressor": ExtraTreesRegressor}[task]
+    return (
+        {"n_estimators": 6, "random_state": 5},
+        trees(n_estimators=6, random_state=5),
+        lambda model: sum((tree.tree_.children_left == -1).sum() for tree in model.estimators_),
+    )
+
+
+@pytest.mark.filterwarnings("ignore:n_components > n_samples")
+@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
+@pytest.mark.parametrize("name", ["ridge", "nystroem_ridge", "rff_ridge", "svm", "extra_trees"])
+def test_predictions_and_sizes(name, kind):
+    task = "regressor" if kind == "regression" else "classifier"
+    X = rows(60, 4, 0)
+    y = targets(X, 0, kind)
+    factory = getattr(baselines, f"{name}_{task}")
+    params, expected, size = by_hand(name, task)
+    assert set(inspect.signature(factory).parameters) == set(params)
+    model = factory(**params).fit(X, y)
+    expected.fit(X, y)
+    probe = rows(25, 4, 1)
+    np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
+    assert n_units(model) == size(expected)
+    assert type(n_units(model)) is int
+    factory().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:n_components > n_samples")
+def test_landmarks_are_counted_as_they_are():
+    X = rows(9, 2, 0)
+    model = baselines.nystroem_ridge_regressor(n_landmarks=50).fit(X, X[:, 0])
+    assert n_units(model) == 9
+
+
+def test_sizes_of_other_estimators():
+    X = rows(40, 3, 0)
+    y = targets(X, 0, "binary")
+    logistic = LogisticRegression().fit(X, y)
+    assert n_units(logistic) == 3
+    assert n_units(make_pipeline(StandardScaler(), SVC()).fit(X, y)) == len(
+        SVC().fit(StandardScaler().fit_transform(X), y).support_
+    )
+    tree = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, X[:, 0])
+    assert n_units(tree) == 5
+    assert n_units(KMeans(2).fit(X)) is None
+
+
+@pytest.mark.parametrize("name", ["ridge", "nystroem_ridge", "rff_ridge"])
+def test_bad_C(name):
+    with pytest.raises(ValueError, match="C: expected a finite number greater than 0, got 0"):
+        getattr(baselines, f"{name}_regressor")(C=0)
