@@ -13,7 +13,6 @@ from rich.text import Text
 from elmbench.cli.progress import duration
 from elmbench.reporting.tables import NUMERIC, WIDE_ONLY, Table
 from elmbench.specs.catalogue import ExperimentFile
-from elmbench.specs.published import read_published
 
 _COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
 
@@ -99,11 +98,10 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
         Text("\nModels", style="italic"),
         grid(("column", "model", "like", "searched", "fixed"), models),
     ]
-    if spec.published is not None:
-        figures = read_published(file.path.parent / spec.published.values)
+    if file.figures:
         rows = [
             (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else "-", f.std or "", f.note)
-            for f in figures
+            for f in file.figures
         ]
         parts += [
             Text("\nPublished", style="italic"),

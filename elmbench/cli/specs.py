@@ -137,7 +137,6 @@ def validate() -> None:
     from elmbench.reporting.summary import published_values
     from elmbench.specs.catalogue import load_catalogue, resolve
     from elmbench.specs.datasets import load_dataset_specs
-    from elmbench.specs.published import published_parameters
     from elmbench.specs.registry import find_model
 
     datasets = load_dataset_specs()
@@ -149,8 +148,7 @@ def validate() -> None:
             find_model(model.model)
         for profile in file.profiles:
             published_values(resolve(file, profile))
-        if file.spec.published and file.spec.published.parameters:
-            published_parameters(file.path.parent / file.spec.published.parameters)
+        _ = file.printed_parameters
     counts = {"datasets": len(datasets), "experiments": len(files)}
     state.emit(counts, f"valid: {counts['datasets']} data sets, {counts['experiments']} experiments")
 

@@ -12,7 +12,6 @@ from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.experiments import Model, Selection, Splitter
 from elmbench.specs.grids import Value
-from elmbench.specs.published import published_parameters
 from elmbench.specs.registry import find_model, model_version
 
 
@@ -43,13 +42,9 @@ class DatasetPlanner:
 
     def _published(self) -> dict[str, dict[str, Any]]:
         """Return the paper's hyperparameters for this data set, by column."""
-        spec = self.resolved.file.spec
-        if spec.published is None or spec.published.parameters is None:
-            return {}
-        table = published_parameters(self.resolved.file.path.parent / spec.published.parameters)
         return {
             model: params
-            for (dataset, model), params in table.items()
+            for (dataset, model), params in self.resolved.file.printed_parameters.items()
             if load_dataset_specs().find(dataset).name == self.dataset.name
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from elmbench.reporting.summary import COMPLETE, published_values
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.experiments import Claim
 
@@ -21,16 +22,17 @@ def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:
         return []
     own = summary[(summary["reading"] == "") & (summary["select"] == summary["select"].iloc[0])]
     claims = [claim for claim in resolved.file.spec.claims if claim.dataset in set(own["dataset"])]
-    return [_check(claim, own, list(resolved.file.spec.models)) for claim in claims]
+    return [_check(claim, own, resolved) for claim in claims]
 
 
-def _check(claim: Claim, summary: pd.DataFrame, columns: list[str]) -> str:
+def _check(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
     lines = summary[(summary["dataset"] == claim.dataset) & (summary["metric"] == claim.metric)]
-    means = lines.dropna(subset=["mean"]).set_index("model")["mean"]
-    than = [c for c in columns if c != claim.model] if claim.than == "others" else list(claim.than)
-    # A column that has no figure in the paper either, such as a model that it leaves out, cannot decide.
+    # Of cells that a limit stopped or that have not run, what is left may be the easier folds.
+    whole = lines[lines["verdict"].isin(COMPLETE)]
+    means = whole.dropna(subset=["mean"]).set_index("model")["mean"]
+    than = _others(claim, resolved) if claim.than == "others" else list(claim.than)
     there = [column for column in than if column in means.index]
-    if claim.model not in means.index or not there or (claim.than != "others" and len(there) < len(than)):
+    if claim.model not in means.index or not there or len(there) < len(than):
         return f'claim "{claim.says}" ({claim.dataset}): not decided, cells are missing'
     value = float(means[claim.model])
     others = {column: claim.factor * float(means[column]) for column in there}
@@ -38,6 +40,17 @@ def _check(claim: Claim, summary: pd.DataFrame, columns: list[str]) -> str:
     against = ", ".join(f"{column} {means[column]:.4g}" for column in there)
     verdict = "holds" if holds else "does not hold"
     return f'claim "{claim.says}" ({claim.dataset}): {verdict}: {claim.metric} {value:.4g} against {against}'
+
+
+def _others(claim: Claim, resolved: Resolved) -> list[str]:
+    """Return the other columns; one that the paper prints no figure for, as it leaves that model out, cannot decide."""
+    printed = published_values(resolved)
+    left_out = {
+        column
+        for (dataset, column, metric), entry in printed.items()
+        if (dataset, metric) == (claim.dataset, claim.metric) and entry.value is None
+    }
+    return [column for column in resolved.file.spec.models if column != claim.model and column not in left_out]
 
 
 def _holds(claim: Claim, value: float, other: float) -> bool:

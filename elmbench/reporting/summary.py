@@ -10,7 +10,7 @@ from elmbench.reporting.cells import Order
 from elmbench.reporting.layouts import judged, measures, values_of
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.published import PublishedValue, read_published
+from elmbench.specs.published import PublishedValue
 
 ENTRY = ["dataset", "model", "select", "reading"]
 COLUMNS = [
@@ -28,6 +28,10 @@ COLUMNS = [
 ]
 
 
+#: Verdicts of an entry of which every cell ended ok; all others say how it ended instead.
+COMPLETE = ("", "agrees", "near", "differs")
+
+
 def table_order(resolved: Resolved) -> Order:
     """Return the order in which a table's lines stand."""
     spec = resolved.file.spec
@@ -36,10 +40,7 @@ def table_order(resolved: Resolved) -> Order:
 
 def published_values(resolved: Resolved) -> dict[tuple[str, str, str], PublishedValue]:
     """Return the paper's figures of a table by (data set, column, metric), data sets by the suite's names."""
-    spec = resolved.file.spec
-    if spec.published is None:
-        return {}
-    values = read_published(resolved.file.path.parent / spec.published.values)
+    values = resolved.file.figures
     return {(load_dataset_specs().find(entry.dataset).name, entry.model, entry.metric): entry for entry in values}
 
 
@@ -57,7 +58,8 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     -------
     DataFrame
         With the columns of `summary.csv`. `n` is the number of cells that ended ok; only these are averaged.
-        An entry of which a cell ended otherwise has the verdict of that ending.
+        An entry of which every cell ended in one other way has that as its verdict; one of which some cells did, or
+        of which a run lacks folds that have not been run yet, is `incomplete`.
     """
     order = table_order(resolved)
     published = published_values(resolved)
@@ -67,7 +69,7 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         for position, measure in enumerate(measures(resolved, place["dataset"], place["model"])):
             paper = published.get((place["dataset"], place["model"], measure))
             line = _line(group, measure, paper, resolved)
-            if line["mean"] is not None or paper is not None or line["verdict"]:
+            if position == 0 or line["mean"] is not None or paper is not None or line["verdict"]:
                 lines.append(place | line)
                 keys.append((*order.key(place), position))
     frame = pd.DataFrame(lines, columns=COLUMNS)
@@ -85,7 +87,7 @@ def _line(group: pd.DataFrame, measure: str, paper: PublishedValue | None, resol
         "n": len(ok),
         "published": float(paper.value) if paper and paper.value is not None else None,
         "published_std": float(paper.std) if paper and paper.std is not None else None,
-        "verdict": _verdict(group, mean, paper if judged(measure, resolved.spec.layout) else None),
+        "verdict": _ending(group, resolved) or _verdict(mean, paper if judged(measure, resolved.spec.layout) else None),
     }
 
 
@@ -96,15 +98,25 @@ def _deviation(values: pd.Series[float], runs: pd.Series[Any], kind: str) -> flo
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
-def _verdict(group: pd.DataFrame, mean: float | None, paper: PublishedValue | None) -> str:
-    """Judge an entry: how it ended if not ok, else where its mean lies from the published one.
+def _ending(group: pd.DataFrame, resolved: Resolved) -> str:
+    """Return why an entry gets no verdict, or nothing where all its cells ended ok."""
+    ended = group["status"].unique().tolist()
+    if ended != ["ok"]:
+        return str(ended[0]) if len(ended) == 1 else "incomplete"
+    if resolved.spec.layout == "datasets":
+        return ""
+    outer = resolved.spec.protocol.outer
+    override = outer.overrides.get(str(group["dataset"].iloc[0]))
+    folds = (override.folds if override else None) or outer.folds
+    return "" if (group["run"].value_counts() == folds).all() else "incomplete"
+
+
+def _verdict(mean: float | None, paper: PublishedValue | None) -> str:
+    """Judge an entry by where its mean lies from the published one.
 
     `agrees` within one published deviation (and half of the last printed digit), `near` within two (or, where none is
     printed, within one more digit), else `differs`.
     """
-    ended = [status for status in group["status"].unique() if status != "ok"]
-    if ended:
-        return ended[0] if len(ended) == 1 and not (group["status"] == "ok").any() else "incomplete"
     if paper is None or paper.value is None or mean is None:
         return ""
     distance = abs(mean - float(paper.value))

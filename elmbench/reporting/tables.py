@@ -11,10 +11,10 @@ import pandas as pd
 
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.layouts import COUNTS, FACTS, MEASURED
-from elmbench.reporting.summary import published_values
+from elmbench.reporting.summary import COMPLETE, published_values
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.published import PublishedValue, read_published
+from elmbench.specs.published import PublishedValue
 
 HOW = {
     "published": "hyperparameters fixed at the paper's",
@@ -22,7 +22,6 @@ HOW = {
     "oracle": "hyperparameters of the best mean over the outer test folds",
 }
 _SHOWN = {"out-of-memory": "out of memory", "unavailable": "-"}
-_COMPLETE = ("", "agrees", "near", "differs")
 _LINE = ("dataset", "model", "measure", "value", "published", "verdict")
 _TIMED = ("dataset", "model", "value", "published", "verdict", "fit", "published_fit", "ratio", "published_ratio")
 #: Columns that there is no room for on a terminal.
@@ -104,7 +103,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {profile_line(resolved, cells)}",
         columns={name: titles[name] for name in (_TIMED if timed else _LINE)},
         sections=tuple(sections),
-        notes=(*check_claims(summary, resolved), *_endings(cells), *_remarks(published)),
+        notes=(*check_claims(summary, resolved), *_endings(cells), *_remarks(published), *_meant(resolved)),
     )
 
 
@@ -179,10 +178,9 @@ def _plain_rows(
 
 def spelling(dataset: str, resolved: Resolved) -> str:
     """Return a data set's name as the paper spells it, or the suite's where the paper does not print it."""
-    if resolved.file.spec.published is not None:
-        for entry in read_published(resolved.file.path.parent / resolved.file.spec.published.values):
-            if load_dataset_specs().find(entry.dataset).name == dataset:
-                return entry.dataset
+    for entry in resolved.file.figures:
+        if load_dataset_specs().find(entry.dataset).name == dataset:
+            return entry.dataset
     return dataset
 
 
@@ -200,7 +198,7 @@ def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.Data
         return f"{mean:.3g}" + (f" ± {std:.2g}" if std is not None else "")
     places = _places(line["metric"], paper)
     text = fixed(mean, places) + (f" ± {fixed(std, places)}" if std is not None else "")
-    return text if verdict in _COMPLETE else f"{text} ({line['n']} ok)"
+    return text if verdict in COMPLETE else f"{text} ({line['n']} ok)"
 
 
 def _limit_reached(line: dict[Any, Any], cells: pd.DataFrame) -> str:
@@ -265,3 +263,10 @@ def _remarks(published: Published) -> list[str]:
         if entry.note:
             remarks.setdefault(entry.note, []).append(f"{dataset} {model} {metric}")
     return [f"published {', '.join(places)}: {note}" for note, places in remarks.items()]
+
+
+def _meant(resolved: Resolved) -> list[str]:
+    declared = resolved.file.spec.published
+    if declared is None:
+        return []
+    return [f"what the paper prints as {printed} is read as {meant}" for printed, meant in declared.meant.items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.experiments import PROFILES, Experiment, Paper, Profile
 from elmbench.specs.files import parse_spec, read_yaml, spec_root
 from elmbench.specs.grids import Grid
+from elmbench.specs.published import PublishedValue, published_parameters, read_published
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,23 @@ class ExperimentFile:
     @property
     def id(self) -> str:
         return self.spec.id
+
+    @property
+    def figures(self) -> tuple[PublishedValue, ...]:
+        """The paper's figures of this table, under the metric that each must be meant for."""
+        published = self.spec.published
+        if published is None or published.values is None:
+            return ()
+        values = read_published(self.path.parent / published.values)
+        return tuple(replace(v, metric=published.meant.get(v.metric, v.metric)) for v in values)
+
+    @property
+    def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
+        """The paper's hyperparameters by (data set, model), both as the paper spells them."""
+        published = self.spec.published
+        if published is None or published.parameters is None:
+            return {}
+        return published_parameters(self.path.parent / published.parameters)
 
     @property
     def profiles(self) -> list[str]:

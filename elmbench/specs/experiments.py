@@ -114,8 +114,10 @@ class Model(Spec):
 class Published(Spec):
     """CSV files beside the experiment file."""
 
-    values: str
+    values: str | None = None
     parameters: str | None = None
+    #: Metrics that the paper prints under another's name: as printed -> as it must be meant.
+    meant: dict[str, str] = Field(default_factory=dict)
 
 
 class Claim(Spec):
