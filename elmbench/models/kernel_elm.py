@@ -67,7 +67,7 @@ class _KELM(BaseEstimator):
         int
             One kernel matrix and little more.
         """
-        return 8 * n_samples * (n_samples + 2 * n_features + 3 * n_outputs) + 3 * BLOCK_BYTES
+        return 8 * n_samples * (n_samples + 2 * n_features + 3 * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
     def evaluate_grid(
