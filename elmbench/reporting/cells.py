@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,16 @@ def _line(row: Row, result: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in PLACE},
         "status": result["status"],
-        "reason": result["reason"],
+        "reason": without_folders(result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
         **result.get("metrics", {}),
         **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
     }
+
+
+def without_folders(text: str) -> str:
+    """Return a text with absolute paths cut to their last part: results are to be the same on every machine."""
+    return re.sub(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])", ".../", text)
 
 
 class Order:

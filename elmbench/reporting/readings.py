@@ -12,6 +12,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.execution.store import write_atomically
 from elmbench.reporting.layouts import UNJUDGED
 from elmbench.reporting.results import read_commands, read_results, results_folder
+from elmbench.reporting.summary import COMPLETE
 from elmbench.reporting.tables import fixed, spelling
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Resolved, load_catalogue, resolve
 from elmbench.specs.experiments import Reading
@@ -109,7 +110,7 @@ def _compare(name: str, reading: Reading, summary: pd.DataFrame, resolved: Resol
         dataset, model, metric, select = map(str, place)
         lines = group.set_index("reading").to_dict("index")
         means = {value: lines[label] for value, label in labels.items() if label in lines}
-        measured = {value: float(line["mean"]) for value, line in means.items() if pd.notna(line["mean"])}
+        measured = {value: float(line["mean"]) for value, line in means.items() if line["verdict"] in COMPLETE}
         if len(means) < 2 or reading.default not in means or len(set(measured.values())) < 2:
             continue
         published = float(group["published"].iloc[0])
@@ -130,7 +131,8 @@ def _compare(name: str, reading: Reading, summary: pd.DataFrame, resolved: Resol
 def _measured(line: dict[Any, Any]) -> str:
     if pd.isna(line["mean"]):
         return str(line["verdict"])
-    return fixed(float(line["mean"]), 3) + (f" ± {fixed(float(line['std']), 3)}" if pd.notna(line["std"]) else "")
+    text = fixed(float(line["mean"]), 3) + (f" ± {fixed(float(line['std']), 3)}" if pd.notna(line["std"]) else "")
+    return text if line["verdict"] in COMPLETE else f"{text} ({line['n']} ok)"
 
 
 def _section(name: str, reading: Reading, comparisons: list[Comparison]) -> list[str]:
@@ -142,7 +144,8 @@ def _section(name: str, reading: Reading, comparisons: list[Comparison]) -> list
     if not comparisons:
         return [*lines, "", "Not run, or it moves no published figure."]
     values = list(reading.values)
-    lines += ["", "| figure | published | " + " | ".join(values) + " | fits |", "|---" * (len(values) + 3) + "|"]
+    headings = [value + (" (leaking)" if f"{name}={value}" == _LEAKING else "") for value in values]
+    lines += ["", "| figure | published | " + " | ".join(headings) + " | fits |", "|---" * (len(values) + 3) + "|"]
     for found in comparisons:
         means = [found.means.get(value, "not run") for value in values]
         fits = found.fits + (" (leaking)" if f"{name}={found.fits}" == _LEAKING else "")

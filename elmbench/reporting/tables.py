@@ -11,7 +11,7 @@ import pandas as pd
 
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.layouts import COUNTS, FACTS, MEASURED
-from elmbench.reporting.summary import COMPLETE, published_values
+from elmbench.reporting.summary import COMPLETE, ENTRY, published_values
 from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.published import PublishedValue
@@ -103,7 +103,12 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {profile_line(resolved, cells)}",
         columns={name: titles[name] for name in (_TIMED if timed else _LINE)},
         sections=tuple(sections),
-        notes=(*check_claims(summary, resolved), *_endings(cells), *_remarks(published), *_meant(resolved)),
+        notes=(
+            *check_claims(summary, resolved),
+            *_endings(cells),
+            *_remarks(published, set(cells["dataset"])),
+            *_meant(resolved),
+        ),
     )
 
 
@@ -202,9 +207,9 @@ def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.Data
 
 
 def _limit_reached(line: dict[Any, Any], cells: pd.DataFrame) -> str:
-    """Return how the papers show a cell that was stopped: `> 600 s`."""
-    own = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
-    return str(own.loc[own["status"] == "timeout", "reason"].iloc[0])
+    """Return how the papers show a cell that was stopped: `> 600 s`, whether in its fit or in the search before it."""
+    own = cells[(cells[ENTRY] == [line[name] for name in ENTRY]).all(axis=1)]
+    return "> " + str(own.loc[own["status"] == "timeout", "reason"].iloc[0]).rpartition("> ")[2]
 
 
 def _places(metric: str, paper: PublishedValue | None) -> int:
@@ -249,18 +254,21 @@ def _endings(cells: pd.DataFrame) -> list[str]:
     for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
         notes.append(f"{dataset} unavailable: {group['reason'].iloc[0]}")
     ran = bad[bad["status"] != "unavailable"]
-    for place, group in ran.groupby(["dataset", "model", "status"], sort=False):
-        dataset, model, status = map(str, place)
-        total = len(cells[(cells["dataset"] == dataset) & (cells["model"] == model)])
+    totals = cells.groupby(ENTRY).size()
+    for place, group in ran.groupby([*ENTRY, "status"], sort=False):
+        dataset, model, select, reading, status = map(str, place)
+        total = totals[dataset, model, select, reading]
+        where = f"{dataset} {model}, {select}" + (f", {reading}" if reading else "")
         reason = str(group["reason"].iloc[0]).splitlines()[0]
-        notes.append(f"{dataset} {model}: {len(group)} of {total} cells {status}: {reason}")
+        notes.append(f"{where}: {len(group)} of {total} cells {status}: {reason}")
     return notes
 
 
-def _remarks(published: Published) -> list[str]:
+def _remarks(published: Published, datasets: set[str]) -> list[str]:
+    """Return what there is to say about the published figures of these data sets."""
     remarks: dict[str, list[str]] = {}
     for (dataset, model, metric), entry in published.items():
-        if entry.note:
+        if entry.note and dataset in datasets:
             remarks.setdefault(entry.note, []).append(f"{dataset} {model} {metric}")
     return [f"published {', '.join(places)}: {note}" for note, places in remarks.items()]
 
