@@ -12,6 +12,9 @@ from elmbench.execution.engine import Event
 from elmbench.execution.estimate import estimated_seconds
 from elmbench.reporting.runs import PreparedRun
 
+#: Kinds of unit that a table shows; all others lead to them.
+_CELLS = ("cell", "description")
+
 
 class RunProgress:
     """Shows how far a run is; a context manager whose `on_event` takes the run's events.
@@ -30,7 +33,7 @@ class RunProgress:
         self.cost = {key: max(estimated_seconds(run.units[key]), 1e-3) for key in run.todo}
         self.total = sum(self.cost.values())
         self.jobs = run.options.settings.jobs
-        self.cells = sum(run.units[key]["kind"] == "cell" for key in run.todo)
+        self.cells = sum(run.units[key]["kind"] in _CELLS for key in run.todo)
         self.done_cost = 0.0
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
@@ -68,7 +71,7 @@ class RunProgress:
         """Take note of the start or end of a unit."""
         if event.kind == "end" and event.result is not None:
             self.done_cost += self.cost[event.key]
-            if event.unit["kind"] == "cell":
+            if event.unit["kind"] in _CELLS:
                 self.done_cells += 1
                 self.endings[event.result["status"]] += 1
         if self.quiet:
@@ -93,8 +96,8 @@ class RunProgress:
 def describe(event: Event) -> str:
     """Return a unit in a few words."""
     unit = event.unit
-    if unit["kind"] == "choice":
-        return "choice"
+    if unit["kind"] in ("choice", "description"):
+        return str(unit["kind"])
     verb = "fit" if unit["kind"] == "cell" else "search"
     return f"{verb} {unit['model']} on {unit['dataset']['name']}"
 

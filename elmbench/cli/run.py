@@ -128,9 +128,10 @@ def _show_plan(prepared: PreparedRun, options: RunOptions) -> None:
     lines = cost_by_table(prepared)
     total = {**prepared.cells(), "seconds": prepared.seconds, "jobs": options.settings.jobs}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
+    lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
     state.say(
         f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(prepared.seconds)} "
-        f"on {options.settings.jobs} worker(s)."
+        f"on {options.settings.jobs} worker(s){lacking}."
     )
 
 

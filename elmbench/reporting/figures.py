@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 from elmbench.execution.store import Store, write_atomically
 from elmbench.execution.units import Row
 from elmbench.reporting.cells import write_frame
+from elmbench.reporting.summary import table_order
 from elmbench.specs.catalogue import Resolved
 
 
@@ -22,13 +24,19 @@ def write_figures(resolved: Resolved, rows: list[Row], store: Store, folder: Pat
     ----------
     resolved : Resolved
     rows : list of Row
-        Cells of the table; those of other than the default readings are left out.
+        Cells of the table; those of other than the default readings are left out, and of a model that was selected
+        in several ways those of the table's own.
     store : Store
     folder : Path
     """
     if resolved.spec.layout != "precision-recall":
         return []
-    curves = precision_recall(pooled_outputs([row for row in rows if not row.reading], store))
+    order = table_order(resolved)
+    rows = [row for row in rows if not row.reading]
+    own: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: order.select.index(row.select)):
+        own.setdefault(row.model, row.select)
+    curves = precision_recall(pooled_outputs([row for row in rows if row.select == own[row.model]], store))
     if not len(curves):
         return []
     write_frame(curves, folder / "figure.csv")
@@ -81,7 +89,7 @@ def draw_precision_recall(curves: pd.DataFrame, title: str) -> bytes:
 
     figure = Figure(figsize=(6, 4.2), dpi=150, layout="constrained")
     axes: Any = figure.add_subplot()
-    for style, (model, curve) in zip(("-", "--", "-.", ":"), curves.groupby("model", sort=False), strict=False):
+    for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves.groupby("model", sort=False), strict=False):
         label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
         axes.step(curve["recall"], curve["precision"], style, where="post", label=label)
     axes.set(xlabel="recall", ylabel="precision", title=title, xlim=(0, 1.01), ylim=(0, 1.02))

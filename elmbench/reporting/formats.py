@@ -47,7 +47,19 @@ def latex(table: Table) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+#: What LaTeX takes for a command, and what shows it.
+_TEX = str.maketrans(
+    {
+        **{character: "\\" + character for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "±": r"$\pm$",
+        ">": "$>$",
+        "<": "$<$",
+    }
+)
+
+
 def _tex(text: str) -> str:
-    for character in "&%$#_{}":
-        text = text.replace(character, "\\" + character)
-    return text.replace("±", r"$\pm$").replace(">", "$>$").replace("<", "$<$")
+    return text.translate(_TEX)

@@ -85,13 +85,17 @@ class PreparedRun:
         return max(sum(work) / self.options.settings.jobs, max(work, default=0.0))
 
     def cells(self) -> dict[str, int]:
-        """Return how many cells are planned, how many still have to run and how many lack their data."""
+        """Return how many cells are planned, how many still have to run and how many lack their data.
+
+        A cell that several tables show counts once.
+        """
         rows = [row for _, plan in self.tables for row in plan.rows]
-        todo = set(self.todo)
+        keys = {row.key for row in rows if not row.unavailable}
+        unavailable = sum(bool(row.unavailable) for row in rows)
         return {
-            "planned": len(rows),
-            "to_run": sum(row.key in todo for row in rows),
-            "unavailable": sum(bool(row.unavailable) for row in rows),
+            "planned": len(keys) + unavailable,
+            "to_run": len(keys.intersection(self.todo)),
+            "unavailable": unavailable,
         }
 
 
