@@ -72,16 +72,19 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
     outer = protocol.outer
     others = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
     scale = protocol.scale
-    facts = [
-        ("paper", f"{file.paper.title} ({file.paper.authors}, {file.paper.year}), doi:{file.paper.doi}"),
-        ("data", ", ".join(spec.datasets)),
-        ("outer splits", f"{outer.kind}, {outer.folds} folds{others}, {outer.runs} runs"),
+    how = [
+        ("outer splits", f"{outer.kind}, {outer.folds} folds{others}, {outer.runs} run{'s' * (outer.runs != 1)}"),
         ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
         ("selection", ", ".join(protocol.selections) + f" by {protocol.metrics[0]}"),
         ("inputs", f"scaled to {list(scale.range)} over {scale.fit_on} rows" if scale else "as they are"),
         ("order", protocol.order),
         *((f"grid {name}", _values(found.expand())) for name, found in spec.grids.items()),
         ("readings", ", ".join(spec.readings)),
+    ]
+    facts = [
+        ("paper", f"{file.paper.title} ({file.paper.authors}, {file.paper.year}), doi:{file.paper.doi}"),
+        ("data", ", ".join(spec.datasets)),
+        *(how if spec.models else ()),
         ("cost", ", ".join(f"{profile} {duration(seconds)}" for profile, seconds in costs.items()) + " on one core"),
         ("file", f"experiments/{file.id}.yaml"),
     ]
@@ -95,9 +98,9 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
     parts: list[RenderableType] = [
         Text(f"{file.id}  {spec.label}: {spec.title}", style="bold"),
         grid(("", ""), facts),
-        Text("\nModels", style="italic"),
-        grid(("column", "model", "like", "searched", "fixed"), models),
     ]
+    if models:
+        parts += [Text("\nModels", style="italic"), grid(("column", "model", "like", "searched", "fixed"), models)]
     if file.figures:
         rows = [
             (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else "-", f.std or "", f.note)

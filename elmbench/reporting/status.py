@@ -39,7 +39,9 @@ def table_status(store: Store, experiments: list[str]) -> list[dict[str, Any]]:
                 found = result["status"] if result else "pending"
                 ended[found] += 1
                 if result and found != "ok":
-                    reasons[f"{row.dataset} {row.model} {found}: {result['reason'].splitlines()[0]}"] += 1
+                    # Absent data are no fault of a model.
+                    what = row.dataset if found == "unavailable" else f"{row.dataset} {row.model}"
+                    reasons[f"{what} {found}: {result['reason'].splitlines()[0]}"] += 1
             lines.append(
                 {
                     "experiment": experiment,

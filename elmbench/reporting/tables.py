@@ -23,6 +23,7 @@ HOW = {
 }
 _SHOWN = {"out-of-memory": "out of memory", "unavailable": "-"}
 _LINE = ("dataset", "model", "measure", "value", "published", "verdict")
+_FACT = ("dataset", "measure", "value", "published", "verdict")
 _TIMED = ("dataset", "model", "value", "published", "verdict", "fit", "published_fit", "ratio", "published_ratio")
 #: Columns that there is no room for on a terminal.
 WIDE_ONLY = ("ratio", "published_ratio")
@@ -79,6 +80,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
     """
     published = published_values(resolved)
     timed = resolved.spec.layout in ("metrics", "precision-recall")
+    facts = resolved.spec.layout == "datasets"
     rows_of = _timed_rows if timed else _plain_rows
     sections = [
         Section(_heading(str(select), str(reading), resolved), tuple(rows_of(group, cells, published, resolved)))
@@ -90,7 +92,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         "dataset": "data set",
         "model": "model",
         "measure": "measure",
-        "value": " / ".join(own) if timed else "mean",
+        "value": " / ".join(own) if timed else "found" if facts else "mean",
         "published": "published",
         "verdict": "verdict",
         "fit": "fit s",
@@ -101,7 +103,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
     return Table(
         title=f"{file.spec.label}: {file.spec.title}",
         subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {profile_line(resolved, cells)}",
-        columns={name: titles[name] for name in (_TIMED if timed else _LINE)},
+        columns={name: titles[name] for name in (_TIMED if timed else _FACT if facts else _LINE)},
         sections=tuple(sections),
         notes=(
             *check_claims(summary, resolved),
