@@ -120,7 +120,7 @@ class Store:
         try:
             content: dict[str, Any] = json.loads(path.read_text("utf-8"))
             return {"commands": list(content["commands"]), "rows": [Row(**row) for row in content["rows"]]}
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {"commands": [], "rows": []}
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise ElmbenchError(
