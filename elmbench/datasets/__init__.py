@@ -1,6 +1,19 @@
 """Data sets by name: from the user's files, from scikit-learn, computed, or fetched from their public sources."""
 
 from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.fetch import Fetched, Planned, fetch, plan
 from elmbench.datasets.load import dataset_identity, load_dataset
+from elmbench.datasets.status import Status, import_file, status
 
-__all__ = ["Dataset", "dataset_identity", "load_dataset"]
+__all__ = [
+    "Dataset",
+    "Fetched",
+    "Planned",
+    "Status",
+    "dataset_identity",
+    "fetch",
+    "import_file",
+    "load_dataset",
+    "plan",
+    "status",
+]

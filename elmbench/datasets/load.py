@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.cache import cache_folder, data_folder
 from elmbench.datasets.dataset import Dataset, array_checksum
+from elmbench.datasets.fetched import fetched_files
 from elmbench.datasets.generators import chosen_options, generate, identity
 from elmbench.datasets.locate import PATTERN, Files, find_files
 from elmbench.datasets.prepare import prepare
@@ -17,14 +18,14 @@ from elmbench.datasets.readers import read_table
 from elmbench.datasets.table import Matrix, Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.specs.dataset_sources import GeneratorSource, OpenMLSource, ScikitLearnSource
+from elmbench.specs.dataset_sources import GeneratorSource, LibsvmSource, OpenMLSource, ScikitLearnSource
 from elmbench.specs.datasets import load_dataset_specs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from elmbench.specs.dataset_sources import Source
+    from elmbench.specs.dataset_sources import NetworkSource, Source
     from elmbench.specs.datasets import DatasetSpec
 
 _identities: dict[tuple[object, ...], str] = {}
@@ -70,12 +71,11 @@ def load_dataset(
     """
     spec = load_dataset_specs().find(name)
     chosen = chosen_options(spec, options)
-    files = _own_files(spec, data_folder(data_dir))
+    files = own_files(spec, data_folder(data_dir))
     if files is not None:
-        table = _read(files, spec, ("target", *_target_names(spec)))
-        if options:
-            table = replace(table, notes=(f"{table.origin} is used as it is: the options have no effect",))
-        return _finish(table, spec)
+        data = load_files(files, spec)
+        unused = f"{data.source} is used as it is: the options have no effect"
+        return replace(data, notes=(*data.notes, unused)) if options else data
     for source in spec.sources:
         if isinstance(source, ScikitLearnSource):
             return _finish(_bundled(source), spec, source)
@@ -86,10 +86,38 @@ def load_dataset(
             table = Table(X, tuple(f"x{place}" for place in range(X.shape[1])), y, origin)
             key = identity(spec, source, chosen, run)
             return _finish(table, spec, source, key)
-        fetched = find_files(cache_folder(cache_dir) / "datasets" / source.kind, spec.stem)
+        fetched = load_source(spec, source, cache_dir)
         if fetched is not None:
-            return _finish(_read(fetched, spec, ("target",)), spec, source)
+            return fetched
     raise unavailable(spec, data_folder(data_dir))
+
+
+def load_files(files: Files, spec: DatasetSpec) -> Dataset:
+    """Load a data set from files in the layout of the public file.
+
+    Raises
+    ------
+    ElmbenchError
+        If a file is bad, or not the data set.
+    """
+    return _finish(_read(files, spec, ("target", *_target_names(spec))), spec)
+
+
+def load_source(spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str | None = None) -> Dataset | None:
+    """Load what was fetched from a source, or return None if nothing was.
+
+    Raises
+    ------
+    ElmbenchError
+        If the cached files were changed, or are not the data set.
+    """
+    found = fetched_files(spec, source, cache_dir)
+    if found is None:
+        return None
+    files, receipt = found
+    width = source.width if isinstance(source, LibsvmSource) else None
+    table = _read(files, spec, ("target",), width)
+    return _finish(replace(table, origin=receipt.origin), spec, source)
 
 
 def dataset_identity(
@@ -111,7 +139,7 @@ def dataset_identity(
     """
     spec = load_dataset_specs().find(name)
     chosen = chosen_options(spec, options)
-    files = _own_files(spec, data_folder(data_dir))
+    files = own_files(spec, data_folder(data_dir))
     if files is None and spec.redraw and spec.generator:
         return identity(spec, spec.generator, chosen, run)
     paths = files.paths if files else ()
@@ -133,7 +161,14 @@ def unavailable(spec: DatasetSpec, folder: Path | None) -> DataUnavailableError:
     )
 
 
-def _own_files(spec: DatasetSpec, folder: Path | None) -> Files | None:
+def own_files(spec: DatasetSpec, folder: Path | None) -> Files | None:
+    """Return the files of a data set in a data directory, or None if it has none.
+
+    Raises
+    ------
+    ElmbenchError
+        If the folder does not exist, or two files claim to be the same rows.
+    """
     if folder is None:
         return None
     if not folder.is_dir():
@@ -148,8 +183,8 @@ def _target_names(spec: DatasetSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(target for target in targets if isinstance(target, str)))
 
 
-def _read(files: Files, spec: DatasetSpec, targets: tuple[str, ...]) -> Table:
-    width = spec.shape.features
+def _read(files: Files, spec: DatasetSpec, targets: tuple[str, ...], width: int | None = None) -> Table:
+    width = width or spec.shape.features
     if files.whole is not None:
         return read_table(files.whole, targets, width, spec.sparse)
     missing = "train" if files.train is None else "test" if files.test is None else None

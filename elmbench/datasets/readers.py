@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-}
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MISSING = ["?", "", "NaN", "nan", "NA"]
 
 
@@ -57,13 +53,13 @@ def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, spa
         If the file is empty, cut short, unreadable, or has no target, two columns of one name, or no row.
     """
     parts = path.name.split(".")
-    form = parts[-2] if f".{parts[-1]}" in _DECOMPRESS else parts[-1]
-    content = _content(path)
+    form = parts[-2] if f".{parts[-1]}" in _OPENERS else parts[-1]
     try:
+        if form == "svm":
+            return _read_svm(path, n_features, sparse)
+        content = _content(path)
         if form == "csv":
             return _read_csv(content, path, targets)
-        if form == "svm":
-            return _read_svm(content, path, n_features, sparse)
         if form == "arff":
             return _read_arff(content, path, targets)
         if form == "npz":
@@ -71,7 +67,7 @@ def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, spa
         return _read_parquet(content, path, targets)
     except ElmbenchError:
         raise
-    except (ValueError, OSError, KeyError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
         raise unreadable(path, error) from error
 
 
@@ -86,19 +82,19 @@ def unreadable(path: Path, error: Exception) -> ElmbenchError:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-        if content and path.suffix in _DECOMPRESS:
-            content = _DECOMPRESS[path.suffix](content)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-        raise unreadable(path, error) from error
+    with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
+        content: bytes = stream.read()
     if not content.strip():
-        raise ElmbenchError(
-            f"{path} is empty",
-            expected="rows of data",
-            next_step=f"replace {path.name}, or remove it to use the next source",
-        )
+        raise _empty(path)
     return content
+
+
+def _empty(path: Path) -> ElmbenchError:
+    return ElmbenchError(
+        f"{path} is empty",
+        expected="rows of data",
+        next_step=f"replace {path.name}, or remove it to use the next source",
+    )
 
 
 def _read_csv(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
@@ -119,10 +115,13 @@ def _read_csv(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
     return to_table(names, columns, target, str(path))
 
 
-def _read_svm(content: bytes, path: Path, n_features: int | None, sparse: bool) -> Table:
+def _read_svm(path: Path, n_features: int | None, sparse: bool) -> Table:
     from sklearn.datasets import load_svmlight_file
 
-    X, y = load_svmlight_file(io.BytesIO(content), n_features=n_features, zero_based=False)
+    if path.stat().st_size == 0:
+        raise _empty(path)
+    with _OPENERS.get(path.suffix, open)(path, "rb") as stream:  # line by line: the text may not fit into memory
+        X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
     X = X if sparse else X.toarray()
     return Table(X, tuple(f"x{place}" for place in range(X.shape[1])), y, str(path))
 

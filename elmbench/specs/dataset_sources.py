@@ -150,10 +150,11 @@ class OpenMLSource(_Source):
 
 
 class ImbalancedLearnSource(_Source):
-    """One of Ding's imbalanced sets, under its name in `imblearn.datasets.fetch_datasets`."""
+    """One of Ding's imbalanced sets, under its name and number in `imblearn.datasets.fetch_datasets`."""
 
     kind: Literal["imbalanced-learn"]
     name: str
+    number: int = Field(ge=1, le=27)
 
 
 class LibsvmSource(_Source):

@@ -1,0 +1,159 @@
+"""Read the text tables of a downloaded archive. Nothing is unpacked to a path that the archive names."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+import zlib
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elmbench.datasets.columns import columns_of, to_table
+from elmbench.datasets.table import Table
+from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from elmbench.specs.dataset_sources import ArchiveSource, Member
+
+_MAGIC = ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress), (b"\xfd7zXZ", lzma.decompress))
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+
+
+def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
+    """Return the content of files in a zip or tar archive, by the last part of their names.
+
+    Where a file lies in the archive, or where it claims to belong, does not matter: only its content is read.
+
+    Raises
+    ------
+    ElmbenchError
+        If the archive cannot be read, or does not hold exactly one plain file of each name.
+    """
+    wanted = list(dict.fromkeys(wanted))
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                names = [info.filename for info in archive.infolist() if not info.is_dir()]
+                return {name: archive.read(_only(name, names, origin)) for name in wanted}
+        with tarfile.open(path) as archive_tar:
+            members = {member.name: member for member in archive_tar.getmembers() if member.isreg()}
+            found = {}
+            for name in wanted:
+                stream = archive_tar.extractfile(members[_only(name, list(members), origin)])
+                found[name] = stream.read() if stream else b""
+            return found
+    except UNREADABLE as error:
+        raise ElmbenchError(
+            f"{origin}: the archive cannot be read: {error}",
+            expected="a complete zip or tar archive",
+            next_step="fetch it again",
+        ) from error
+
+
+def _only(name: str, names: list[str], origin: str) -> str:
+    found = [candidate for candidate in names if PurePosixPath(candidate.replace("\\", "/")).name == name]
+    if len(found) != 1:
+        raise ElmbenchError(
+            f"{origin}: the archive holds {len(found)} files named {name!r}",
+            expected="one",
+            next_step="correct the name in datasets.yaml",
+        )
+    return found[0]
+
+
+def read_archive(path: Path, source: ArchiveSource, width: int) -> dict[str, Table]:
+    """Return the tables of a downloaded archive or text file: of 'all', or of 'train' and 'test'.
+
+    Parameters
+    ----------
+    path : Path
+    source : ArchiveSource
+    width : int
+        Number of features of `index:value` rows, whose last features may be zero everywhere.
+
+    Raises
+    ------
+    ElmbenchError
+        If the archive or a table in it cannot be read.
+    """
+    if not source.members:
+        return {"all": _table(_plain(path.read_bytes(), source.url), None, source, source.url, width)}
+    names = [name for member in source.members.values() for name in (member.features, member.labels) if name]
+    contents = read_members(path, names, source.url)
+    return {part: _member_table(member, contents, source, width) for part, member in source.members.items()}
+
+
+def _member_table(member: Member, contents: dict[str, bytes], source: ArchiveSource, width: int) -> Table:
+    origin = f"{source.url} ({member.features})"
+    labels = None
+    if member.labels:
+        lines = _plain(contents[member.labels], origin).split(b"\n")
+        labels = [line.split()[0].decode() for line in lines if line.strip()]
+    return _table(_plain(contents[member.features], origin), labels, source, origin, width)
+
+
+def _plain(content: bytes, origin: str) -> bytes:
+    for magic, decompress in _MAGIC:
+        if content.startswith(magic):
+            try:
+                return decompress(content)
+            except UNREADABLE as error:
+                raise ElmbenchError(
+                    f"{origin} cannot be read: {error}", expected="a complete file", next_step="fetch it again"
+                ) from error
+    return content
+
+
+def _table(content: bytes, labels: list[str] | None, source: ArchiveSource, origin: str, width: int) -> Table:
+    lines = [line for line in content.split(b"\n") if line.strip()]
+    if labels is not None and len(labels) != len(lines):
+        raise ElmbenchError(
+            f"{origin}: {len(lines)} rows and {len(labels)} labels",
+            expected="one label a row",
+            next_step="fetch it again",
+        )
+    try:
+        if source.layout == "index-value":
+            return _sparse(lines, labels or [], origin, width)
+        return _dense(lines, labels, source, origin)
+    except (ValueError, OSError) as error:
+        raise ElmbenchError(
+            f"{origin} cannot be read: {str(error).splitlines()[0]}",
+            expected="rows of values",
+            next_step="fetch it again",
+        ) from error
+
+
+def _sparse(lines: list[bytes], labels: list[str], origin: str, width: int) -> Table:
+    from sklearn.datasets import load_svmlight_file
+
+    text = b"\n".join(label.encode() + b" " + line for label, line in zip(labels, lines, strict=True))
+    X, y = load_svmlight_file(io.BytesIO(text), n_features=width, zero_based=False)
+    return Table(X, tuple(f"x{place}" for place in range(width)), y, origin)
+
+
+def _dense(lines: list[bytes], labels: list[str] | None, source: ArchiveSource, origin: str) -> Table:
+    from pyarrow import csv as arrow_csv
+
+    if source.separator == "space":
+        lines = [b",".join(line.split()) for line in lines]
+    n_columns = lines[0].count(b",") + 1
+    read = arrow_csv.ReadOptions(column_names=[f"x{place}" for place in range(n_columns)])
+    convert = arrow_csv.ConvertOptions(null_values=["?", "", "NaN", "nan", "NA"], strings_can_be_null=True)
+    table = arrow_csv.read_csv(io.BytesIO(b"\n".join(lines)), read_options=read, convert_options=convert)
+    columns = columns_of(table.columns)
+    if labels is not None:
+        columns.append(np.array(labels, dtype=object))
+    target = len(columns) - 1 if labels is not None else source.target % n_columns
+    kept = [place for place in range(len(columns)) if place not in source.drop]
+    names = [f"x{place}" for place in range(len(kept))]
+    return to_table(names, [columns[place] for place in kept], kept.index(target), origin)

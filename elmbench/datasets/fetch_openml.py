@@ -1,0 +1,265 @@
+"""Fetch data sets from OpenML by the client that OpenML publishes: by id, into a private folder that is deleted."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets.download import file_sha256
+from elmbench.datasets.network import reachable
+from elmbench.datasets.readers import read_table
+from elmbench.datasets.table import Table, label_words
+from elmbench.errors import DataUnavailableError, ElmbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from elmbench.specs.dataset_sources import OpenMLSource
+
+
+def server_url() -> str:
+    """Return the address of the server that the client is configured for."""
+    with _private_client() as openml:
+        return str(openml.config.server)
+
+
+def openml_file_urls(source: OpenMLSource) -> list[str]:
+    """Return the addresses of the ARFF files of a source: the descriptions are fetched for it.
+
+    Raises
+    ------
+    DataUnavailableError, ElmbenchError
+        As `fetch_openml`.
+    """
+    with _private_client() as openml:
+        return [str(_dataset(openml, number, False).url) for number in source.ids]
+
+
+def fetch_openml(source: OpenMLSource) -> tuple[Table, dict[str, str], int]:
+    """Download the data sets of a source, Parquet where there is such a file and it can be read, else ARFF.
+
+    The client retries what may pass, and compares an ARFF file with the MD5 sum that the server states.
+
+    Returns
+    -------
+    table : Table
+    downloads : dict of str to str
+        SHA-256 of every file, by its address.
+    n_bytes : int
+        Bytes of the files together.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the server cannot be reached or fails.
+    ElmbenchError
+        If it has no such data set, a file has the wrong checksum, or there is no target.
+    """
+    downloads: dict[str, str] = {}
+    n_bytes = 0
+    tables = []
+    with _private_client() as openml:
+        for number in source.ids:
+            table, url, digest, size = _one(openml, number, source)
+            tables.append(table)
+            downloads[url] = digest
+            n_bytes += size
+    return _joined(tables, source), downloads, n_bytes
+
+
+def _one(openml: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
+    parquet = _dataset(openml, number, False)._parquet_url
+    if parquet and reachable(parquet):
+        # The client takes the Parquet file without a checksum, so one that cannot be read is passed over.
+        with contextlib.suppress(ElmbenchError):
+            return _read(_dataset(openml, number, True), number, source)
+    with _without_parquet():
+        return _read(_dataset(openml, number, True), number, source)
+
+
+def _dataset(openml: Any, number: int, with_data: bool) -> Any:
+    import requests
+    import urllib3
+
+    where = f"OpenML {number} ({openml.config.server})"
+    try:
+        return openml.datasets.get_dataset(
+            number, download_data=with_data, download_qualities=False, download_features_meta_data=False
+        )
+    except openml.exceptions.OpenMLHashException as error:
+        raise ElmbenchError(
+            f"{where}: the file has another checksum than its description states",
+            expected="the file as it was uploaded",
+            next_step="try again later",
+        ) from error
+    except openml.exceptions.OpenMLServerNoResult as error:
+        raise ElmbenchError(
+            f"{where}: {error.message}", expected="a data set of this id", next_step="correct the id in datasets.yaml"
+        ) from error
+    except (
+        openml.exceptions.OpenMLServerError,
+        requests.exceptions.RequestException,
+        urllib3.exceptions.HTTPError,
+        OSError,
+    ) as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise DataUnavailableError(f"{where}: {said[0]}", expected="an answer", next_step="try again later") from error
+
+
+def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
+    """Return the table of a downloaded data set, and the address, SHA-256 and bytes of its file."""
+    origin = f"OpenML {number}"
+    by_parquet = dataset.parquet_file is not None
+    path = Path(dataset.parquet_file if by_parquet else dataset.data_file)
+    path = path.rename(path.with_name("rows.parquet" if by_parquet else "rows.arff"))
+    dropped = {*_listed(dataset.row_id_attribute), *_listed(dataset.ignore_attribute)}
+    # The values are read here and not by the client, which shortens sparse ones to single precision.
+    if dataset.format.lower() == "sparse_arff" and not by_parquet:
+        names, X, nominal = _read_sparse(path)
+        table = _sparse_table(names, X, nominal, _target_name(dataset, source, names, dropped, origin), origin)
+    else:
+        target = _target_name(dataset, source, column_names(path), dropped, origin)
+        table = read_table(path, (target,), None, False)
+    table = table.columns(np.array([name not in dropped for name in table.names]))
+    digest, n_bytes = file_sha256(path)
+    url = str(dataset._parquet_url if by_parquet else dataset.url)
+    return replace(table, origin=origin), url, digest, n_bytes
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet or ARFF file."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        try:
+            return [str(name) for name in pq.read_schema(path).names]
+        except (OSError, ValueError) as error:
+            raise ElmbenchError(f"{path.name}: {error}", expected="a Parquet file") from error
+    import arff  # type: ignore[import-untyped]
+
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return [str(name) for name, _ in arff.load(stream, return_type=arff.DENSE_GEN)["attributes"]]
+    except (arff.ArffException, OSError, ValueError) as error:
+        raise ElmbenchError(f"{path.name}: {error}", expected="an ARFF file") from error
+
+
+def _read_sparse(path: Path) -> tuple[list[str], sp.csr_matrix, dict[int, list[str]]]:
+    """Return the columns of a sparse ARFF file; a nominal one holds the number of its category.
+
+    A value that is left out is 0, which in a nominal column means the first category.
+    """
+    import arff
+
+    try:
+        with open(path, encoding="utf-8") as stream:
+            content = arff.load(stream, return_type=arff.COO, encode_nominal=True)
+    except (arff.ArffException, OSError, ValueError) as error:
+        raise ElmbenchError(f"{path.name}: {error}", expected="a sparse ARFF file") from error
+    values, rows, columns = content["data"]
+    names = [str(name) for name, _ in content["attributes"]]
+    n_rows = max(rows, default=-1) + 1
+    X = sp.csr_matrix((np.array(values, dtype=np.float64), (rows, columns)), shape=(n_rows, len(names)))
+    nominal = {place: kind for place, (_, kind) in enumerate(content["attributes"]) if isinstance(kind, list)}
+    return names, X, nominal
+
+
+def _sparse_table(names: list[str], X: sp.csr_matrix, nominal: dict[int, list[str]], target: str, origin: str) -> Table:
+    place = names.index(target)
+    y: NDArray[Any] = X[:, [place]].toarray().ravel()
+    if place in nominal:
+        y = np.array([nominal[place][int(code)] for code in y], dtype=object)
+    keep = np.arange(len(names)) != place
+    return Table(X[:, keep], tuple(name for name in names if name != target), y, origin)
+
+
+def _target_name(dataset: Any, source: OpenMLSource, columns: list[str], dropped: set[str], origin: str) -> str:
+    target = source.target
+    # A column that is said to be ignored may be the wanted target all the same.
+    names = [name for name in columns if name not in dropped or name == target]
+    if isinstance(target, int):
+        return names[target]
+    if target is None:
+        target = dataset.default_target_attribute
+    if target is None or target not in names:
+        raise ElmbenchError(
+            f"{origin} has " + ("no default target" if target is None else f"no column {target!r}"),
+            expected="a target among " + ", ".join([*names[:5], "...", *names[-1:]]),
+            next_step="name the target of this source in datasets.yaml",
+        )
+    return str(target)
+
+
+def _joined(tables: list[Table], source: OpenMLSource) -> Table:
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    for number, table in zip(source.ids, tables, strict=True):
+        if not np.array_equal(label_words(table.target), label_words(first.target)):
+            raise ElmbenchError(
+                f"OpenML {number} has other targets than OpenML {source.ids[0]}, row by row",
+                expected="the same rows in all of " + ", ".join(map(str, source.ids)),
+                next_step="correct the ids in datasets.yaml",
+            )
+        if table.nominal:
+            raise ElmbenchError(
+                f"OpenML {number}: the column {table.names[min(table.nominal)]!r} holds words",
+                expected="numbers in sets that are joined",
+                next_step="correct the ids in datasets.yaml",
+            )
+    names = tuple(f"{number}:{name}" for number, table in zip(source.ids, tables, strict=True) for name in table.names)
+    return Table(
+        np.hstack([table.X for table in tables]), names, first.target, "OpenML " + ", ".join(map(str, source.ids))
+    )
+
+
+def _listed(names: str | list[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+@contextlib.contextmanager
+def _without_parquet() -> Iterator[None]:
+    before = os.environ.get("OPENML_SKIP_PARQUET")
+    os.environ["OPENML_SKIP_PARQUET"] = "true"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["OPENML_SKIP_PARQUET"]
+        else:
+            os.environ["OPENML_SKIP_PARQUET"] = before
+
+
+@contextlib.contextmanager
+def _private_client() -> Iterator[Any]:
+    """Yield the client with a cache folder of its own, which is deleted with the pickles that it keeps there."""
+    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder:
+        before = os.environ.get("OPENML_CACHE_DIR")
+        os.environ["OPENML_CACHE_DIR"] = folder  # read when it is imported: it would make a folder in $HOME
+        quiet = logging.root.manager.disable
+        logging.disable(logging.WARNING)  # it warns on the root logger of every answer that is not compressed
+        try:
+            import openml
+
+            root = openml.config._root_cache_directory
+            openml.config.set_root_cache_directory(folder)
+            try:
+                yield openml
+            finally:
+                openml.config.set_root_cache_directory(root)
+        finally:
+            logging.disable(quiet)
+            if before is None:
+                del os.environ["OPENML_CACHE_DIR"]
+            else:
+                os.environ["OPENML_CACHE_DIR"] = before

@@ -1,0 +1,158 @@
+"""Where each data set would come from, and bringing in a file of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from elmbench.datasets.bring import describe
+from elmbench.datasets.cache import cache_folder, data_folder, replacing
+from elmbench.datasets.fetch import network_sources
+from elmbench.datasets.fetched import fetched_files
+from elmbench.datasets.load import load_files, own_files
+from elmbench.datasets.locate import COMPRESSIONS, FORMATS, PATTERN, Files
+from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets import load_dataset_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elmbench.datasets.dataset import Dataset
+    from elmbench.specs.datasets import DatasetSpec
+
+State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a data set comes from.
+
+    Attributes
+    ----------
+    name : str
+    state : str
+        'file' (of the data directory), 'bundled', 'generated', 'fetched' (in the cache), 'to fetch', or 'bad'.
+    where : str
+        The files, the generator, or the source that would be asked first.
+    next_step : str
+        What brings or mends it; empty if it is there.
+    """
+
+    name: str
+    state: State
+    where: str
+    next_step: str = ""
+
+
+def status(
+    names: Iterable[str] | None = None,
+    data_dir: Path | str | None = None,
+    cache_dir: Path | str | None = None,
+) -> list[Status]:
+    """Return where each data set would come from, without reading it and without a network.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Names or aliases; all data sets where it is not given.
+    data_dir, cache_dir : path, optional
+        As in `load_dataset`.
+
+    Raises
+    ------
+    ElmbenchError
+        If a name is unknown, or the data directory does not exist.
+    """
+    specs = load_dataset_specs()
+    chosen = specs.values() if names is None else [specs.find(name) for name in names]
+    folder = data_folder(data_dir)
+    if folder is not None and not folder.is_dir():
+        raise ElmbenchError(
+            f"the data directory {folder} does not exist", expected="a folder", next_step="correct --data-dir"
+        )
+    return [_status(spec, folder, cache_dir) for spec in chosen]
+
+
+def _status(spec: DatasetSpec, folder: Path | None, cache_dir: Path | str | None) -> Status:
+    try:
+        files = own_files(spec, folder)
+        if files is not None:
+            return Status(spec.name, "file", ", ".join(str(path) for path in files.paths))
+        for source in spec.sources:
+            if source.kind == "scikit-learn":
+                return Status(spec.name, "bundled", f"scikit-learn {source.loader}")
+            if source.kind == "generator":
+                return Status(spec.name, "generated", f"generator {source.generator}")
+            found = fetched_files(spec, source, cache_dir)
+            if found is not None:
+                where = f"{found[1].origin}, fetched {found[1].fetched}, in {cache_folder(cache_dir)}"
+                return Status(spec.name, "fetched", where)
+    except ElmbenchError as error:
+        return Status(spec.name, "bad", error.found, error.next_step or "")
+    return Status(spec.name, "to fetch", describe(network_sources(spec)[0]), f"elmbench data fetch {spec.name}")
+
+
+def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path | str | None = None) -> Dataset:
+    """Check a file and copy it into a data directory under the name that it is found by.
+
+    Parameters
+    ----------
+    name : str
+        Name or alias of the data set.
+    file : path
+        A file of all rows, or of the training rows where `test` is given. Its ending says what it holds:
+        .csv, .svm, .arff, .npz or .parquet, perhaps followed by .gz, .bz2 or .xz.
+    data_dir : path
+        The data directory; created if it is missing.
+    test : path, optional
+        A file of the test rows.
+
+    Returns
+    -------
+    Dataset
+        The data set as it will be loaded from there.
+
+    Raises
+    ------
+    ElmbenchError
+        If the file is not the data set, or the data directory holds another file for it.
+    """
+    spec = load_dataset_specs().find(name)
+    folder = Path(data_dir).expanduser()
+    given = {"": Path(file)} if test is None else {".train": Path(file), ".test": Path(test)}
+    targets = {}
+    for part, path in given.items():
+        if not path.is_file():
+            raise ElmbenchError(f"{path} is no file", expected="a file of rows", next_step="correct the path")
+        targets[part] = folder / f"{spec.stem}{part}{_ending(path)}"
+    data = load_files(_files(given), spec)
+    there = own_files(spec, folder) if folder.is_dir() else None
+    strangers = [path for path in (there.paths if there else ()) if path not in targets.values()]
+    if strangers:
+        raise ElmbenchError(
+            f"{folder} holds {', '.join(path.name for path in strangers)} for {spec.name} already",
+            expected="no other file for it",
+            next_step=f"remove it, then: elmbench data import {spec.name} {file}",
+        )
+    for part, path in given.items():
+        with replacing(targets[part]) as partial:
+            shutil.copyfile(path, partial)
+    return data if there is None else load_files(_files(targets), spec)
+
+
+def _files(paths: dict[str, Path]) -> Files:
+    return Files(whole=paths.get(""), train=paths.get(".train"), test=paths.get(".test"))
+
+
+def _ending(path: Path) -> str:
+    compression = path.suffix if path.suffix in COMPRESSIONS[1:] else ""
+    form = Path(path.name.removesuffix(compression)).suffix
+    if form.removeprefix(".") not in FORMATS:
+        raise ElmbenchError(
+            f"{path.name} does not say by its ending what it holds",
+            expected=PATTERN,
+            next_step="rename the file by what it holds",
+        )
+    return form + compression
