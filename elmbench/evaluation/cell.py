@@ -74,7 +74,7 @@ def evaluate_cell(
         "search_seconds": search_seconds,
         "predict_seconds": predict_seconds,
         "n_units": model_size(estimator),
-        "condition": _finite(getattr(estimator, "condition_", None)),
+        "condition": _condition(estimator),
         "n_train": len(data.y_train),
         "n_test": len(data.y_test),
     }
@@ -135,5 +135,9 @@ def model_size(estimator: Any) -> int | None:
     return n_units(estimator)
 
 
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
+def _condition(estimator: Any) -> float | None:
+    """Return the model's condition estimate: infinite where it is not a number, None where the model has none."""
+    value = getattr(estimator, "condition_", None)
+    if value is None:
+        return None
+    return math.inf if math.isnan(value) else float(value)

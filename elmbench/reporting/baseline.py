@@ -5,7 +5,8 @@ The tolerance rule, the same for every model:
 * Metrics that count test rows (all of classification): the confusion counts may differ as if one test row had been
   predicted otherwise; of more than two classes, the number of right predictions by one.
 * Metrics that are real numbers: 1e-6 relative; wider only where the cell's stored condition estimate says so, then
-  `10 * condition * 2.2e-16`. Where that exceeds 0.1 the figure says nothing, and only how the cell ended is compared.
+  `10 * condition * 2.2e-16`.
+* Where that exceeds 0.1, the figures are made of round-off, counts too, and only how the cell ended is compared.
 * How a cell ended, and the size of its model, must be equal. Times are not compared.
 """
 
@@ -122,13 +123,15 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
     found = []
     if not _same(old.get("n_units"), new.get("n_units")):
         found.append(Difference(place, "n_units", str(old["n_units"]), str(new["n_units"]), "equal"))
+    tolerance = _tolerance(old.get("condition"))
+    if tolerance >= UNDECIDED:
+        return found
     if not pd.isna(old.get("mcc", np.nan)):
         return found + _compare_counts(place, old, new)
-    tolerance = _tolerance(old.get("condition"))
     for metric in [name for name in old if name not in (*PLACE, "n_units", "n_test", "condition", "params", "status")]:
         a, b = float(old[metric]), float(new.get(metric, np.nan))
         # Negated, so that a figure that is no longer a number differs from one that is.
-        if tolerance < UNDECIDED and not (a == b or abs(a - b) <= tolerance * abs(a) or np.isnan((a, b)).all()):
+        if not (a == b or abs(a - b) <= tolerance * abs(a) or np.isnan((a, b)).all()):
             found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", f"{tolerance:.1e} relative"))
     return found
 
