@@ -11,8 +11,8 @@ from elmbench.numerics.online import UNLIMITED, DependencyState
 
 THRESHOLDS = ("squared", "as-printed")
 
-TYPICAL_ATOMS = 8192
-"""Most dictionary rows that `memory_estimate` counts with; how many there are, only the data say."""
+LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
+"""Largest dictionary, by `threshold`, that `memory_estimate` counts with; how large it gets, only the data say."""
 
 
 class _ALDKOSELM(OnlineKernel):
@@ -51,15 +51,15 @@ class _ALDKOSELM(OnlineKernel):
         n_samples, n_features, n_outputs : int
             The shape of the problem.
         **params
-            The parameters of the constructor, of which `max_atoms` counts.
+            The parameters of the constructor, of which `max_atoms` and `threshold` count.
 
         Returns
         -------
         int
-            For a dictionary of all rows, of `max_atoms` or of 8,192, whichever is least: how many rows join depends
-            on the data, and is far less as a rule.
+            For a dictionary of all rows, or of `max_atoms`. Without `max_atoms`, of no more than 2,048 rows (8,192 for
+            the threshold as printed): how many join depends on the data, and is far less as a rule.
         """
-        m = min(n_samples, params.get("max_atoms") or TYPICAL_ATOMS)
+        m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
         return 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
 
 

@@ -48,6 +48,8 @@ class InverseState:
         exp(-gamma d^2).
     budget : int
         Largest number of rows that are kept.
+    gram : ndarray of shape (n_all, n_all), optional
+        A kernel matrix computed before, by `kernel_square`; rows are then given as their numbers in it, in one column.
     """
 
     n_features: int
@@ -55,6 +57,7 @@ class InverseState:
     ridge: float
     gamma: float
     budget: int = UNLIMITED
+    gram: Array = field(default_factory=lambda: NO_GRAM, repr=False)
     size: int = 0
     seen: int = 0
     age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
@@ -70,15 +73,13 @@ class InverseState:
         self.weights = np.zeros((0, self.n_outputs))
         self.inverse = np.zeros((0, 0))
 
-    def extend(self, X: Array, T: Array, gram: Array = NO_GRAM) -> None:
+    def extend(self, X: Array, T: Array) -> None:
         """Learn rows in the order in which they stand.
 
         Parameters
         ----------
         X : ndarray of shape (n, n_features)
         T : ndarray of shape (n, n_outputs)
-        gram : ndarray of shape (n_all, n_all), optional
-            A kernel matrix computed before, by `kernel_square`; `X` then holds row numbers into it, in one column.
         """
         X, T = _writable(X), _writable(T)
         wanted = min(self.budget, self.size + len(X))
@@ -87,25 +88,30 @@ class InverseState:
         position = 0
         while position < len(X):
             position, self.size, self.seen, self.age, self.doubtful, status = run(
-                "absorb", position, X, T, gram, self.gamma, self.ridge, self.budget, self.size, self.seen, self.age,
-                self.doubtful, self.dictionary, self.targets, self.weights, self.inverse,
+                "absorb", position, X, T, self.gram, self.gamma, self.ridge, self.budget,
+                self.size, self.seen, self.age, self.doubtful,
+                self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
             if status == DRIFT:
                 m = self.size
-                self.inverse[:m, :m], self.weights[:m] = self._from_scratch(gram)
+                self.inverse[:m, :m], self.weights[:m] = self._from_scratch()
                 self.age = 0
 
-    def solution(self, gram: Array = NO_GRAM) -> Array:
+    def solution(self) -> Array:
         """Return the weights, of shape (size, n_outputs).
 
         Those of the state itself, unless round-off was seen to matter in the last rows. Then they are computed from
         scratch, and the state stays as it is: what is learnt next must not depend on who looked.
         """
-        return self._from_scratch(gram)[1] if self._spoilt else self.weights[: self.size].copy()
+        return self._from_scratch()[1] if self._spoilt else self.weights[: self.size].copy()
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, with the care that `solution` takes."""
-        return self._from_scratch(NO_GRAM)[0] if self._spoilt else self.inverse[: self.size, : self.size]
+        return self._from_scratch()[0] if self._spoilt else self.inverse[: self.size, : self.size]
+
+    def serves(self, other: InverseState) -> bool:
+        """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
+        return self.ridge == other.ridge and min(self.budget, self.seen) == min(other.budget, self.seen)
 
     @property
     def _spoilt(self) -> bool:
@@ -117,9 +123,9 @@ class InverseState:
         self.weights = _enlarged(self.weights, (capacity, self.n_outputs))
         self.inverse = _enlarged(self.inverse, (capacity, capacity))
 
-    def _from_scratch(self, gram: Array) -> tuple[Array, Array]:
+    def _from_scratch(self) -> tuple[Array, Array]:
         targets = self.targets[: self.size]
-        return solve_from_scratch(self.dictionary[:, : self.size], targets, self.gamma, self.ridge, gram)
+        return solve_from_scratch(self.dictionary[:, : self.size], targets, self.gamma, self.ridge, self.gram)
 
 
 @dataclass
@@ -135,6 +141,8 @@ class DependencyState:
         exp(-gamma d^2).
     max_atoms : int
         Size from which no row joins.
+    gram : ndarray of shape (n_all, n_all), optional
+        See `InverseState`.
     """
 
     n_features: int
@@ -142,6 +150,7 @@ class DependencyState:
     threshold: float
     gamma: float
     max_atoms: int = UNLIMITED
+    gram: Array = field(default_factory=lambda: NO_GRAM, repr=False)
     size: int = 0
     bracket: Array = field(default_factory=lambda: np.array([0.0, np.inf]))
     dictionary: Array = field(init=False)
@@ -160,7 +169,7 @@ class DependencyState:
         """What is added to the diagonal of K: nothing."""
         return 0.0
 
-    def extend(self, X: Array, T: Array, gram: Array = NO_GRAM) -> None:
+    def extend(self, X: Array, T: Array) -> None:
         """Learn rows in the order in which they stand; see `InverseState.extend`."""
         X, T = _writable(X), _writable(T)
         position, status = 0, GROW if len(self.factor) == 0 else DONE
@@ -168,8 +177,8 @@ class DependencyState:
             if status == GROW:
                 self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
             position, self.size, status = run(
-                "absorb_ald", position, X, T, gram, self.gamma, self.threshold, self.max_atoms, self.size,
-                self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
+                "absorb_ald", position, X, T, self.gram, self.gamma, self.threshold, self.max_atoms,
+                self.size, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
             )  # fmt: skip
 
     def solution(self) -> Array:
@@ -184,6 +193,10 @@ class DependencyState:
         inverse, _ = lapack.dpotri(self._lower(), lower=1)
         mirror(inverse)
         return inverse
+
+    def serves(self, other: DependencyState) -> bool:
+        """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
+        return self.max_atoms == other.max_atoms and self.bracket[0] <= other.threshold < self.bracket[1]
 
     def _lower(self) -> Array:
         return np.asfortranarray(self.factor[: self.size, : self.size])

@@ -59,7 +59,8 @@ def test_a_kernel_computed_before_gives_the_same_to_the_last_bit():
     numbers = np.arange(90.0)[:, np.newaxis]
     numbered = [InverseState(1, 2, 0.01, 2.0, 20), InverseState(1, 2, 0.01, 2.0), DependencyState(1, 2, 0.01, 2.0)]
     for by_number, by_row in zip(numbered, states(), strict=True):
-        by_number.extend(numbers, T, kernel())
+        by_number.gram = kernel()
+        by_number.extend(numbers, T)
         assert np.array_equal(by_number.solution(), by_row.solution())
         assert np.array_equal(X[by_number.dictionary[0, : by_row.size].astype(int)], by_row.dictionary.T[: by_row.size])
 
