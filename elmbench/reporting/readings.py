@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import write_atomically
 from elmbench.reporting.layouts import UNJUDGED
-from elmbench.reporting.results import read_commands, read_results, results_folder
-from elmbench.reporting.summary import COMPLETE
+from elmbench.reporting.results import Results, read_commands, read_results, results_folder
+from elmbench.reporting.summary import published_values
 from elmbench.reporting.tables import fixed, spelling
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Resolved, load_catalogue, resolve
 from elmbench.specs.experiments import Reading
@@ -32,7 +31,7 @@ class Comparison:
     means : dict of str to str
         What was measured, as text, by value of the reading; none where it was not run.
     fits : str
-        The value of the reading that comes nearest; empty where two come equally near.
+        The value of the reading that comes nearest; empty where chance may have decided.
     """
 
     place: str
@@ -54,9 +53,10 @@ def write_readings(paper: str, results_dir: Path) -> Path:
     lines = [f"# Readings of {files[0].paper.title}", "", files[0].paper.authors + f" ({files[0].paper.year})."]
     lines += [
         "",
-        "What the text does not settle, and what each way to read it gives. `fits` names the value of the reading that",
-        "comes nearest to the published figure; figures that no value moves are left out. Only readings at their",
-        "defaults but for the one shown are compared, on the same folds and random numbers.",
+        "What the text does not settle, and what each way to read it gives, all other readings at their defaults, on",
+        "the same folds and random numbers. `fits` names the value that comes nearest to the published figure, where",
+        "it is nearer than the next by more than two standard errors of the differences cell by cell. Figures that a",
+        "reading does not move are left out.",
     ]
     found = False
     for name, reading in files[0].paper.readings.items():
@@ -88,8 +88,7 @@ def compare_reading(name: str, reading: Reading, files: list[ExperimentFile], re
     comparisons = []
     for resolved in _with_results(files, results_dir):
         if name in resolved.file.spec.readings and resolved.spec.layout == "metrics":
-            summary = read_results(resolved, results_dir).summary
-            comparisons += _compare(name, reading, summary, resolved)
+            comparisons += _compare(name, reading, read_results(resolved, results_dir), resolved)
     return comparisons
 
 
@@ -102,37 +101,61 @@ def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolv
     ]
 
 
-def _compare(name: str, reading: Reading, summary: pd.DataFrame, resolved: Resolved) -> list[Comparison]:
-    judged = summary[summary["published"].notna() & ~summary["metric"].isin(UNJUDGED)]
+def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> list[Comparison]:
     labels = {value: "" if value == reading.default else f"{name}={value}" for value in reading.values}
+    wanted = results.cells[results.cells["reading"].isin(labels.values())]
     comparisons = []
-    for place, group in judged.groupby(["dataset", "model", "metric", "select"], sort=False):
-        dataset, model, metric, select = map(str, place)
-        lines = group.set_index("reading").to_dict("index")
-        means = {value: lines[label] for value, label in labels.items() if label in lines}
-        measured = {value: float(line["mean"]) for value, line in means.items() if line["verdict"] in COMPLETE}
-        if len(means) < 2 or reading.default not in means or len(set(measured.values())) < 2:
+    for (dataset, model, metric), paper in published_values(resolved).items():
+        if metric in UNJUDGED or paper.value is None:
             continue
-        published = float(group["published"].iloc[0])
-        distances = {value: abs(mean - published) for value, mean in measured.items()}
-        best = [value for value, distance in distances.items() if distance == min(distances.values())]
-        comparisons.append(
-            Comparison(
-                f"{spelling(dataset, resolved)} {model} {metric} ({resolved.file.spec.label}, "
-                f"{resolved.profile}, {select}, {int(group['n'].max())} cells)",
-                published,
-                {value: _measured(line) for value, line in means.items()},
-                best[0] if len(best) == 1 else "",
+        own = wanted[(wanted["dataset"] == dataset) & (wanted["model"] == model)]
+        for select, cells in own.groupby("select", sort=False):
+            table = cells.pivot(index=["run", "fold"], columns="reading", values=metric)
+            ended = cells.pivot(index=["run", "fold"], columns="reading", values="status")
+            values = [value for value, label in labels.items() if label in table]
+            table = table[[labels[value] for value in values]].set_axis(values, axis=1).astype(float)
+            ended = ended[[labels[value] for value in values]].set_axis(values, axis=1)
+            # Only cells that were run under every value that is compared.
+            asked = ended.notna().all(axis=1)
+            table, ended = table[asked], ended[asked]
+            if len(values) < 2 or reading.default not in values or not len(table) or _unmoved(table, ended):
+                continue
+            place = f"{spelling(dataset, resolved)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
+            comparisons.append(
+                Comparison(
+                    f"{place}{select}, {len(table)} cells)",
+                    float(paper.value),
+                    {value: _measured(table[value], ended[value]) for value in values},
+                    _nearest(table[(ended == "ok").all(axis=1)], float(paper.value)),
+                )
             )
-        )
     return comparisons
 
 
-def _measured(line: dict[Any, Any]) -> str:
-    if pd.isna(line["mean"]):
-        return str(line["verdict"])
-    text = fixed(float(line["mean"]), 3) + (f" ± {fixed(float(line['std']), 3)}" if pd.notna(line["std"]) else "")
-    return text if line["verdict"] in COMPLETE else f"{text} ({line['n']} ok)"
+def _unmoved(table: pd.DataFrame, ended: pd.DataFrame) -> bool:
+    return bool((ended == "ok").all(axis=None) and table.sub(table.iloc[:, 0], axis=0).eq(0).all(axis=None))
+
+
+def _measured(values: pd.Series[float], ended: pd.Series[str]) -> str:
+    means = values.groupby("run").mean()
+    bad = ended[ended != "ok"]
+    if len(bad) == len(ended):
+        return str(bad.iloc[0])
+    text = fixed(float(values.mean()), 3) + (f" ± {fixed(float(means.std(ddof=1)), 3)}" if len(means) > 1 else "")
+    return text + (f" ({len(bad)} {bad.iloc[0]})" if len(bad) else "")
+
+
+def _nearest(table: pd.DataFrame, published: float) -> str:
+    """Return the value whose mean is nearest to the published figure, if it is nearer beyond chance.
+
+    That is: its mean differs from the next nearest by more than two standard errors of the differences cell by cell.
+    """
+    if len(table) < 2:
+        return ""
+    order = (table.mean() - published).abs().sort_values().index
+    difference = table[order[0]] - table[order[1]]
+    error = float(difference.std(ddof=1)) / len(difference) ** 0.5
+    return str(order[0]) if abs(float(difference.mean())) > 2 * error else ""
 
 
 def _section(name: str, reading: Reading, comparisons: list[Comparison]) -> list[str]:
