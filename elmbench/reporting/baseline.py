@@ -126,10 +126,10 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
     tolerance = _tolerance(old.get("condition"))
     if tolerance >= UNDECIDED:
         return found
-    if not pd.isna(old.get("mcc", np.nan)):
+    if not np.isnan(_real(old, "mcc")):
         return found + _compare_counts(place, old, new)
     for metric in [name for name in old if name not in (*PLACE, "n_units", "n_test", "condition", "params", "status")]:
-        a, b = float(old[metric]), float(new.get(metric, np.nan))
+        a, b = _real(old, metric), _real(new, metric)
         # Negated, so that a figure that is no longer a number differs from one that is.
         if not (a == b or abs(a - b) <= tolerance * abs(a) or np.isnan((a, b)).all()):
             found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", f"{tolerance:.1e} relative"))
@@ -137,18 +137,24 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
 
 
 def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
-    if not pd.isna(old.get("tp", np.nan)):
-        a, b = (np.array([float(line.get(name, np.nan)) for name in COUNTS]) for line in (old, new))
+    if not np.isnan(_real(old, "tp")):
+        a, b = (np.array([_real(line, name) for name in COUNTS]) for line in (old, new))
         negatives, positives = slice(0, 2), slice(2, 4)
         # A row that is predicted otherwise leaves one count and joins another of the same true class.
         same_rows = a[negatives].sum() == b[negatives].sum() and a[positives].sum() == b[positives].sum()
         if not (same_rows and np.abs(a - b).sum() <= 2):
             return [Difference(place, ", ".join(COUNTS), _whole(a), _whole(b), "one test row predicted otherwise")]
         return []
-    right, now = (np.round(float(line["accuracy"]) * float(line["n_test"])) for line in (old, new))
+    right, now = (np.round(_real(line, "accuracy") * _real(line, "n_test")) for line in (old, new))
     if not abs(right - now) <= 1:
         return [Difference(place, "right predictions", f"{right:g}", f"{now:g}", "one test row predicted otherwise")]
     return []
+
+
+def _real(line: dict[Any, Any], name: str) -> float:
+    """Return a figure of a line, NaN where it has none."""
+    value = line.get(name)
+    return np.nan if value is None or pd.isna(value) else float(value)
 
 
 def _whole(counts: NDArray[np.float64]) -> str:
@@ -162,4 +168,4 @@ def _tolerance(condition: Any) -> float:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return bool(pd.isna(a) and pd.isna(b)) or a == b
+    return bool(pd.isna(a) and pd.isna(b)) if pd.isna(a) or pd.isna(b) else bool(a == b)

@@ -18,6 +18,8 @@ from elmbench.reporting.layouts import COUNTS, FACTS
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
 SELECTIONS = ("published", "nested", "oracle")
+_TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
+_WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
 
 
 def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) -> pd.DataFrame:
@@ -46,8 +48,7 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
             lines.append(_line(row, result))
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     frame = pd.DataFrame(lines, columns=columns)
-    counts = ["run", "fold", "n_units", "n_test", *(name for name in (*COUNTS, *FACTS) if name in columns)]
-    frame = frame.astype(dict.fromkeys(counts, "Int64"))
+    frame = frame.astype({name: "Int64" for name in _WHOLE if name in columns})
     keys = [order.key(line) for line in lines]
     return frame.iloc[sorted(range(len(frame)), key=lambda i: keys[i])].reset_index(drop=True)
 
@@ -117,8 +118,9 @@ def read_cells(path: Path) -> pd.DataFrame:
         If it is not there or is no such file.
     """
     try:
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"run": "Int64", "fold": "Int64"})
-    except FileNotFoundError:
+        types = dict.fromkeys(_TEXT, "str") | dict.fromkeys(_WHOLE, "Int64")
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
+    except (FileNotFoundError, NotADirectoryError):
         raise ElmbenchError(
             f"{path} is not there", expected="results of an earlier run", next_step=f"elmbench run {_guess(path)}"
         ) from None
@@ -135,8 +137,7 @@ def read_cells(path: Path) -> pd.DataFrame:
             expected="a table that elmbench wrote",
             next_step=f"elmbench run {_guess(path)}",
         )
-    text = [name for name in ("reading", "reason", "params") if name in frame.columns]
-    return frame.fillna(dict.fromkeys(text, ""))
+    return frame.fillna({name: "" for name in _TEXT if name in frame.columns})
 
 
 def _guess(path: Path) -> str:
