@@ -1,0 +1,147 @@
+"""cells.csv: its columns and order, what it leaves out, and that what is written is what is read."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from elmbench.errors import ElmbenchError
+from elmbench.execution.units import Row
+from elmbench.execution.store import Store
+from elmbench.reporting.cells import cells_frame, read_cells, without_folders, write_frame
+from elmbench.reporting.layouts import value_columns
+from elmbench.reporting.summary import table_order
+from elmbench.specs.catalogue import Resolved
+
+METRICS = {"mcc": 0.1 + 0.2, "gmean": 2 / 3, "accuracy": 0.9, "precision": 1.0, "recall": 0.8, "f1": 0.7}
+COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
+
+
+def result(status: str = "ok", **values: Any) -> dict[str, Any]:
+    """What the store holds of a cell."""
+    if status != "ok":
+        return {"status": status, "reason": values.pop("reason", f"it was {status}"), "warnings": []}
+    times = {"fit_seconds": 0.1, "search_seconds": 2.5, "predict_seconds": 1e-3}
+    sizes = {"n_units": 100, "condition": 1.5e6, "n_train": 379, "n_test": 190}
+    params = {"n_hidden": 100, "C": 8.0}
+    return {"status": "ok", "reason": "", "params": params, "metrics": METRICS | COUNTS, **times, **sizes} | values
+
+
+def row(model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Row:
+    place = {"dataset": "wdbc", "select": "nested", "reading": ""} | values
+    key = "" if values.get("unavailable") else "-".join(["k", *place.values(), model, str(run), str(fold)])
+    return Row(model=model, run=run, fold=fold, key=key, family="f", **place)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "results")
+
+
+@pytest.fixture
+def written(toy: Callable[..., Resolved], store: Store) -> Callable[..., pd.DataFrame]:
+    """Return the table of cells of these rows, whose results are stored as given."""
+
+    def make(rows: list[Row], results: dict[str, dict[str, Any]] | None = None) -> pd.DataFrame:
+        resolved = toy()
+        for one in rows:
+            if one.key and (results is None or one.key in results):
+                store.put(one.key, {}, results[one.key] if results else result(), "e")
+        return cells_frame(rows, store, value_columns(resolved), table_order(resolved))
+
+    return make
+
+
+def test_columns_are_those_of_the_design(written: Callable[..., pd.DataFrame]) -> None:
+    found = ",".join(written([row()]).columns)
+    assert found == (
+        "dataset,model,run,fold,select,reading,status,reason,params,"
+        "mcc,gmean,accuracy,precision,recall,f1,tn,fp,fn,tp,"
+        "fit_seconds,search_seconds,predict_seconds,n_units,condition,n_test"
+    )
+
+
+def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -> None:
+    line = written([row()]).iloc[0].to_dict()
+    assert {name: line[name] for name in METRICS | COUNTS} == METRICS | COUNTS
+    assert line["params"] == '{"C": 8.0, "n_hidden": 100}'
+    assert (line["fit_seconds"], line["search_seconds"], line["n_units"], line["n_test"]) == (0.1, 2.5, 100, 190)
+
+
+def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame]) -> None:
+    rows = [row(fold=0), row(fold=1), row(fold=2), row("K-ELM", unavailable="no file")]
+    found = written(rows, {rows[0].key: result(), rows[2].key: result("timeout", reason="> 5 s")})
+    assert found[["model", "fold", "status", "reason"]].to_numpy().tolist() == [
+        ["ELM", 0, "ok", ""],
+        ["ELM", 2, "timeout", "> 5 s"],
+        ["K-ELM", 0, "unavailable", "no file"],
+    ]
+    assert found["mcc"].isna().tolist() == [False, True, True]
+    assert written([rows[1]], {"": {}}).empty
+
+
+def test_order_of_lines(written: Callable[..., pd.DataFrame]) -> None:
+    places = itertools.product(("", "order=stored"), ("nested", "oracle"), ("ELM", "K-ELM", "ridge"), (0, 1), (0, 1))
+    expected = [row(m, run, fold, select=select, reading=reading) for reading, select, m, run, fold in places]
+    shuffled = random.Random(0).sample(expected, len(expected))
+    columns = ["reading", "select", "model", "run", "fold"]
+    found = written(shuffled)[columns].to_numpy().tolist()
+    assert found == [[getattr(r, name) for name in columns] for r in expected]
+
+
+def test_what_is_written_is_what_is_read(written: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
+    rows = [row(fold=0), row(fold=1), row("NA", run=10), row("K-ELM", unavailable='a "quoted", reason')]
+    cells = written(rows, {r.key: result() if i != 1 else result("failed") for i, r in enumerate(rows[:3])})
+    write_frame(cells, tmp_path / "cells.csv")
+    again = read_cells(tmp_path / "cells.csv")
+    # Digit for digit, and an empty text is no missing one.
+    pd.testing.assert_frame_equal(again, cells, check_dtype=False, check_exact=True)
+    assert again["reading"].tolist() == ["", "", "", ""]
+    write_frame(again, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "cells.csv").read_text()
+
+
+def test_no_reason_holds_a_path_of_this_machine(written: Callable[..., pd.DataFrame]) -> None:
+    absent = "neither /home/someone/data nor the cache holds it"
+    rows = [row(), row("K-ELM", unavailable=absent)]
+    found = written(rows, {rows[0].key: result("failed", reason="OSError: no '/home/someone/x.bin'")})
+    assert found["reason"].tolist() == ["OSError: no '.../x.bin'", "neither .../data nor the cache holds it"]
+
+
+@pytest.mark.parametrize(
+    "text", ["> 600 s", "a/b/c.csv", "https://example.org/a/b.zip", "1/2 of the rows", "expected (3, 1) and/or (3,)"]
+)
+def test_other_slashes_stay(text: str) -> None:
+    assert without_folders(text) == text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "is not there"),
+        ("", "cannot read"),
+        ("a,b\n1,2\n", "lacks the columns dataset, model, run, fold, select, reading, status"),
+        ('"broken\n', "cannot read"),
+        (b"\xff\xfe\x00", "cannot read"),
+    ],
+)
+def test_a_file_that_is_no_table_of_cells(tmp_path: Path, content: str | bytes | None, said: str) -> None:
+    path = tmp_path / "ci" / "toy" / "one" / "cells.csv"
+    path.parent.mkdir(parents=True)
+    if content is not None:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(ElmbenchError, match=said) as error:
+        read_cells(path)
+    assert "Next: elmbench run toy/one --profile ci" in str(error.value)
+
+
+def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ElmbenchError, match="is not there"):
+        read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")

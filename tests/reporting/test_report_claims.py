@@ -1,0 +1,91 @@
+"""Sentences of a paper, held against the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from made_cells import cell, folds, table_of
+
+from elmbench.specs.catalogue import Resolved
+
+Toy = Callable[..., Resolved]
+
+CLAIM: dict[str, Any] = {"says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above"}
+
+
+def claimed(toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> str:
+    """What is said of a claim."""
+    (note,) = [n for n in table_of(toy(figures, claims=[CLAIM | claim]), lines).notes if n.startswith("claim")]
+    assert note.startswith('claim "it is so" (wdbc): ')
+    return note.partition("(wdbc): ")[2]
+
+
+@pytest.mark.parametrize(
+    ("claim", "elm", "kelm", "holds"),
+    [
+        ({"is": "above"}, 0.91, 0.90, True),
+        ({"is": "above"}, 0.90, 0.90, False),
+        ({"is": "above"}, 0.89, 0.90, False),
+        ({"is": "below"}, 0.89, 0.90, True),
+        ({"is": "below"}, 0.90, 0.90, False),
+        ({"is": "close", "within": 0.0625}, 0.5625, 0.5, True),
+        ({"is": "close", "within": 0.0625}, 0.4375, 0.5, True),
+        ({"is": "close", "within": 0.0625}, 0.57, 0.5, False),
+        # Half of the other: the factor is on the other's side.
+        ({"is": "above", "factor": 0.5}, 0.46, 0.90, True),
+        ({"is": "above", "factor": 0.5}, 0.44, 0.90, False),
+        ({"is": "below", "factor": 0.85}, 0.76, 0.90, True),
+        ({"is": "below", "factor": 0.85}, 0.77, 0.90, False),
+    ],
+)
+def test_relations(toy: Toy, claim: dict[str, Any], elm: float, kelm: float, holds: bool) -> None:
+    lines = [*folds("ELM", elm, elm), *folds("K-ELM", kelm, kelm)]
+    said = claimed(toy, lines, than=["K-ELM"], **claim)
+    assert said.startswith("holds: " if holds else "does not hold: ")
+    assert said.endswith(f"mcc {elm:.4g} against K-ELM {kelm:.4g}")
+
+
+def test_others_are_all_other_columns(toy: Toy) -> None:
+    others = {"K-ELM": 0.5, "OS-ELM": 0.6, "FB-KOS-ELM": 0.7}
+    lines = [line for model, value in others.items() for line in folds(model, value, value)]
+    assert claimed(toy, [*folds("ELM", 0.8, 0.8), *lines], than="others").startswith("holds")
+    assert claimed(toy, [*folds("ELM", 0.65, 0.65), *lines], than="others").startswith("does not hold")
+
+
+def test_a_missing_column_decides_nothing(toy: Toy) -> None:
+    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
+    assert claimed(toy, lines, than=["K-ELM"]).startswith("holds")
+    undecided = "not decided, cells are missing"
+    assert claimed(toy, lines, than=["K-ELM", "OS-ELM"]) == undecided
+    assert claimed(toy, lines, than="others") == undecided
+    assert claimed(toy, lines[2:], than=["K-ELM"]) == undecided
+
+
+def test_a_column_that_the_paper_leaves_out_is_not_waited_for(toy: Toy) -> None:
+    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
+    figures = "WDBC,OS-ELM,mcc,,,excluded\nWDBC,FB-KOS-ELM,mcc,,,excluded\n"
+    assert claimed(toy, lines, figures, than="others").startswith("holds")
+
+
+@pytest.mark.parametrize("model", ["ELM", "K-ELM"])
+def test_a_mean_over_some_of_the_folds_decides_nothing(toy: Toy, model: str) -> None:
+    other = "K-ELM" if model == "ELM" else "ELM"
+    lines = [cell(model, fold=0, mcc=0.9), cell(model, fold=1, status="timeout", reason="> 5 s")]
+    assert "not decided" in claimed(toy, [*lines, *folds(other, 0.8, 0.8)], than=["K-ELM"])
+    # Nor does one whose other folds have not been run yet.
+    assert "not decided" in claimed(toy, [*lines[:1], *folds(other, 0.8, 0.8)], than=["K-ELM"])
+
+
+def test_default_readings_and_the_own_selection_decide(toy: Toy) -> None:
+    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
+    contrary = [line | {"mcc": 1 - line["mcc"]} for line in lines]
+    other_reading = [line | {"reading": "order=stored"} for line in contrary]
+    other_selection = [line | {"select": "oracle"} for line in contrary]
+    assert claimed(toy, other_reading + other_selection + lines, than=["K-ELM"]).startswith("holds")
+
+
+def test_claims_on_data_sets_that_were_not_run_are_passed_over(toy: Toy) -> None:
+    resolved = toy(datasets=["wdbc", "sylva"], claims=[CLAIM | {"dataset": "sylva", "than": ["K-ELM"]}])
+    assert not table_of(resolved, folds("ELM", 0.8, 0.8)).notes

@@ -1,0 +1,93 @@
+"""What the layouts other than that of a metric show: hyperparameters, confusion counts, facts of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from made_cells import cell, entry, folds, frame, row, table_of
+
+from elmbench.reporting.layouts import value_columns
+from elmbench.reporting.summary import summarise
+from elmbench.specs.catalogue import Resolved
+
+Toy = Callable[..., Resolved]
+
+
+def test_values_of_a_table_are_those_of_its_tasks(toy: Toy) -> None:
+    counts = ["mcc", "gmean", "accuracy", "precision", "recall", "f1", "tn", "fp", "fn", "tp"]
+    assert value_columns(toy()) == counts
+    both = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
+    assert value_columns(both) == [*counts, "nrmse", "rmse"]
+    assert value_columns(toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})) == ["nrmse", "rmse"]
+
+
+def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,L,460,,\nWDBC,ELM,C,40,,\nWDBC,K-ELM,gamma,0.03,,\n", layout="parameters")
+    lines = [
+        *[
+            line | {"params": f'{{"n_hidden": {n}, "C": 8}}'}
+            for line, n in zip(folds("ELM", 1, 1), (10, 20), strict=True)
+        ],
+        *folds("K-ELM", 1, 1, params={"gamma": 0.125, "C": 1}),
+        *folds("OS-ELM", 1, 1, params={"n_hidden": 20, "C": 8, "initial_batch": 50}),
+    ]
+    nodes = entry(resolved, lines, "n_hidden", model="ELM")
+    assert (nodes["mean"], nodes["published"], nodes["verdict"]) == (15.0, 460.0, "")
+    summary = summarise(frame(resolved, lines), resolved)
+    shown = summary.groupby("model")["metric"].agg(list).to_dict()
+    # A column shows what it searches itself, not what it takes over from another.
+    assert shown == {"ELM": ["n_hidden", "C"], "K-ELM": ["gamma", "C"]}
+
+
+def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
+    published = "".join(
+        f'WDBC,ELM,"predicted {p}, actual {a}",{v},,\n'
+        for p, a, v in [("positive", "positive", 65), ("negative", "positive", 2), ("positive", "negative", 3)]
+    )
+    resolved = toy(published, layout="confusion")
+    lines = folds("ELM", 1, 1, tn=118, fp=5, fn=4, tp=64)
+    lines[0] |= {"tp": 65}
+    assert (entry(resolved, lines, "tp")["mean"], entry(resolved, lines, "tp")["verdict"]) == (64.5, "agrees")
+    assert entry(resolved, lines, "fn")["verdict"] == "differs"
+    assert entry(resolved, lines, "tn")["published"] != entry(resolved, lines, "tn")["published"]
+    section = table_of(resolved, lines).sections[0]
+    assert [r["measure"] for r in section.rows] == ["tn", "fp", "fn", "tp"]
+    assert row(section, "ELM", "tp")["published"] == "65"
+
+
+def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(toy: Toy) -> None:
+    published = 'WDBC,ELM,"predicted positive, actual negative",6,,\n'
+    plain = toy(published, layout="confusion")
+    lines = folds("ELM", 1, 1, tn=100, fp=1, fn=6, tp=60)
+    assert entry(plain, lines, "fp")["verdict"] == "differs"
+    meant = toy(published, layout="confusion", published={"meant": {"fp": "fn", "fn": "fp"}})
+    assert entry(meant, lines, "fn")["verdict"] == "agrees"
+    assert any("fp" in note and "fn" in note for note in table_of(meant, lines).notes)
+
+
+@pytest.fixture
+def facts(toy: Toy) -> Resolved:
+    content: dict[str, Any] = {"layout": "datasets", "datasets": ["wdbc", "calhousing"], "models": {}, "grids": {}}
+    protocol = {"select": "published", "metrics": ["mcc", "nrmse"]}
+    published = "WDBC,data,features,30,,\nWDBC,data,instances,600,,\nCalhousing,data,instances,20640,,\n"
+    return toy(published, readings={}, protocol=protocol, **content)
+
+
+def test_facts_of_data_sets(facts: Resolved) -> None:
+    one = {"select": "published", "model": "data"}
+    lines = [
+        cell(**one, features=30, instances=569, classes=2, negatives=357, positives=212),
+        cell(**one, dataset="calhousing", features=8, instances=20640),
+    ]
+    table = table_of(facts, lines)
+    assert "model" not in table.columns
+    (section,) = table.sections
+    rows = {(r["dataset"], r["measure"]): r for r in section.rows}
+    assert (rows["WDBC", "features"]["value"], rows["WDBC", "features"]["verdict"]) == ("30", "agrees")
+    assert rows["WDBC", "instances"]["verdict"] == "differs"
+    assert rows["WDBC", "positives"]["value"] == "212"
+    assert rows["Calhousing", "instances"]["value"] == "20640"
+    # What a regression problem does not have is not shown for it.
+    assert ("Calhousing", "classes") not in rows

@@ -1,0 +1,141 @@
+"""summary.csv: what is averaged, over what the deviation is taken, and where a figure agrees with the published one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import cell, entry, folds, frame
+
+from elmbench.reporting.summary import COLUMNS, summarise
+from elmbench.specs.catalogue import Resolved
+
+Toy = Callable[..., Resolved]
+
+
+def test_columns_are_those_of_the_design(toy: Toy) -> None:
+    found = summarise(frame(toy(), folds("ELM", 0.8, 0.9)), toy())
+    expected = "dataset,model,metric,select,reading,mean,std,n,published,published_std,verdict"
+    assert ",".join(found.columns) == expected == ",".join(COLUMNS)
+
+
+def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
+    lines = folds("ELM", 0.8, 0.9)
+    lines += [cell(run=1, fold=0, mcc=0.1, status="diverged"), cell(run=1, fold=1, mcc=0.4)]
+    line = entry(toy("WDBC,ELM,mcc,0.7,0.5,\n"), lines)
+    assert line["mean"] == pytest.approx(0.7)
+    assert line["n"] == 3
+    assert line["verdict"] == "incomplete"
+
+
+def test_the_deviation_is_that_of_the_run_means(toy: Toy) -> None:
+    lines = [cell(run=r, fold=f, mcc=m) for r, f, m in [(0, 0, 0.8), (0, 1, 1.0), (1, 0, 0.5), (1, 1, 0.7)]]
+    of_runs = entry(toy(), lines)["std"]
+    assert of_runs == pytest.approx(np.std([0.9, 0.6], ddof=1))
+    of_folds = entry(toy(protocol={"std": "of-folds"}), lines)["std"]
+    assert of_folds == pytest.approx(np.std([0.8, 1.0, 0.5, 0.7], ddof=1))
+
+
+def test_one_run_has_no_deviation(toy: Toy) -> None:
+    assert pd.isna(entry(toy(), folds("ELM", 0.8, 0.9))["std"])
+
+
+def test_published_figures_are_in_natural_units(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,gmean_percent,88.6,1.2,\nWDBC,ELM,train_seconds,0.20,,\n")
+    lines = folds("ELM", 0.8, 0.9, gmean=0.8861)
+    line = entry(resolved, lines, "gmean")
+    assert (line["published"], line["published_std"], line["verdict"]) == (0.886, 0.012, "agrees")
+    assert entry(resolved, lines, "fit_seconds")["published"] == 0.2
+
+
+@pytest.mark.parametrize(
+    ("printed", "mean", "verdict"),
+    [
+        # One deviation and half of the last printed digit: 0.012 + 0.005.
+        ("0.93,0.012", 0.947, "agrees"),
+        ("0.93,0.012", 0.9471, "near"),
+        ("0.93,0.012", 0.913, "agrees"),
+        ("0.93,0.012", 0.9129, "near"),
+        # Two deviations and half of the last printed digit.
+        ("0.93,0.012", 0.959, "near"),
+        ("0.93,0.012", 0.9591, "differs"),
+        ("0.93,0.012", 0.901, "near"),
+        ("0.93,0.012", 0.9009, "differs"),
+        # No deviation printed: half of the last digit, then a whole one more.
+        ("0.93,", 0.935, "agrees"),
+        ("0.93,", 0.9351, "near"),
+        ("0.93,", 0.945, "near"),
+        ("0.93,", 0.9451, "differs"),
+        # More printed digits are a finer figure.
+        ("0.930,", 0.9305, "agrees"),
+        ("0.930,", 0.935, "differs"),
+    ],
+)
+def test_the_verdict_at_its_boundaries(toy: Toy, printed: str, mean: float, verdict: str) -> None:
+    assert entry(toy(f"WDBC,ELM,mcc,{printed},\n"), folds("ELM", mean, mean))["verdict"] == verdict
+
+
+def test_no_verdict_without_a_published_figure(toy: Toy) -> None:
+    line = entry(toy("WDBC,ELM,mcc,,,excluded\n"), folds("ELM", 0.8, 0.9))
+    assert line["verdict"] == ""
+    assert pd.isna(line["published"])
+
+
+@pytest.mark.parametrize("metric", ["fit_seconds", "n_units"])
+def test_times_and_sizes_are_not_judged(toy: Toy, metric: str) -> None:
+    line = entry(toy(f"WDBC,ELM,{metric},0.5,,\n"), folds("ELM", 0.8, 0.9), metric)
+    assert line["published"] == 0.5
+    assert line["verdict"] == ""
+
+
+@pytest.mark.parametrize("status", ["timeout", "out-of-memory", "diverged", "failed", "unavailable"])
+def test_an_entry_of_which_all_cells_ended_alike_says_how(toy: Toy, status: str) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9,,\n")
+    line = entry(resolved, [cell(fold=0, status=status), cell(fold=1, status=status)])
+    assert line["verdict"] == status
+    assert (pd.isna(line["mean"]), line["n"]) == (True, 0)
+    mixed = entry(resolved, [cell(fold=0, status=status), cell(fold=1, mcc=0.9)])
+    assert (mixed["verdict"], mixed["n"]) == ("incomplete", 1)
+
+
+def test_a_run_that_lacks_folds_gets_no_verdict(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9,,\n")
+    lines = folds("ELM", 0.9, 0.9)
+    assert entry(resolved, lines)["verdict"] == "agrees"
+    assert entry(resolved, [*lines, cell(run=1, fold=0, mcc=0.9)])["verdict"] == "incomplete"
+
+
+def test_folds_are_counted_by_data_set(toy: Toy) -> None:
+    outer = {"kind": "stratified-kfold", "folds": 2, "runs": 1, "except": {"wdbc": {"folds": 3}}}
+    resolved = toy("WDBC,ELM,mcc,0.9,,\n", protocol={"outer": outer})
+    assert entry(resolved, folds("ELM", 0.9, 0.9))["verdict"] == "incomplete"
+    assert entry(resolved, folds("ELM", 0.9, 0.9, 0.9))["verdict"] == "agrees"
+
+
+def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy) -> None:
+    places = [("oracle", "order=stored"), ("oracle", ""), ("nested", "order=stored"), ("nested", "")]
+    models = ["K-ELM", "ELM"]
+    lines = [
+        line
+        for select, reading in places
+        for model in models
+        for line in folds(model, 0.8, 0.9, select=select, reading=reading)
+    ]
+    summary = summarise(frame(toy(), lines), toy())
+    found = list(dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None)))
+    assert found == [
+        (reading, select, model)
+        for reading in ("", "order=stored")
+        for select in ("nested", "oracle")
+        for model in ("ELM", "K-ELM")
+    ]
+    # The table's own metrics stand before the others.
+    assert summary["metric"].tolist()[:2] == ["mcc", "fit_seconds"]
+
+
+def test_a_metric_that_is_no_number_is_shown_as_none(toy: Toy) -> None:
+    lines = folds("ELM", float("nan"), float("nan"))
+    line = entry(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
+    assert (pd.isna(line["mean"]), line["verdict"]) == (True, "")

@@ -1,0 +1,138 @@
+"""A table as it is shown: digits, endings, headings, times, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from made_cells import cell, folds, row, table_of
+
+from elmbench.reporting.tables import fixed, seconds
+from elmbench.specs.catalogue import Resolved
+
+Toy = Callable[..., Resolved]
+
+
+def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.93,0.012,\nWDBC,K-ELM,mcc,0.9,,\n")
+    lines = [*folds("ELM", 0.91234, 0.91234), *folds("ELM", 0.93234, 0.93234)]
+    for line in lines[2:]:
+        line["run"] = 1
+    lines += [*folds("K-ELM", 0.91234, 0.91234), *folds("OS-ELM", 0.91234, 0.91234)]
+    (section,) = table_of(resolved, lines).sections
+    assert row(section, "ELM")["value"] == "0.922 ± 0.014"
+    assert row(section, "ELM")["published"] == "0.93 ± 0.012"
+    assert row(section, "K-ELM")["value"] == "0.91"
+    assert (row(section, "OS-ELM")["value"], row(section, "OS-ELM")["published"]) == ("0.912", "")
+    assert {r["dataset"] for r in section.rows} == {"WDBC"}
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "shown"),
+    [
+        ("timeout", "> 600 s", "> 600 s"),
+        ("timeout", "the search before it: > 600 s", "> 600 s"),
+        ("out-of-memory", "would need about 3 GB; the limit is 2 GB", "out of memory"),
+        ("unavailable", "no data directory is given", "-"),
+        ("diverged", "a prediction is not finite", "diverged"),
+        ("failed", "ValueError: no", "failed"),
+    ],
+)
+def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(
+    toy: Toy, status: str, reason: str, shown: str
+) -> None:
+    lines = [cell(fold=i, status=status, reason=reason) for i in range(2)] + folds("K-ELM", 0.9, 0.9)
+    table = table_of(toy("WDBC,ELM,mcc,0.93,,\n"), lines)
+    assert row(table.sections[0], "ELM")["value"] == shown
+    assert row(table.sections[0], "ELM")["verdict"] == status
+    assert row(table.sections[0], "ELM")["published"] == "0.93"
+    (note,) = table.notes
+    assert reason in note
+    assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (status != "unavailable")
+
+
+def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
+    lines = [cell(fold=0, mcc=0.9), cell(fold=1, status="timeout", reason="> 5 s")]
+    table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
+    found = row(table.sections[0], "ELM")
+    assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "incomplete")
+    assert table.notes == ("wdbc ELM, nested: 1 of 2 cells timeout: > 5 s",)
+
+
+def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
+    stopped = [cell(fold=i, status="timeout", reason="> 5 s") for i in range(2)]
+    other = [line | {"reading": "order=stored", "reason": "> 60 s"} for line in stopped]
+    table = table_of(toy(), stopped + other)
+    assert [row(section, "ELM")["value"] for section in table.sections] == ["> 5 s", "> 60 s"]
+    assert table.notes[1] == "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s"
+
+
+def test_a_figure_that_the_paper_leaves_out_is_a_dash(toy: Toy) -> None:
+    table = table_of(toy("WDBC,ELM,mcc,,,excluded: unstable\n"), folds("ELM", 0.9, 0.9))
+    assert row(table.sections[0], "ELM")["published"] == "-"
+    assert "published wdbc ELM mcc: excluded: unstable" in table.notes
+
+
+def test_remarks_are_on_the_data_sets_that_are_shown(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9,,doubtful\nSylva,ELM,mcc,0.8,,cited\n", datasets=["wdbc", "sylva"])
+    assert table_of(resolved, folds("ELM", 0.9, 0.9)).notes == ("published wdbc ELM mcc: doubtful",)
+
+
+def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
+    places = [("oracle", "order=stored"), ("nested", "order=stored"), ("oracle", ""), ("nested", "")]
+    lines = [line for s, r in places for line in folds("ELM", 0.9, 0.9, select=s, reading=r)]
+    headings = [section.heading for section in table_of(toy(), lines).sections]
+    assert [heading.split(":")[0] for heading in headings] == ["nested", "oracle", "nested", "oracle"]
+    assert ["reading order=stored" in heading for heading in headings] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("reading", ["carry-over=folds", "c-grid=all-powers;carry-over=folds"])
+def test_state_carried_over_folds_is_labelled_as_leaking(toy: Toy, reading: str) -> None:
+    lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, reading=reading)]
+    default, leaking = table_of(toy(), lines).sections
+    assert "LEAKING" in leaking.heading
+    assert "LEAKING" not in default.heading
+
+
+def test_times_are_compared_as_ratios_over_the_first_model_of_a_data_set(toy: Toy) -> None:
+    published = "WDBC,ELM,train_seconds,0.5,,\nWDBC,K-ELM,train_seconds,2,,\nCalhousing,K-ELM,train_seconds,3,,\n"
+    resolved = toy(published, datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse", "fit_seconds"]})
+    lines = [*folds("ELM", 1, 1, fit_seconds=0.2), *folds("K-ELM", 1, 1, fit_seconds=1.0)]
+    lines += [line | {"dataset": "calhousing", "nrmse": 0.5, "mcc": None} for line in lines[2:]]
+    rows = table_of(resolved, lines).sections[0].rows
+    assert [r["ratio"] for r in rows] == ["1", "5", "1"]
+    assert [r["published_ratio"] for r in rows] == ["1", "4", "1"]
+    assert [r["fit"] for r in rows] == ["0.2", "1", "1"]
+    assert [r["value"] for r in rows] == ["1.000", "1.000", "0.500"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "runs", "says"),
+    [
+        ("paper", 2, "Profile paper: the protocol as printed, 2 runs."),
+        ("paper", 1, "Profile paper: the protocol as printed, 1 run of 2."),
+        ("ci", 1, "Profile ci: 1 run; not a reproduction of the printed protocol."),
+    ],
+)
+def test_a_table_says_which_profile_it_shows(toy: Toy, profile: str, runs: int, says: str) -> None:
+    lines = [line | {"run": run} for run in range(runs) for line in folds("ELM", 0.9, 0.9)]
+    table = table_of(toy(profile=profile), lines)
+    assert table.subtitle.endswith(says)
+    assert ("reproduction" in table.subtitle) == (profile != "paper")
+
+
+def test_a_metric_that_is_no_number_does_not_break_the_table(toy: Toy) -> None:
+    table = table_of(toy(), folds("ELM", float("nan"), float("nan")))
+    assert row(table.sections[0], "ELM")["value"] == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.00234, "0.0023"), (0.0467, "0.0467"), (12.3456, "12.3"), (123.4, "123"), (None, "")]
+)
+def test_seconds_have_three_figures_at_most(value: float | None, text: str) -> None:
+    assert seconds(value) == text
+
+
+def test_figures_that_have_run_away_fit_the_column() -> None:
+    assert fixed(123456789.0, 3) == "1.2e+08"
+    assert fixed(999999.0, 1) == "999999.0"
