@@ -56,6 +56,13 @@ import time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+time.sleep(float(os.environ.get("TEST_SLOW_START", 0)))
+
+
+def tell(number):
+    with open(os.environ["TEST_LOG"], "a") as log:
+        log.write(f"{number}\\n")
+
 
 class Base(ClassifierMixin, BaseEstimator):
     """Predicts by its first column; `act` comes first where there are more rows than in a warm-up."""
@@ -92,12 +99,6 @@ class Leaving(Base):
 class Killed(Base):
     def act(self, X, y):
         os.kill(os.getpid(), 9)
-
-
-class Segfault(Base):
-    def act(self, X, y):
-        import faulthandler, signal
-        os.kill(os.getpid(), signal.SIGSEGV)
 
 
 class Sleeping(Base):
@@ -138,9 +139,11 @@ class Forking(Base):
     """Leaves a child behind that has all its descriptors, and dies."""
 
     def act(self, X, y):
-        if os.fork() == 0:
+        child = os.fork()
+        if child == 0:
             time.sleep(30)
             os._exit(0)
+        tell(child)
         os.kill(os.getpid(), 9)
 
 
@@ -148,15 +151,14 @@ class Parent(Base):
     """Waits for a child of its own."""
 
     def act(self, X, y):
-        child = subprocess.Popen(["sleep", "3600"])
-        with open(os.environ["TEST_LOG"], "a") as log:
-            log.write(f"{child.pid}\\n")
+        child = subprocess.Popen(["sleep", "30"])
+        tell(child.pid)
         child.wait()
 
 
 MODELS = {
     "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
-    "segfault": Segfault, "sleeping": Sleeping, "stuck": Stuck, "leaking": Leaking, "printing": Printing,
+    "sleeping": Sleeping, "stuck": Stuck, "leaking": Leaking, "printing": Printing,
     "not-finite": NotFinite, "forking": Forking, "parent": Parent,
 }
 '''

@@ -1,0 +1,305 @@
+"""The engine: what runs, when, with what; what is kept when it stops."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmbench.execution import engine
+from elmbench.execution.engine import Event, Settings, effective_limits, pending, run_units
+from elmbench.execution.store import Store, StoreWriteError
+from elmbench.execution.units import Plan, Unit, key_of, needs
+from elmbench.specs.limits import Limits
+
+MakePlan = Callable[..., Plan]
+
+
+class InProcess:
+    """Takes the place of the sandboxes: answers at once, and keeps a diary."""
+
+    def __init__(self) -> None:
+        self.diary: list[tuple[str, dict[str, Any]]] = []
+        self.made = self.stopped = self.at_once = self.most = 0
+        self.answer: Callable[[Unit], dict[str, Any]] = lambda unit: {"status": "ok", "reason": ""}
+        self.lock = threading.Lock()
+
+    def __call__(self, plugins: tuple[str, ...], data_dir: str | None) -> InProcess:
+        self.made += 1
+        return self
+
+    def run(self, unit: Unit, inputs: dict[str, Any], limits: Limits, blas_threads: int) -> dict[str, Any]:
+        with self.lock:
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+            self.diary.append((key_of(unit), inputs))
+        try:
+            return {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit)
+        finally:
+            with self.lock:
+                self.at_once -= 1
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> InProcess:
+    double = InProcess()
+    monkeypatch.setattr(engine, "Sandbox", double)
+    return double
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "results")
+
+
+@pytest.fixture
+def plan(plan_toy: MakePlan, experiment: dict[str, Any]) -> Plan:
+    """ELM and OS-ELM by both ways of choosing, one run: 12 cells, 3 searches, 3 grids, 1 choice."""
+    experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "OS-ELM")}
+    return plan_toy(experiment, runs=1, select=("nested", "oracle"))
+
+
+def limits_of(plan: Plan, limits: Limits = Limits()) -> dict[str, Limits]:  # noqa: B008 - frozen
+    return dict.fromkeys(plan.units, limits)
+
+
+def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:
+    """Run what is pending; return it."""
+    on_event = how.pop("on_event", lambda event: None)
+    limits = limits_of(plan, how.pop("limits", Limits()))
+    todo = how.pop("todo", None) or pending(plan.units, limits, store, **how)
+    run_units(plan.units, todo, limits, store, Settings(jobs=jobs, environment="e"), on_event)
+    return todo
+
+
+# --- What is run, and when -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Store, plan: Plan, jobs: int) -> None:
+    workers.answer = lambda unit: time.sleep(random.random() / 300) or {"status": "ok", "reason": unit["kind"]}
+    events: list[Event] = []
+    assert run(plan, store, jobs, on_event=events.append) == list(plan.units)
+    ran = [key for key, _ in workers.diary]
+    assert sorted(ran) == sorted(key for key, unit in plan.units.items() if unit["kind"] != "choice")
+    assert workers.most <= jobs
+    assert workers.made <= jobs
+    assert workers.stopped == workers.made
+    for key, inputs in workers.diary:
+        assert inputs == {name: store.result(name) for name in needs(plan.units[key])}
+        assert all(result["status"] == "ok" for result in inputs.values())
+    assert all(store.get(key)["environment"] == "e" for key in plan.units)  # type: ignore[index]
+    ended = [event.key for event in events if event.kind == "end"]
+    started = [event.key for event in events if event.kind == "start"]
+    assert sorted(ended) == sorted(started) == sorted(plan.units)
+    for event in events:
+        if event.kind == "start":
+            assert set(needs(event.unit)) <= set(ended[: ended.index(event.key)])
+            assert event.result is None
+        else:
+            assert event.result == store.result(event.key)
+
+
+def test_a_choice_is_made_of_what_was_evaluated(workers: InProcess, store: Store, plan: Plan) -> None:
+    workers.answer = lambda unit: {"status": "ok", "reason": "", "scores": [0.1, 0.2, 0.9, 0.3]}
+    run(plan, store)
+    (choice,) = [store.result(key) for key, unit in plan.units.items() if unit["kind"] == "choice"]
+    assert choice is not None
+    assert choice["params"] == {"n_hidden": 20, "C": 1}
+    chosen = [inputs for key, inputs in workers.diary if plan.units[key].get("chosen") and choice in inputs.values()]
+    assert len(chosen) == 6
+
+
+def test_several_jobs_work_at_once(workers: InProcess, store: Store, plan: Plan) -> None:
+    barrier = threading.Barrier(2, timeout=20)
+    first = threading.Event()
+
+    def together(unit: Unit) -> dict[str, Any]:
+        if not first.is_set():
+            barrier.wait()
+            first.set()
+        return {"status": "ok", "reason": ""}
+
+    workers.answer = together
+    run(plan, store, jobs=2)
+    assert workers.most == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_order_of_what_is_to_do(workers: InProcess, store: Store, plan: Plan, seed: int) -> None:
+    todo = list(plan.units)
+    random.Random(seed).shuffle(todo)
+    run(plan, store, jobs=2, todo=todo)
+    done: set[str] = set()
+    for key, _ in workers.diary:
+        waited_for = {n for n in needs(plan.units[key]) if plan.units[n]["kind"] != "choice"}
+        assert waited_for <= done | {k for k, _ in workers.diary}
+        done.add(key)
+    assert all(store.result(key) for key in plan.units)
+
+
+# --- What is run again -----------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_has_nothing_to_do(workers: InProcess, store: Store, plan: Plan) -> None:
+    run(plan, store)
+    workers.diary.clear()
+    assert run(plan, store) == []
+    assert workers.diary == []
+    assert workers.made == 1
+
+
+def test_only_what_is_missing_and_what_rests_on_it(workers: InProcess, store: Store, plan: Plan) -> None:
+    run(plan, store)
+    search = next(key for key, unit in plan.units.items() if unit["kind"] == "search" and unit["fold"] == 1)
+    store._unit_path(search).unlink()
+    expected = [key for key, unit in plan.units.items() if key == search or search in needs(unit)]
+    assert len(expected) == 3
+    assert pending(plan.units, limits_of(plan), store) == expected
+    assert run(plan, store) == expected
+
+
+def test_retry_runs_what_ended_otherwise(workers: InProcess, store: Store, plan: Plan) -> None:
+    def fail_on_the_second_fold(unit: Unit) -> dict[str, Any]:
+        return {"status": "failed" if unit["fold"] == 1 and unit["model"] == "os-elm" else "ok", "reason": "x"}
+
+    workers.answer = fail_on_the_second_fold
+    run(plan, store)
+    bad = [key for key, unit in plan.units.items() if unit.get("fold") == 1 and unit.get("model") == "os-elm"]
+    assert len(bad) == 2
+    assert pending(plan.units, limits_of(plan), store) == []
+    assert pending(plan.units, limits_of(plan), store, retry=True) == bad
+    workers.answer = lambda unit: {"status": "ok", "reason": ""}
+    run(plan, store, retry=True)
+    assert pending(plan.units, limits_of(plan), store, retry=True) == []
+
+
+def test_force_runs_everything(workers: InProcess, store: Store, plan: Plan) -> None:
+    run(plan, store)
+    assert pending(plan.units, limits_of(plan), store, force=True) == list(plan.units)
+
+
+@pytest.mark.parametrize(
+    ("result", "limits", "again"),
+    [
+        ({"status": "timeout", "limit": 5.0}, Limits(seconds=5), False),
+        ({"status": "timeout", "limit": 5.0}, Limits(seconds=3), False),
+        ({"status": "timeout", "limit": 5.0}, Limits(seconds=6), True),
+        ({"status": "timeout", "limit": 5.0}, Limits(), True),
+        ({"status": "timeout", "limit": 5.0}, Limits(seconds=5, memory=10**12), False),
+        ({"status": "out-of-memory", "limit": 100}, Limits(memory=100), False),
+        ({"status": "out-of-memory", "limit": 100}, Limits(memory=101), True),
+        ({"status": "out-of-memory", "limit": None}, Limits(memory=101), False),
+        ({"status": "failed"}, Limits(), False),
+        ({"status": "diverged"}, Limits(), False),
+        ({"status": "ok"}, Limits(seconds=0.001), False),
+    ],
+)
+def test_a_larger_limit_is_another_chance(
+    store: Store, plan: Plan, result: dict[str, Any], limits: Limits, again: bool
+) -> None:
+    for key, unit in plan.units.items():
+        store.put(key, unit, {"status": "ok", "reason": ""}, "e")
+    cell = plan.rows[0].key
+    store.put(cell, plan.units[cell], {"reason": "", **result}, "e")
+    assert pending(plan.units, limits_of(plan, limits), store) == ([cell] if again else [])
+
+
+def test_limits_of_the_run_come_before_those_of_the_experiment(plan: Plan) -> None:
+    declared = limits_of(plan, Limits(seconds=10, memory=10**9))
+    found = effective_limits(plan.units, declared, Settings(limits=Limits(seconds=60)))
+    assert set(found.values()) == {Limits(60, 10**9)}
+    nothing = effective_limits(plan.units, {}, Settings())
+    assert {limits.seconds for limits in nothing.values()} == {None}
+    assert all(limits.memory for limits in nothing.values())
+
+
+# --- What happens when it stops --------------------------------------------------------------------------------------
+
+
+def test_a_failed_search_ends_its_own_cells_only(workers: InProcess, store: Store, plan: Plan) -> None:
+    workers.answer = lambda unit: {
+        "status": "failed" if unit["kind"] == "search" and unit["fold"] == 0 else "ok",
+        "reason": "r",
+    }
+    run(plan, store)
+    assert all(store.result(key) for key in plan.units)
+    handed_on = {key: inputs for key, inputs in workers.diary if any(r["status"] != "ok" for r in inputs.values())}
+    assert {plan.units[key]["fold"] for key in handed_on} == {0}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_result_that_cannot_be_kept_stops_the_run(
+    workers: InProcess, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    put, kept = store.put, []
+
+    def put_four(key: str, *rest: Any) -> None:
+        if len(kept) == 4:
+            raise StoreWriteError("cannot write: No space left on device")
+        put(key, *rest)
+        kept.append(key)
+
+    monkeypatch.setattr(store, "put", put_four)
+    with pytest.raises(StoreWriteError):
+        run(plan, store, jobs)
+    assert workers.stopped == workers.made > 0
+    # At most what was under way is lost: the next run does the rest.
+    assert len(workers.diary) <= 4 + jobs + 1
+    monkeypatch.setattr(store, "put", put)
+    assert all(store.result(key) for key in kept)
+    todo = run(plan, store, jobs)
+    assert sorted([*kept, *todo]) == sorted(plan.units)
+
+
+@pytest.mark.parametrize("moment", range(1, 8))
+def test_ctrl_c_between_two_units(workers: InProcess, store: Store, plan: Plan, moment: int) -> None:
+    """Wherever the interrupt strikes in this thread, what has been kept stays and the workers end."""
+    seen = []
+
+    def interrupt(event: Event) -> None:
+        seen.append(event)
+        if len(seen) == moment:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, store, on_event=interrupt)
+    assert workers.stopped == workers.made
+    kept = [key for key in plan.units if store.result(key)]
+    assert len(kept) >= len([event for event in seen if event.kind == "end"])
+    assert set(run(plan, store)) == set(plan.units) - set(kept)
+
+
+@pytest.mark.xfail(strict=True, reason="Ctrl-C while one result is being kept loses others that have arrived")
+def test_ctrl_c_keeps_every_result_that_has_arrived(workers: InProcess, store: Store, plan: Plan) -> None:
+    """Two workers are done; while the first result is being kept, Ctrl-C: the second result is not lost."""
+    both = threading.Barrier(2, timeout=20)
+
+    def answer(unit: Unit) -> dict[str, Any]:
+        if len(workers.diary) <= 2:
+            both.wait()
+        return {"status": "ok", "reason": ""}
+
+    workers.answer = answer
+
+    def interrupt(event: Event) -> None:
+        if event.kind == "end":
+            deadline = time.monotonic() + 5
+            while workers.at_once and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, store, jobs=2, on_event=interrupt)
+    arrived = [key for key, _ in workers.diary]
+    assert len(arrived) == 2
+    assert all(store.result(key) for key in arrived)
