@@ -1,0 +1,143 @@
+"""`elmbench data status`, `fetch` and `import`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elmbench.cli.app import app
+from elmbench.cli.state import state
+from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    from elmbench.datasets import Planned
+    from elmbench.datasets.download import Progress
+
+data_app = typer.Typer(
+    no_args_is_help=True, help="Where data sets come from; fetch or import them.", rich_markup_mode=None
+)
+app.add_typer(data_app, name="data")
+
+#: Bytes above which a download is asked for.
+_ASK_ABOVE = 500e6
+
+
+@data_app.command("status")
+def status(names: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Say for each data set where it would come from."""
+    from elmbench.cli.render import grid
+    from elmbench.datasets import status as data_status
+
+    found = data_status(names or None, state.data_dir)
+    rows = [(entry.name, entry.state, entry.where) for entry in found]
+    state.emit([entry.__dict__ for entry in found], grid(("data set", "state", "where"), rows))
+    missing = [entry.name for entry in found if entry.state == "to fetch"]
+    for entry in found:
+        if entry.state == "bad":
+            state.say(f"{entry.name}: next: {entry.next_step}")
+    if missing:
+        state.say(f"{len(missing)} to fetch; next: elmbench data fetch NAME ..., or --all")
+
+
+@data_app.command("fetch")
+def fetch(
+    names: Annotated[list[str] | None, typer.Argument()] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every data set that is not here.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Fetch again what is here.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask above 500 MB.")] = False,
+) -> None:
+    """Fetch data sets from their public sources into the cache; the only verb that needs the network."""
+    from elmbench.datasets import fetch as fetch_data
+    from elmbench.datasets import plan
+    from elmbench.datasets import status as data_status
+
+    if not names and not everything:
+        raise ElmbenchError(
+            "no data set is named", expected="names, or --all", next_step="elmbench data status shows what is missing"
+        )
+    wanted = names or [entry.name for entry in data_status(None, state.data_dir) if entry.state == "to fetch"]
+    planned = plan(wanted)
+    for entry in planned:
+        state.say(f"{entry.name}: {_size(entry.n_bytes)} from {entry.origin}")
+    _ask(planned, yes)
+    done, refused = [], []
+    for name in wanted:
+        try:
+            with _progress() as progress:
+                done.append(fetch_data(name, progress=progress, force=force))
+        except ElmbenchError as error:
+            if len(wanted) == 1:
+                raise
+            refused.append((name, error))
+            print(f"error: {name}: {error}", file=sys.stderr)
+            continue
+        state.say(f"{done[-1].name}: {'fetched' if done[-1].downloaded else 'is here already'} ({done[-1].origin})")
+    state.emit([entry.__dict__ for entry in done])
+    if refused:
+        raise typer.Exit(2)
+
+
+def _ask(planned: list[Planned], yes: bool) -> None:
+    total = sum(entry.n_bytes or 0 for entry in planned)
+    unknown = sum(entry.n_bytes is None for entry in planned)
+    if total <= _ASK_ABOVE or yes:
+        return
+    what = f"{_size(total)} in all" + (f", and {unknown} of unknown size" if unknown else "")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or state.as_json:
+        raise ElmbenchError(
+            f"this downloads {what}", expected="a yes above 500 MB", next_step="the same command with --yes"
+        )
+    typer.confirm(f"Download {what}?", abort=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """Yield what a download calls with its progress: a bar on a terminal, nothing elsewhere."""
+    if state.quiet or state.as_json or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(20), DownloadColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(address: str, n_bytes: int, total: int | None) -> None:
+            if address not in tasks:
+                tasks[address] = bar.add_task(address.rsplit("/", 1)[-1][:30], total=total)
+            bar.update(tasks[address], completed=n_bytes, total=total)
+
+        yield show
+
+
+def _size(n_bytes: float | None) -> str:
+    if n_bytes is None:
+        return "unknown size"
+    return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
+
+
+@data_app.command("import")
+def import_(
+    name: str,
+    file: Path,
+    test: Annotated[Path | None, typer.Option(help="The test rows, where FILE holds the training rows.")] = None,
+) -> None:
+    """Check a file and copy it into the data directory, under the name that it is found by."""
+    from elmbench.datasets import import_file
+
+    if state.data_dir is None:
+        raise ElmbenchError(
+            "no data directory is given",
+            expected="a folder to copy the file into",
+            next_step=f"elmbench --data-dir FOLDER data import {name} {file}",
+        )
+    data = import_file(name, file, state.data_dir, test=test)
+    rows, columns = data.X.shape
+    found = {"name": data.name, "rows": rows, "columns": columns, "checksum": data.checksum, "notes": data.notes}
+    state.emit(found, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}")
