@@ -115,6 +115,8 @@ def _plain(content: bytes, origin: str) -> bytes:
 
 def _table(content: bytes, labels: list[str] | None, source: ArchiveSource, origin: str, width: int) -> Table:
     lines = [line for line in content.split(b"\n") if line.strip()]
+    if not lines:
+        raise ElmbenchError(f"{origin} has no rows", expected="rows of values", next_step="fetch it again")
     if labels is not None and len(labels) != len(lines):
         raise ElmbenchError(
             f"{origin}: {len(lines)} rows and {len(labels)} labels",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,3 +44,11 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def sweep(folder: Path, older_than: float = 86_400.0) -> None:
+    """Remove what killed processes left half-written in a folder and below, once it is a day (in seconds) old."""
+    for partial in folder.rglob(".*.part"):
+        with contextlib.suppress(OSError):  # another process sweeps too
+            if time.time() - partial.stat().st_mtime > older_than:
+                partial.unlink()

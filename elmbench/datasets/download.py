@@ -228,7 +228,7 @@ def _part_file(folder: Path, stem: str) -> Iterator[Path]:
         finally:
             os.close(lock)
         return
-    part = folder / f"{stem}.{os.getpid()}-{secrets.token_hex(4)}.part"
+    part = folder / f".{stem}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
         yield part
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from elmbench.datasets import network
 from elmbench.datasets.bring import Job, bring, describe, file_urls, hosts
-from elmbench.datasets.cache import cache_folder
+from elmbench.datasets.cache import cache_folder, sweep
 from elmbench.datasets.download import Progress, remote_size
 from elmbench.datasets.fetched import Receipt, discard, fetched_files, keep, read_receipt
 from elmbench.datasets.load import load_source
@@ -80,6 +80,7 @@ def fetch(
         return Fetched(spec.name, f"{spec.sources[0].kind}: nothing to fetch", False)
     if not force and (origin := fetched_from(spec, cache_dir)):
         return Fetched(spec.name, origin, False)
+    sweep(cache_folder(cache_dir))
     refusals: list[tuple[NetworkSource, ElmbenchError]] = []
     for source in sources:
         try:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import tempfile
+from array import array
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,12 +103,12 @@ def _dataset(openml: Any, number: int, with_data: bool) -> Any:
             expected="the file as it was uploaded",
             next_step="try again later",
         ) from error
-    except openml.exceptions.OpenMLServerNoResult as error:
+    except (openml.exceptions.OpenMLServerNoResult, openml.exceptions.OpenMLPrivateDatasetError) as error:
         raise ElmbenchError(
-            f"{where}: {error.message}", expected="a data set of this id", next_step="correct the id in datasets.yaml"
+            f"{where}: {error.message}", expected="a public data set", next_step="correct the id in datasets.yaml"
         ) from error
     except (
-        openml.exceptions.OpenMLServerError,
+        openml.exceptions.PyOpenMLError,
         requests.exceptions.RequestException,
         urllib3.exceptions.HTTPError,
         OSError,
@@ -161,15 +162,19 @@ def _read_sparse(path: Path) -> tuple[list[str], sp.csr_matrix, dict[int, list[s
     """
     import arff
 
+    values, columns, starts = array("d"), array("q"), array("q", [0])
     try:
         with open(path, encoding="utf-8") as stream:
-            content = arff.load(stream, return_type=arff.COO, encode_nominal=True)
-    except (arff.ArffException, OSError, ValueError) as error:
+            content = arff.load(stream, return_type=arff.LOD_GEN, encode_nominal=True)
+            for row in content["data"]:  # not as coordinates: a last row without entries would be lost
+                columns.extend(row.keys())
+                values.extend(float(value) for value in row.values())
+                starts.append(len(columns))
+    except (arff.ArffException, OSError, ValueError, TypeError) as error:
         raise ElmbenchError(f"{path.name}: {error}", expected="a sparse ARFF file") from error
-    values, rows, columns = content["data"]
     names = [str(name) for name, _ in content["attributes"]]
-    n_rows = max(rows, default=-1) + 1
-    X = sp.csr_matrix((np.array(values, dtype=np.float64), (rows, columns)), shape=(n_rows, len(names)))
+    shape = (len(starts) - 1, len(names))
+    X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
     nominal = {place: kind for place, (_, kind) in enumerate(content["attributes"]) if isinstance(kind, list)}
     return names, X, nominal
 

@@ -138,7 +138,7 @@ def _read_arff(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
     rows = parsed["data"]
     columns = [np.array([row[place] for row in rows], dtype=object) for place in range(len(names))]
     for place, (_, kind) in enumerate(parsed["attributes"]):
-        if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER") and place != target:
+        if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
             columns[place] = columns[place].astype(np.float64)
     return to_table(names, columns, target, str(path))
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import yaml
+from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
+
+from elmbench.datasets import bring, download, load, network
+from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
+from elmbench.specs.files import spec_root
+
+# The package has functions of the same names.
+fetch = importlib.import_module("elmbench.datasets.fetch")
+status = importlib.import_module("elmbench.datasets.status")
 
 GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 
@@ -42,3 +56,47 @@ def folder(tmp_path: Path) -> Path:
     path = tmp_path / "data"
     path.mkdir()
     return path
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A web server on loopback; nothing is known of any host, and waiting is short."""
+    running = Server()
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.01)
+    network.forget()
+    yield running
+    running.close()
+    network.forget()
+
+
+@pytest.fixture
+def openml_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """The same server, with OpenML's client configured for it: nothing of the client is replaced."""
+    import openml
+
+    monkeypatch.setattr(openml.config, "server", server.url + API)
+    monkeypatch.setattr(openml.config, "connection_n_retries", 2)
+    return server
+
+
+@pytest.fixture
+def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], DatasetSpecs]:
+    """Put other data sets in place of those of `datasets.yaml`."""
+
+    def use(content: dict[str, Any]) -> DatasetSpecs:
+        specs = parse_dataset_specs(content, "test.yaml")
+        for module in (load, fetch, status):
+            monkeypatch.setattr(module, "load_dataset_specs", lambda: specs)
+        return specs
+
+    return use
+
+
+@pytest.fixture
+def loopback_specs(server: Server, use_specs: Callable[..., DatasetSpecs], monkeypatch: pytest.MonkeyPatch) -> Server:
+    """`datasets.yaml` as it is, but for the host of every address, which is the server on loopback."""
+    text = (spec_root() / "datasets.yaml").read_text()
+    use_specs(yaml.safe_load(re.sub(r"https://[^/\s\"]+/", server.url + "/", text)))
+    monkeypatch.setattr(bring, "ZENODO_URL", re.sub(r"https://[^/]+/", server.url + "/", bring.ZENODO_URL))
+    return server

@@ -1,0 +1,327 @@
+"""LIBSVM files, archives and Ding's sets on loopback, with the faults of real servers and real archives."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from loopback import Page, Server
+
+from elmbench.datasets import bring, fetch, load_dataset
+from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
+
+Use = Callable[[dict[str, Any]], DatasetSpecs]
+LIBSVM = "/~cjlin/libsvmtools/datasets"
+
+
+def entry(source: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "toy": {
+            "title": "Toy",
+            "task": "classification",
+            "positive": [1],
+            "shape": {"instances": 3, "features": 4, "classes": {-1: 2, 1: 1}},
+            "sources": [source],
+            "citation": "none",
+            **more,
+        }
+    }
+
+
+TEXT = b"+1 1:0.5 3:2\n-1 2:1e-3\n-1 1:7\n"
+ROWS = np.array([[0.5, 0, 2, 0], [0, 1e-3, 0, 0], [7, 0, 0, 0]])
+
+
+def check_toy() -> None:
+    data = load_dataset("toy")
+    np.testing.assert_array_equal(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), ROWS)
+    np.testing.assert_array_equal(data.y, [1, -1, -1])
+
+
+def kept(tmp_path: Path) -> list[str]:
+    return sorted(
+        str(path.relative_to(tmp_path / "cache")) for path in (tmp_path / "cache").rglob("*") if path.is_file()
+    )
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("ending", ["", ".bz2", ".xz", ".numer"])
+def test_libsvm_files_have_a_fixed_width(server: Server, use_specs: Use, ending: str, sparse: bool) -> None:
+    packed = {".bz2": bz2.compress(TEXT), ".xz": lzma.compress(TEXT)}.get(ending, TEXT)
+    server.pages["/toy" + ending] = Page(packed)
+    use_specs(entry({"kind": "libsvm", "url": f"{server.url}/toy{ending}"}, sparse=sparse))
+    assert fetch("toy").origin == f"LIBSVM toy{ending}"
+    check_toy()
+    assert not fetch("toy").downloaded
+
+
+def test_libsvm_training_and_test_part(real_data: Path, loopback_specs: Server) -> None:
+    for part, name in (("train", "a9a"), ("test", "a9a.t")):
+        content = gzip.decompress((real_data / f"adult.{part}.svm.gz").read_bytes())
+        loopback_specs.pages[f"{LIBSVM}/binary/{name}"] = Page(content)
+    fetch("Adult")
+    fetched, public = load_dataset("adult"), load_dataset("adult", real_data)
+    assert fetched.checksum == public.checksum
+    assert fetched.splits is not None
+    assert [len(rows) for rows in fetched.splits.values()] == [32561, 16281]
+
+
+@pytest.mark.parametrize("name", ["heart", "german"])
+def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) -> None:
+    content = gzip.decompress((real_data / f"{name}.svm.gz").read_bytes())
+    loopback_specs.pages[f"{LIBSVM}/binary/{name}" + (".numer" if name == "german" else "")] = Page(content)
+    fetch(name)
+    assert load_dataset(name).checksum == load_dataset(name, real_data).checksum
+
+
+def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_specs: Server, use_specs: Use) -> None:
+    spec = load_dataset_specs()["breast-cancer"]
+    frame = pd.read_csv(real_data / "breast-cancer.csv.gz", na_values="?").dropna()
+    lines = [
+        f"{row[-1]:.6f} 1:{1000000 + place} " + " ".join(f"{at}:{value}" for at, value in enumerate(row[:-1], start=2))
+        for place, row in enumerate(frame.itertuples(index=False))
+    ]
+    loopback_specs.pages[f"{LIBSVM}/binary/breast-cancer"] = Page("\n".join(lines).encode())
+    assert fetch("breast-cancer").origin == "LIBSVM breast-cancer"
+    assert load_dataset("breast-cancer").checksum == load_dataset("breast-cancer", real_data).checksum
+    assert spec.sources[1].already_prepared
+
+
+def test_repeated_lines_of_w8a_are_dropped(real_data: Path, loopback_specs: Server) -> None:
+    lines = gzip.decompress((real_data / "webpage.svm.gz").read_bytes()).splitlines()
+    repeated = b"\n".join([*lines, *lines[100:5000], b""])
+    loopback_specs.pages[f"{LIBSVM}/binary/w8a"] = Page(repeated)
+    fetch("webpage")
+    assert load_dataset("webpage").checksum == load_dataset("webpage", real_data).checksum
+
+
+def zip_bytes(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def tar_bytes(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def test_uci_arcene_and_dexter(real_data: Path, loopback_specs: Server) -> None:
+    members: dict[str, bytes] = {}
+    for part, name in (("train", "train"), ("test", "valid")):
+        lines = gzip.decompress((real_data / f"arcene.{part}.csv.gz").read_bytes()).split()[1:]
+        rows, labels = zip(*(line.rsplit(b",", 1) for line in lines), strict=True)
+        # Each line ends in a blank; the labels of the second part lie outside the folder.
+        members[f"ARCENE/arcene_{name}.data"] = b"".join(row.replace(b",", b" ") + b" \n" for row in rows)
+        members[("ARCENE/" if part == "train" else "") + f"arcene_{name}.labels"] = b"\n".join(labels) + b"\n"
+    loopback_specs.pages["/static/public/167/arcene.zip"] = Page(zip_bytes(members))
+    fetch("arcene")
+    assert load_dataset("arcene").checksum == load_dataset("arcene", real_data).checksum
+
+    members = {}
+    for part, name in (("train", "train"), ("test", "valid")):
+        lines = gzip.decompress((real_data / f"dexter.{part}.svm.gz").read_bytes()).splitlines()
+        members[f"DEXTER/dexter_{name}.data"] = b"\n".join(line.split(b" ", 1)[1] + b" " for line in lines)
+        members[f"DEXTER/dexter_{name}.labels"] = b"\n".join(line.split(b" ", 1)[0] for line in lines)
+    loopback_specs.pages["/static/public/168/dexter.zip"] = Page(zip_bytes(members))
+    fetch("dexter")
+    fetched, public = load_dataset("dexter"), load_dataset("dexter", real_data)
+    assert fetched.checksum == public.checksum
+    assert fetched.X.shape == (600, 20000)
+
+
+def test_uci_secom(loopback_specs: Server) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1567, 590)).round(4)
+    X[3, 5] = np.nan
+    rows = "\n".join(" ".join("NaN" if v != v else f"{v:.4f}" for v in row) for row in X)
+    labels = "\n".join(f'{label} "19/07/2008 11:55:00"' for label in np.repeat([-1, 1], [1463, 104]))
+    members = {"secom.names": b"", "secom.data": rows.encode(), "secom_labels.data": labels.encode()}
+    loopback_specs.pages["/static/public/179/secom.zip"] = Page(zip_bytes(members))
+    fetch("Secom")
+    data = load_dataset("secom")
+    assert (data.y == 1).sum() == 104
+    assert data.X[3, 5] == pytest.approx(np.nanmean(X[:, 5]))
+    np.testing.assert_array_equal(data.X[4:], X[4:])
+
+
+def test_uci_libras_where_imbalanced_learn_is_out_of_reach(loopback_specs: Server) -> None:
+    X = np.random.default_rng(0).random((360, 90)).round(5)
+    rows = [",".join(f"{v:.5f}" for v in row) + f",{place // 24 + 1}" for place, row in enumerate(X)]
+    content = zip_bytes({"movement_libras_1.data": b"1,2", "movement_libras.data": "\n".join(rows).encode()})
+    loopback_specs.pages["/static/public/181/libras+movement.zip"] = Page(content)
+    assert fetch("libras-move").origin.endswith("libras+movement.zip")
+    data = load_dataset("libras-move")
+    np.testing.assert_array_equal(data.X, X)
+    np.testing.assert_array_equal(np.flatnonzero(data.y == 1), np.arange(24))
+
+
+def test_the_columns_and_the_split_of_a_table(server: Server, use_specs: Use) -> None:
+    source = {
+        "kind": "archive",
+        "url": f"{server.url}/bio.tar.gz",
+        "members": {"all": {"features": "bio_train.dat"}},
+        "separator": "space",
+        "target": 2,
+        "drop": [0, 1],
+        "labels": {0: -1, 1: 1},
+        "split_in_order": True,
+    }
+    shape = {"instances": 3, "features": 4, "classes": {-1: 2, 1: 1}, "split": [2, 1]}
+    use_specs(entry(source, shape=shape))
+    lines = ["279\t1\t1\t0.5\t0\t2\t0", "279\t2\t0\t0\t1e-3\t0\t0", "280\t3\t0\t7\t0\t0\t0", ""]
+    server.pages["/bio.tar.gz"] = Page(tar_bytes({"data/bio_train.dat": "\n".join(lines).encode()}))
+    fetch("toy")
+    check_toy()
+    splits = load_dataset("toy").splits
+    assert splits is not None
+    np.testing.assert_array_equal(splits["test"], [2])
+
+
+def test_a_table_that_is_compressed_alone(server: Server, use_specs: Use) -> None:
+    use_specs(entry({"kind": "archive", "url": f"{server.url}/rows.gz"}))
+    server.pages["/rows.gz"] = Page(gzip.compress(b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"))
+    fetch("toy")
+    check_toy()
+
+
+def ding_archive(members: dict[int, tuple[np.ndarray, np.ndarray]]) -> bytes:
+    contents = {}
+    for number, (data, label) in members.items():
+        stream = io.BytesIO()
+        np.savez(stream, data=data, label=label)
+        contents[f"x{number}data.npz"] = stream.getvalue()
+    return tar_bytes(contents)
+
+
+def test_dings_sets_by_the_loader_of_imbalanced_learn(
+    real_data: Path, loopback_specs: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import imblearn.datasets
+
+    members = {}
+    for number, name in ((8, "car-eval-34"), (1, "ecoli")):
+        frame = pd.read_csv(real_data / f"{name}.csv.gz")
+        members[number] = (frame.drop(columns="target").to_numpy(float), frame["target"].to_numpy())
+    path = "/record/61452/files/benchmark-imbalanced-learn.tar.gz"
+    loopback_specs.pages[path] = Page(ding_archive(members))
+    asked: list[tuple[str, ...]] = []
+    real = imblearn.datasets.fetch_datasets
+    monkeypatch.setattr(
+        imblearn.datasets, "fetch_datasets", lambda **kwargs: asked.append(kwargs["filter_data"]) or real(**kwargs)
+    )
+    for name in ("car-eval-34", "ecoli"):
+        fetch(name)
+        assert load_dataset(name).checksum == load_dataset(name, real_data).checksum
+    assert asked == [("car_eval_34",), ("ecoli",)]
+    assert loopback_specs.paths() == [path]  # the archive is kept for the second one
+    with pytest.raises(ElmbenchError, match=r"0 files named 'x18data\.npz'"):
+        fetch("oil-spill")
+
+
+def test_a_pickle_among_dings_sets_is_not_loaded(loopback_specs: Server, use_specs: Use, tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.touch, (tmp_path / "sprung",)
+
+    stream = io.BytesIO()
+    np.savez(stream, data=np.array([Trap()], dtype=object), label=np.ones(1))
+    use_specs(entry({"kind": "imbalanced-learn", "name": "ecoli", "number": 1}))
+    path = bring.ZENODO_URL.removeprefix(loopback_specs.url)
+    loopback_specs.pages[path] = Page(tar_bytes({"x1data.npz": stream.getvalue()}))
+    with pytest.raises(ElmbenchError, match="allow_pickle"):
+        fetch("toy")
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_members_never_leave_their_folder(server: Server, use_specs: Use, kind: str, tmp_path: Path) -> None:
+    rows = b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"
+    members = {"../../../evil.csv": b"evil", "/tmp/../evil.csv": b"evil", "a/../../rows.csv": rows}
+    server.pages["/a"] = Page(zip_bytes(members) if kind == "zip" else tar_bytes(members))
+    use_specs(entry({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "rows.csv"}}}))
+    fetch("toy")
+    check_toy()
+    assert not list(tmp_path.rglob("evil*"))
+    assert not list(tmp_path.rglob("rows.csv"))
+
+
+def test_links_in_an_archive_are_not_followed(server: Server, use_specs: Use, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n")
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        info = tarfile.TarInfo("rows.csv")
+        info.type, info.linkname = tarfile.SYMTYPE, str(tmp_path / "secret.csv")
+        archive.addfile(info)
+    server.pages["/a"] = Page(stream.getvalue())
+    use_specs(entry({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "rows.csv"}}}))
+    with pytest.raises(ElmbenchError, match=r"0 files named 'rows\.csv'"):
+        fetch("toy")
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"x.data": b"1,2\n", "y/x.data": b"1,2\n"}, "2 files named 'x.data'"),
+        ({"z.data": b""}, "0 files named 'x.data'"),
+        ({"x.data": b"1,2,3,4,1\n1,2\n"}, "cannot be read"),
+        ({"x.data": b""}, "no rows"),
+    ],
+)
+def test_archives_that_are_not_what_they_should_be(
+    server: Server, use_specs: Use, members: dict[str, bytes], message: str, tmp_path: Path
+) -> None:
+    server.pages["/a"] = Page(zip_bytes(members))
+    use_specs(entry({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "x.data"}}}))
+    with pytest.raises(ElmbenchError, match=message):
+        fetch("toy")
+    assert not [name for name in kept(tmp_path) if name.startswith("datasets")]
+
+
+def test_an_archive_that_is_none(server: Server, use_specs: Use) -> None:
+    server.pages["/a"] = Page(b"<html>maintenance</html>")
+    use_specs(entry({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "x"}}}))
+    with pytest.raises(ElmbenchError, match="archive cannot be read"):
+        fetch("toy")
+
+
+def test_a_declared_checksum(server: Server, use_specs: Use, tmp_path: Path) -> None:
+    rows = b"0.5,0,2,0,1\n0,1e-3,0,0,-1\n7,0,0,0,-1\n"
+    source = {"kind": "archive", "url": f"{server.url}/a", "sha256": hashlib.sha256(rows).hexdigest()}
+    use_specs(entry(source))
+    server.pages["/a"] = Page(rows.replace(b"7", b"8"))
+    with pytest.raises(ElmbenchError, match="SHA-256"):
+        fetch("toy")
+    assert [name for name in kept(tmp_path) if not name.endswith(".lock")] == []
+    server.pages["/a"] = Page(rows)
+    fetch("toy")
+    check_toy()
+
+
+def test_rows_that_are_not_the_data_set_are_not_kept(server: Server, use_specs: Use, tmp_path: Path) -> None:
+    server.pages["/toy"] = Page(TEXT + b"-1 1:3\n")
+    use_specs(entry({"kind": "libsvm", "url": f"{server.url}/toy"}))
+    with pytest.raises(ElmbenchError, match="4 rows"):
+        fetch("toy")
+    assert [name for name in kept(tmp_path) if not name.endswith(".lock")] == []
+    with pytest.raises(DataUnavailableError):
+        load_dataset("toy")

@@ -1,0 +1,373 @@
+"""OpenML on loopback: its own client, as it is, asks a server that answers as OpenML does."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from loopback import API, Server, add_openml, arff_text, refuse_openml
+
+from elmbench.datasets import fetch, load_dataset, plan
+from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.specs.datasets import DatasetSpecs
+
+Use = Callable[[dict[str, Any]], DatasetSpecs]
+
+NAMES = ["size", "colour", "flag", "class"]
+KINDS = ["NUMERIC", "{red,'light blue'}", "{0,1}", "{no,yes}"]
+ROWS = [
+    ["0.1", "red", "1", "no"],
+    ["-2.5e-7", "'light blue'", "0", "yes"],
+    ["?", "red", "0", "no"],
+    ["123456789.125", "red", "1", "yes"],
+    ["4", "'light blue'", "1", "no"],
+]
+ARFF = arff_text(NAMES, KINDS, ROWS)
+X = np.array([[0.1, 0, 1, 1], [-2.5e-7, 1, 0, 0], [123456789.125, 0, 1, 1], [4, 1, 0, 1]])
+Y = [-1, 1, 1, -1]
+
+
+def toy(**source: Any) -> dict[str, Any]:
+    sources = [{"kind": "openml", "id": 7, **source}]
+    return {
+        "toy": {
+            "title": "Toy",
+            "task": "classification",
+            "positive": ["yes"],
+            "shape": {"instances": 5, "features": 3, "classes": {"no": 3, "yes": 2}},
+            "prepare": [{"step": "one-hot"}, {"step": "drop-missing-rows"}],
+            "prepared": {"instances": 4, "features": 4},
+            "sources": sources,
+            "citation": "none",
+        }
+    }
+
+
+def parquet_bytes() -> bytes:
+    frame = pd.DataFrame(
+        {
+            "size": [0.1, -2.5e-7, np.nan, 123456789.125, 4],
+            "colour": pd.Categorical(["red", "light blue", "red", "red", "light blue"]),
+            "flag": pd.Categorical(["1", "0", "0", "1", "1"]),
+            "class": pd.Categorical(["no", "yes", "no", "yes", "no"]),
+        }
+    )
+    stream = io.BytesIO()
+    frame.to_parquet(stream)
+    return stream.getvalue()
+
+
+def check_toy() -> None:
+    data = load_dataset("toy")
+    assert data.feature_names == ("size", "colour=light blue", "colour=red", "flag")
+    np.testing.assert_array_equal(data.X[:, [0, 1, 3]], X[:, [0, 1, 3]])
+    np.testing.assert_array_equal(data.y, Y)
+    assert data.source == "OpenML 7"
+
+
+@pytest.mark.parametrize("gzipped", [True, False])
+def test_nominal_columns_and_missing_values(
+    openml_server: Server, use_specs: Use, tmp_path: Path, gzipped: bool
+) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF, gzipped=gzipped)
+    with pytest.raises(DataUnavailableError):
+        load_dataset("toy")
+    result = fetch("toy")
+    assert (result.name, result.origin, result.downloaded) == ("toy", "OpenML 7", True)
+    check_toy()
+    kept = sorted(path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir())
+    assert kept == [".json", ".parquet"]
+
+
+def test_what_is_there_is_not_fetched_again(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF)
+    fetch("toy")
+    n_requests = len(openml_server.requests)
+    assert not fetch("toy").downloaded
+    check_toy()
+    assert len(openml_server.requests) == n_requests
+    assert fetch("toy", force=True).downloaded
+    assert len(openml_server.requests) > n_requests
+
+
+def test_parquet_comes_first(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF, parquet=parquet_bytes())
+    fetch("toy")
+    check_toy()
+    assert not any(path.endswith(".arff") for path in openml_server.paths())
+
+
+@pytest.mark.parametrize("fault", ["no Parquet", "cut short", "missing"])
+def test_arff_comes_where_the_parquet_file_is_bad(openml_server: Server, use_specs: Use, fault: str) -> None:
+    use_specs(toy())
+    body = parquet_bytes()
+    add_openml(openml_server, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body))
+    if fault == "missing":
+        del openml_server.pages["/datasets/0000/0007/dataset_7.pq"]
+    fetch("toy")
+    check_toy()
+    assert any(path.endswith(".arff") for path in openml_server.paths())
+
+
+def test_an_inactive_data_set_is_served_by_its_id(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy(inactive=True))
+    add_openml(openml_server, 7, ARFF, status="deactivated")
+    fetch("toy")
+    check_toy()
+
+
+@pytest.mark.parametrize(("code", "message"), [(111, "Unknown dataset"), (112, "No access granted")])
+def test_412_says_what_the_server_says(openml_server: Server, use_specs: Use, code: int, message: str) -> None:
+    use_specs(toy())
+    refuse_openml(openml_server, 7, code, message)
+    with pytest.raises(ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}") as error:
+        fetch("toy")
+    assert "elmbench data import toy" in str(error.value.next_step)
+
+
+def test_the_next_source_is_asked_where_one_refuses(openml_server: Server, use_specs: Use) -> None:
+    content = toy()
+    content["toy"]["sources"].append({"kind": "openml", "id": 8})
+    use_specs(content)
+    refuse_openml(openml_server, 7, 111, "Unknown dataset")
+    add_openml(openml_server, 8, ARFF)
+    assert fetch("toy").origin == "OpenML 8"
+    assert load_dataset("toy").source == "OpenML 8"
+
+
+@pytest.mark.parametrize("path", [f"{API}/data/7", "/data/v1/download/7/rows.arff"])
+def test_a_500_that_goes_away(openml_server: Server, use_specs: Use, path: str) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF)
+    openml_server.pages[path].failures = 1
+    fetch("toy")
+    check_toy()
+
+
+def test_a_500_that_stays(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF)
+    openml_server.pages[f"{API}/data/7"].failures = 99
+    with pytest.raises(DataUnavailableError, match="OpenML 7"):
+        fetch("toy")
+
+
+@pytest.mark.parametrize("times", [1, 99])
+def test_a_body_cut_short(openml_server: Server, use_specs: Use, times: int, tmp_path: Path) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF, gzipped=False).cut = times
+    if times == 1:
+        fetch("toy")
+        check_toy()
+        return
+    with pytest.raises(DataUnavailableError, match="OpenML 7"):
+        fetch("toy")
+    assert not list((tmp_path / "cache").rglob("*.parquet"))
+
+
+def test_a_wrong_checksum(openml_server: Server, use_specs: Use, tmp_path: Path) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF, md5="0" * 32)
+    with pytest.raises(ElmbenchError, match="another checksum than its description states") as error:
+        fetch("toy")
+    assert not isinstance(error.value, DataUnavailableError)
+    assert not list((tmp_path / "cache").rglob("*.parquet"))
+
+
+def test_another_file_than_the_first_time(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF)
+    fetch("toy")
+    add_openml(openml_server, 7, ARFF.replace("0.1", "0.2"))
+    with pytest.raises(ElmbenchError, match=r"SHA-256 .*as the first time"):
+        fetch("toy", force=True)
+    check_toy()
+
+
+@pytest.mark.parametrize(
+    ("target", "default", "message"),
+    [(None, None, "no default target"), ("label", "class", "no column 'label'"), (None, "label", "no column 'label'")],
+)
+def test_a_target_that_is_not_there(
+    openml_server: Server, use_specs: Use, target: str | None, default: str | None, message: str
+) -> None:
+    use_specs(toy(target=target))
+    add_openml(openml_server, 7, ARFF, target=default)
+    with pytest.raises(ElmbenchError, match=message):
+        fetch("toy")
+
+
+@pytest.mark.parametrize("target", ["class", -1])
+def test_a_target_that_is_named_where_openml_names_none(
+    openml_server: Server, use_specs: Use, target: str | int
+) -> None:
+    use_specs(toy(target=target))
+    add_openml(openml_server, 7, ARFF, target=None)
+    fetch("toy")
+    check_toy()
+
+
+def test_columns_that_openml_ignores(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy(target="class"))
+    rows = [[str(place), *row] for place, row in enumerate(ROWS)]
+    arff = arff_text(["number", *NAMES], ["NUMERIC", *KINDS], rows)
+    more = "<oml:row_id_attribute>number</oml:row_id_attribute><oml:ignore_attribute>class</oml:ignore_attribute>"
+    add_openml(openml_server, 7, arff, target="size", more=more)
+    fetch("toy")
+    check_toy()
+
+
+@pytest.mark.parametrize("kind", ["NUMERIC", "{no,yes}"])
+def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
+    content = toy(labels={"0": "no", "1": "yes"} if kind == "NUMERIC" else {})
+    content["toy"] |= {"sparse": True, "prepare": [], "prepared": None}
+    content["toy"]["shape"]["features"] = 4
+    use_specs(content)
+    yes = "yes" if kind != "NUMERIC" else "1"
+    # Left out: 0, and of a nominal column the first category. The third value has no single-precision equal.
+    lines = ["{0 1.5}", f"{{1 2,4 {yes}}}", "{2 0.1}", f"{{4 {yes}}}", "{}"]
+    head = [f"@ATTRIBUTE x{place} NUMERIC" for place in range(4)] + [f"@ATTRIBUTE class {kind}"]
+    add_openml(openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True)
+    fetch("toy")
+    data = load_dataset("toy")
+    assert sp.issparse(data.X)
+    expected = np.zeros((5, 4))
+    expected[0, 0], expected[1, 1], expected[2, 2] = 1.5, 2, 0.1
+    np.testing.assert_array_equal(data.X.toarray(), expected)
+    np.testing.assert_array_equal(data.y, [-1, 1, -1, 1, -1])
+
+
+def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
+    content = toy(id=[7, 8])
+    content["toy"] |= {"prepare": [], "prepared": None, "shape": {**content["toy"]["shape"], "features": 2}}
+    use_specs(content)
+    labels = [row[3] for row in ROWS]
+    for number in (7, 8):
+        rows = [[str(number * place), label] for place, label in enumerate(labels)]
+        add_openml(openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], rows))
+    fetch("toy")
+    data = load_dataset("toy")
+    np.testing.assert_array_equal(data.X, np.outer(np.arange(5), [7, 8]))
+    assert data.feature_names == ("7:size", "8:size")
+    rows = [[str(place), label] for place, label in enumerate(reversed(["yes", *labels[1:]]))]
+    add_openml(openml_server, 8, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], rows))
+    with pytest.raises(ElmbenchError, match="OpenML 8 has other targets than OpenML 7"):
+        fetch("toy", force=True)
+
+
+def test_the_client_leaves_nothing_behind(
+    openml_server: Server, use_specs: Use, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tempfile
+
+    import openml
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = dict(os.environ), openml.config.get_cache_directory()
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF, parquet=b"no")
+    fetch("toy")
+    assert (dict(os.environ), openml.config.get_cache_directory()) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache"]
+    assert not [path for path in tmp_path.rglob("*") if "pkl" in path.name or "pickle" in path.name]
+
+
+def test_the_receipt_says_what_was_downloaded(openml_server: Server, use_specs: Use, tmp_path: Path) -> None:
+    import hashlib
+
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF)
+    fetch("toy")
+    (receipt,) = (tmp_path / "cache" / "datasets" / "toy").glob("*.json")
+    content = json.loads(receipt.read_text())
+    assert content["origin"] == "OpenML 7"
+    url = f"{openml_server.url}/data/v1/download/7/rows.arff"
+    assert content["downloads"] == {url: hashlib.sha256(ARFF.encode()).hexdigest()}
+    ((name, digest),) = content["files"].items()
+    assert hashlib.sha256((receipt.parent / name).read_bytes()).hexdigest() == digest
+
+
+def test_size_before_the_download_and_a_limit(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF)
+    (planned,) = plan(["toy"])
+    assert (planned.name, planned.origin, planned.n_bytes) == ("toy", "OpenML 7", len(ARFF))
+    with pytest.raises(ElmbenchError, match="OpenML 7 has 0 MB"):
+        fetch("toy", max_bytes=10)
+    assert not any(path.endswith(".arff") for path in openml_server.paths())
+    seen: list[tuple[str, int, int | None]] = []
+    fetch("toy", max_bytes=10_000, progress=lambda *now: seen.append(now))
+    assert seen[0] == ("OpenML 7", 0, None)
+    assert seen[-1] == ("OpenML 7", len(ARFF), len(ARFF))
+
+
+def real_arff(frame: pd.DataFrame, kinds: dict[str, str] | None = None) -> str:
+    kinds = kinds or {}
+    return arff_text(
+        list(frame.columns),
+        [kinds.get(str(name), "NUMERIC") for name in frame.columns],
+        [list(row) for row in frame.itertuples(index=False)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "target", "words"),
+    [
+        ("calhousing", 537, "median_house_value", {}),
+        ("diabetes", 37, "class", {"0": "tested_negative", "1": "tested_positive"}),
+        ("ionosphere", 59, "class", {}),
+        ("abalone", 183, "Class_number_of_rings", {}),
+        ("breast-cancer", 15, "Class", {"2": "benign", "4": "malignant"}),
+        ("mammography", 310, "class", {"-1": "a", "1": "b"}),
+    ],
+)
+def test_real_rows_come_out_as_from_the_public_file(
+    real_data: Path, openml_server: Server, name: str, number: int, target: str, words: dict[str, str]
+) -> None:
+    frame = pd.read_csv(real_data / f"{name}.csv.gz", dtype=str, keep_default_na=False)
+    frame = frame.rename(columns={"target": target}).replace({target: words})
+    kinds = {} if name == "calhousing" else {target: "{" + ",".join(sorted(set(frame[target]))) + "}"}
+    if "Sex" in frame:
+        kinds["Sex"] = "{M,F,I}"
+    add_openml(openml_server, number, real_arff(frame, kinds), target=target)
+    fetch(name)
+    fetched, public = load_dataset(name), load_dataset(name, real_data)
+    assert fetched.source == f"OpenML {number}"
+    assert fetched.checksum == public.checksum
+
+
+def test_abalone7_from_the_rows_of_abalone(real_data: Path, openml_server: Server, use_specs: Use) -> None:
+    from elmbench.specs.datasets import load_dataset_specs
+    from elmbench.specs.files import read_yaml, spec_root
+
+    entry = read_yaml(spec_root() / "datasets.yaml")["abalone7"]
+    assert load_dataset_specs()["abalone7"].sources[1].kind == "openml"
+    use_specs({"abalone7": {**entry, "sources": entry["sources"][1:]}})
+    frame = pd.read_csv(real_data / "abalone.csv.gz", dtype=str)
+    rings = "{" + ",".join(sorted(set(frame["target"]))) + "}"
+    add_openml(openml_server, 183, real_arff(frame, {"Sex": "{M,F,I}", "target": rings}), target="target")
+    fetch("abalone7")
+    assert load_dataset("abalone7").checksum == load_dataset("abalone7", real_data).checksum
+
+
+def test_the_six_parts_of_mfeat(real_data: Path, openml_server: Server) -> None:
+    frame = pd.read_csv(real_data / "mfeat.csv.gz", dtype=str)
+    start = 0
+    labels = (frame["target"].astype(int) + 1).astype(str)
+    for number, width in ((12, 216), (14, 76), (16, 64), (18, 6), (40979, 240), (22, 47)):
+        part = frame.iloc[:, start : start + width].assign(**{"class": labels})
+        add_openml(openml_server, number, real_arff(part, {"class": "{1,2,3,4,5,6,7,8,9,10}"}))
+        start += width
+    fetch("mfeat")
+    assert load_dataset("mfeat").checksum == load_dataset("mfeat", real_data).checksum
