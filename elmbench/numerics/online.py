@@ -69,8 +69,8 @@ class InverseState:
 
     def __post_init__(self) -> None:
         self.dictionary = np.zeros((self.n_features, 0))
-        self.targets = np.zeros((0, self.n_outputs))
-        self.weights = np.zeros((0, self.n_outputs))
+        self.targets = np.zeros((self.n_outputs, 0))
+        self.weights = np.zeros((self.n_outputs, 0))
         self.inverse = np.zeros((0, 0))
 
     def extend(self, X: Array, T: Array) -> None:
@@ -94,7 +94,8 @@ class InverseState:
             )  # fmt: skip
             if status == DRIFT:
                 m = self.size
-                self.inverse[:m, :m], self.weights[:m] = self._from_scratch()
+                self.inverse[:m, :m], weights = self._from_scratch()
+                self.weights[:, :m] = weights.T
                 self.age = 0
 
     def solution(self) -> Array:
@@ -103,7 +104,7 @@ class InverseState:
         Those of the state itself, unless round-off was seen to matter in the last rows. Then they are computed from
         scratch, and the state stays as it is: what is learnt next must not depend on who looked.
         """
-        return self._from_scratch()[1] if self._spoilt else self.weights[: self.size].copy()
+        return self._from_scratch()[1] if self._spoilt else self.weights[:, : self.size].T.copy()
 
     def inverse_matrix(self) -> Array:
         """Return the inverse of K + ridge I on the dictionary, with the care that `solution` takes."""
@@ -119,12 +120,12 @@ class InverseState:
 
     def _reserve(self, capacity: int) -> None:
         self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
-        self.targets = _enlarged(self.targets, (capacity, self.n_outputs))
-        self.weights = _enlarged(self.weights, (capacity, self.n_outputs))
+        self.targets = _enlarged(self.targets, (self.n_outputs, capacity))
+        self.weights = _enlarged(self.weights, (self.n_outputs, capacity))
         self.inverse = _enlarged(self.inverse, (capacity, capacity))
 
     def _from_scratch(self) -> tuple[Array, Array]:
-        targets = self.targets[: self.size]
+        targets = self.targets[:, : self.size].T
         return solve_from_scratch(self.dictionary[:, : self.size], targets, self.gamma, self.ridge, self.gram)
 
 
@@ -160,7 +161,7 @@ class DependencyState:
 
     def __post_init__(self) -> None:
         self.dictionary = np.zeros((self.n_features, 0))
-        self.fitted = np.zeros((0, self.n_outputs))
+        self.fitted = np.zeros((self.n_outputs, 0))
         self.factor = np.zeros((0, 0))
         self.covariance = np.zeros((0, 0))
 
@@ -185,7 +186,7 @@ class DependencyState:
         """Return the weights K^-1 c, of shape (size, n_outputs)."""
         if self.size == 0:
             return np.zeros((0, self.n_outputs))
-        weights, _ = lapack.dpotrs(self._lower(), self.fitted[: self.size], lower=1)
+        weights, _ = lapack.dpotrs(self._lower(), self.fitted[:, : self.size].T, lower=1)
         return weights
 
     def inverse_matrix(self) -> Array:
@@ -203,7 +204,7 @@ class DependencyState:
 
     def _reserve(self, capacity: int) -> None:
         self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
-        self.fitted = _enlarged(self.fitted, (capacity, self.n_outputs))
+        self.fitted = _enlarged(self.fitted, (self.n_outputs, capacity))
         self.factor = _enlarged(self.factor, (capacity, capacity))
         self.covariance = _enlarged(self.covariance, (capacity, capacity))
 

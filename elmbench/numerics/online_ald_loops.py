@@ -18,11 +18,13 @@ LEAST_DISTANCE = 1e-9
 def solve_lower(factor: Array, m: int, w: Array) -> None:
     """Replace w by the solution of L w = w; see `absorb_ald` for how L is held."""
     for j in range(m):
-        row = factor[j]
-        w_j = w[j] / row[j]
+        w_j = w[j] / factor[j, j]
         w[j] = w_j
-        for s in range(j + 1, m):
-            w[s] -= row[s] * w_j
+        # Slices, for a loop from 0 is what numba turns into vector instructions.
+        row = factor[j, j + 1 : m]
+        rest = w[j + 1 : m]
+        for s in range(m - j - 1):
+            rest[s] -= row[s] * w_j
 
 
 def solve_upper(factor: Array, m: int, a: Array) -> None:
@@ -92,7 +94,7 @@ def absorb_ald(
         np.zeros(capacity),
         np.zeros(capacity),
     )
-    point, errors = np.zeros(n_features), np.zeros(n_outputs)
+    point = np.zeros(n_features)
     pending = False  # whether P -= v v' is still to be done
     status = DONE
     t = position
@@ -110,11 +112,6 @@ def absorb_ald(
             for s in range(m):
                 a[s] = w[s]
             solve_upper(factor, m, a)
-            for o in range(n_outputs):
-                errors[o] = values[t, o]
-            for s in range(m):
-                for o in range(n_outputs):
-                    errors[o] -= a[s] * fitted[s, o]
             if pending:
                 subtract_multiply(covariance, m, v, a, h)
             else:
@@ -123,9 +120,10 @@ def absorb_ald(
             scale = max(1.0, 1.0 + inner(a, h, m))
             root = math.sqrt(scale)
             for o in range(n_outputs):
-                step = errors[o] / scale
+                row = fitted[o]
+                step = (values[t, o] - inner(a, row, m)) / scale
                 for s in range(m):
-                    fitted[s, o] += h[s] * step
+                    row[s] += h[s] * step
             for s in range(m):
                 v[s] = h[s] / root
             pending = True
@@ -140,7 +138,7 @@ def absorb_ald(
             factor[m, m] = math.sqrt(distance)
             covariance[m, m] = 1.0
             for o in range(n_outputs):
-                fitted[m, o] = values[t, o]
+                fitted[o, m] = values[t, o]
             for f in range(n_features):
                 dictionary[f, m] = point[f]
             m += 1

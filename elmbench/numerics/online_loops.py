@@ -26,43 +26,42 @@ def weight_residual(j: int, m: int, k: Array, weights: Array, targets: Array) ->
     `k` is row `j` of the regularised kernel matrix.
     """
     worst = 0.0
-    for o in range(weights.shape[1]):
-        error = targets[j, o]
+    for o in range(len(weights)):
         largest = 0.0
         for s in range(m):
-            error -= k[s] * weights[s, o]
-            largest = max(largest, abs(targets[s, o]))
+            largest = max(largest, abs(targets[o, s]))
         if largest > 0.0:
-            worst = max(worst, abs(error) / largest)
+            worst = max(worst, abs(targets[o, j] - inner(k, weights[o], m)) / largest)
     return worst
 
 
-def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array) -> int:
+def least_significant(m: int, z: Array, r: float, diagonal: Array, weights: Array, errors: Array, costs: Array) -> int:
     """Return the dictionary row whose removal costs least, `m` for the new one.
 
     The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of
     row i; for several outputs the 2-norm over them. Of equal ones the first is taken, the new row being the last.
+    `costs` is scratch.
     """
-    n_outputs = weights.shape[1]
+    cost_of_new = 0.0  # its weight is error / r, its diagonal entry 1 / r
+    for s in range(m):
+        costs[s] = 0.0
+    for o in range(len(weights)):
+        row = weights[o]
+        step = errors[o] / r
+        for s in range(m):
+            weight = row[s] - z[s] * step
+            costs[s] += weight * weight
+        cost_of_new += errors[o] * errors[o]
+    per_r = 1.0 / r
+    for s in range(m):
+        costs[s] = math.sqrt(costs[s]) / (diagonal[s] + z[s] * z[s] * per_r)
     least = math.inf
     chosen = m
     for s in range(m):
-        cost = 0.0
-        for o in range(n_outputs):
-            weight = weights[s, o] - z[s] * (errors[o] / r)
-            cost = abs(weight) if n_outputs == 1 else cost + weight * weight
-        if n_outputs > 1:
-            cost = math.sqrt(cost)
-        cost /= inverse[s, s] + z[s] * z[s] / r
-        if cost < least:
-            least = cost
+        if costs[s] < least:
+            least = costs[s]
             chosen = s
-    cost = 0.0  # of the new row: its weight is error / r and its diagonal entry 1 / r
-    for o in range(n_outputs):
-        cost = abs(errors[o]) if n_outputs == 1 else cost + errors[o] * errors[o]
-    if n_outputs > 1:
-        cost = math.sqrt(cost)
-    return m if cost < least else chosen
+    return m if math.sqrt(cost_of_new) < least else chosen
 
 
 def absorb(
@@ -109,7 +108,10 @@ def absorb(
     n_outputs = values.shape[1]
     capacity = len(inverse)
     k, z, u, v = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    diagonal, costs = np.zeros(capacity), np.zeros(capacity)
     point, errors = np.zeros(n_features), np.zeros(n_outputs)
+    for s in range(m):
+        diagonal[s] = inverse[s, s]
     pending = 0
     status = DONE
     t = position
@@ -145,15 +147,12 @@ def absorb(
             # Off by at least the difference: adding that to the ridge of this row keeps the error from growing.
             r = floor + (floor - r)
         for o in range(n_outputs):  # line 8
-            errors[o] = values[t, o]
-        for s in range(m):
-            for o in range(n_outputs):
-                errors[o] -= k[s] * weights[s, o]
+            errors[o] = values[t, o] - inner(k, weights[o], m)
         slot = m
         if m == budget:
-            slot = least_significant(m, z, r, inverse, weights, errors)
+            slot = least_significant(m, z, r, diagonal, weights, errors, costs)
             if slot < m:
-                removed = inverse[slot, slot]
+                removed = diagonal[slot]
                 # A diagonal entry of the inverse is at least that of the matrix, inverted.
                 if not removed * (ridge + 1.0) >= 0.5 and age > 0:
                     status = DRIFT
@@ -166,20 +165,23 @@ def absorb(
                 shift = z[slot] / removed
                 r += z[slot] * shift
                 for o in range(n_outputs):
-                    errors[o] += shift * weights[slot, o]
+                    errors[o] += shift * weights[o, slot]
                 for s in range(m):
                     z[s] -= column[s] * shift
                     v[s] = column[s] / root
                 for o in range(n_outputs):
-                    share = weights[slot, o] / removed
+                    row = weights[o]
+                    share = row[slot] / removed
                     for s in range(m):
-                        weights[s, o] -= column[s] * share
+                        row[s] -= column[s] * share
                 for s in range(m):
                     inverse[slot, s] = 0.0
                     inverse[s, slot] = 0.0
+                diagonal[slot] = 0.0
                 v[slot] = 0.0
                 pending = 2
         else:
+            diagonal[m] = 0.0
             m += 1
             pending = 1
         if slot < m:
@@ -187,12 +189,15 @@ def absorb(
             for s in range(m):  # line 7: Q grows by w w' with w = [z; -1] / sqrt(r)
                 u[s] = z[s] / root
             u[slot] = -1.0 / root
+            for s in range(m):  # as the pending update will leave it, to the last bit
+                diagonal[s] += u[s] * u[s] if pending == 1 else u[s] * u[s] - v[s] * v[s]
             for o in range(n_outputs):  # line 9
+                row = weights[o]
                 step = errors[o] / r
                 for s in range(m):
-                    weights[s, o] -= z[s] * step
-                weights[slot, o] = step
-                targets[slot, o] = values[t, o]
+                    row[s] -= z[s] * step
+                row[slot] = step
+                targets[o, slot] = values[t, o]
             for f in range(n_features):
                 dictionary[f, slot] = point[f]
         # else the new row was the least significant: removing it again leaves everything as it was.

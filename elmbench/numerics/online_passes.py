@@ -7,8 +7,8 @@ last bit, every inner loop runs along a row and adds up no scalar, and a result 
 machine's vectors. Updates are applied in the pass that multiplies the inverse with the next kernel row, so that a row
 costs one pass over the inverse.
 
-Shapes: a dictionary is held as columns, (n_features, capacity); targets and weights as (capacity, n_outputs); square
-matrices as (capacity, capacity), of which the leading `m` rows and columns are in use and the rest are zero.
+Shapes: a dictionary is held as columns, (n_features, capacity), and so are targets and weights, (n_outputs,
+capacity); square matrices as (capacity, capacity). The leading `m` columns (and rows) are in use and the rest are zero.
 `gram` is either empty or a kernel matrix that was computed before; then the only "feature" of a row is its number.
 """
 

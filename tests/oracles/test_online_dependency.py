@@ -54,7 +54,9 @@ def test_weights_are_the_dense_least_squares_solution_at_each_row(problem, thres
         assert np.array_equal(rows_of(state), problem.X[kept])
         inverse, ours = state.inverse_matrix(), state.solution()
         condition = np.linalg.cond(dense.kernel(problem.X[kept], problem.X[kept], problem.gamma))
-        assert_allclose(state.fitted[: state.size], values, rtol=0, atol=1e-11 * condition * np.abs(problem.T).max())
+        assert_allclose(
+            state.fitted[:, : state.size].T, values, rtol=0, atol=1e-11 * condition * np.abs(problem.T).max()
+        )
         assert_allclose(ours, weights, rtol=0, atol=1e-11 * condition * (1 + np.abs(weights).max()))
         assert_allclose(
             inverse @ dense.kernel(problem.X[kept], problem.X[kept], problem.gamma),
@@ -129,6 +131,6 @@ def test_blocks_do_not_matter(problem, threshold, data):
         start = stop
     m = whole.size
     assert np.array_equal(rows_of(whole), rows_of(cut))
-    assert np.array_equal(whole.fitted[:m], cut.fitted[:m])
+    assert np.array_equal(whole.fitted[:, :m], cut.fitted[:, :m])
     assert np.array_equal(whole.factor[:m, :m], cut.factor[:m, :m])
     assert np.array_equal(whole.covariance[:m, :m], cut.covariance[:m, :m])

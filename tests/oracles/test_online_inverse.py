@@ -18,7 +18,7 @@ def state_of(problem, **options):
 
 
 def rows_of(state):
-    return state.dictionary[:, : state.size].T, state.targets[: state.size]
+    return state.dictionary[:, : state.size].T, state.targets[:, : state.size].T
 
 
 def assert_solves(state, problem):
@@ -94,7 +94,9 @@ def test_hundreds_of_swaps_do_not_wear_the_inverse_out(kind):
     D, T = rows_of(state)
     A = dense.regularised(D, problem.gamma, problem.C)
     assert_allclose(state.inverse[:30, :30], np.linalg.inv(A), rtol=0, atol=1e-8 * np.abs(np.linalg.inv(A)).max())
-    assert_allclose(state.weights[:30], np.linalg.solve(A, T), rtol=0, atol=1e-7 * (1 + np.abs(state.weights).max()))
+    assert_allclose(
+        state.weights[0, :30, None], np.linalg.solve(A, T), rtol=0, atol=1e-7 * (1 + np.abs(state.weights).max())
+    )
 
 
 @pytest.mark.parametrize("budget", [60, 10**6])
@@ -133,17 +135,17 @@ def test_an_inverse_found_spoilt_is_computed_from_scratch():
     D, T = rows_of(spoilt)
     A = dense.regularised(D, problem.gamma, problem.C)
     assert_allclose(spoilt.inverse[:50, :50] @ A, np.eye(50), atol=1e-10)
-    assert_allclose(A @ spoilt.weights[:50], T, atol=1e-10)
+    assert_allclose(A @ spoilt.weights[:, :50].T, T, atol=1e-10)
 
 
 def test_weights_found_spoilt_are_computed_from_scratch():
     problem = make("plain", 400, 3, 2, 1.0, 100.0, 4)
     state = state_of(problem, budget=50)
     state.extend(problem.X[:130], problem.T[:130])
-    state.weights[:, 1] *= 1.01
+    state.weights[1] *= 1.01
     state.extend(problem.X[130:200], problem.T[130:200])
     D, T = rows_of(state)
-    assert_allclose(dense.regularised(D, problem.gamma, problem.C) @ state.weights[:50], T, atol=1e-10)
+    assert_allclose(dense.regularised(D, problem.gamma, problem.C) @ state.weights[:, :50].T, T, atol=1e-10)
 
 
 @settings(max_examples=25, deadline=None)
@@ -157,10 +159,8 @@ def test_blocks_do_not_matter(problem, budget, data):
         cut.extend(problem.X[start:stop], problem.T[start:stop])
         cut.solution()
         start = stop
-    for name in ("dictionary", "targets", "weights", "inverse"):
-        m = whole.size
-        one, other = getattr(whole, name), getattr(cut, name)
-        if name == "dictionary":
-            one, other = one.T, other.T
-        assert np.array_equal(one[:m], other[:m]) if name != "inverse" else np.array_equal(one[:m, :m], other[:m, :m])
+    m = whole.size
+    for name in ("dictionary", "targets", "weights"):
+        assert np.array_equal(getattr(whole, name)[:, :m], getattr(cut, name)[:, :m])
+    assert np.array_equal(whole.inverse[:m, :m], cut.inverse[:m, :m])
     assert (whole.size, whole.seen, whole.age, whole.doubtful) == (cut.size, cut.seen, cut.age, cut.doubtful)
