@@ -136,8 +136,11 @@ def model_size(estimator: Any) -> int | None:
 
 
 def _condition(estimator: Any) -> float | None:
-    """Return the model's condition estimate: infinite where it is not a number, None where the model has none."""
+    """Return the model's condition estimate: infinite where it is not a number, None where the model has none.
+
+    Six digits of it: the last bits depend on where arrays lie in memory, and so on the process.
+    """
     value = getattr(estimator, "condition_", None)
     if value is None:
         return None
-    return math.inf if math.isnan(value) else float(value)
+    return math.inf if math.isnan(value) else float(f"{value:.6g}")
