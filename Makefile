@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce test lint types check baseline lock clean help
+.PHONY: reproduce results test lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -15,6 +15,24 @@ help: ## Show the targets.
 reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and print the tables.
 	$(BIN)/elmbench run kos-elm/table4 -d wdbc --jobs $(JOBS)
 	$(BIN)/elmbench run kos-elm/table6 -d mackey-glass --jobs $(JOBS)
+
+results: $(VENV)/.runtime ## Make the committed results anew; ELMBENCH_DATA_DIR must name the folder of data files.
+	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with sylva.csv and calhousing.csv"; exit 2; }
+	$(BIN)/elmbench run --paper kos-elm --jobs $(JOBS)
+	$(BIN)/elmbench run table4 table7 --profile paper -d wdbc --jobs $(JOBS)
+	$(BIN)/elmbench run table4 -d wdbc --select nested --jobs $(JOBS)
+	$(BIN)/elmbench run table4 -d wdbc --select nested --reading c-grid=all-powers --jobs $(JOBS)
+	for reading in os-start=ridge ald-threshold=as-printed carry-over=folds order=stored scaling=train; do \
+	  $(BIN)/elmbench run table4 -d wdbc --reading $$reading --jobs $(JOBS) || exit 1; done
+	$(BIN)/elmbench run table4 -d sylva -m fb-kos-elm --reading carry-over=folds --jobs $(JOBS)
+	$(BIN)/elmbench run table6 -m os-elm --reading os-start=ridge --jobs $(JOBS)
+	$(BIN)/elmbench run table6 -m ald-kos-elm --reading ald-threshold=as-printed --jobs $(JOBS)
+	$(BIN)/elmbench run table6 -d calhousing -m os-elm -m fb-kos-elm -m ald-kos-elm --reading order=stored --jobs $(JOBS)
+	$(BIN)/elmbench run table6 -d mackey-glass --reading mg-noise=0 --jobs $(JOBS)
+	for noise in 1e-4 2e-4; do \
+	  $(BIN)/elmbench run table6 -d mackey-glass -m elm -m os-elm -m fb-kos-elm -m ald-kos-elm \
+	    --reading mg-noise=$$noise --jobs $(JOBS) || exit 1; done
+	$(BIN)/elmbench report
 
 test: $(VENV)/.dev ## Run the tests.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS)

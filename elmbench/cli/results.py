@@ -53,7 +53,8 @@ def table(
     from elmbench.errors import unknown_name
     from elmbench.reporting.formats import latex, markdown
     from elmbench.reporting.results import read_commands, read_results
-    from elmbench.specs.catalogue import find_experiment, resolve
+    from elmbench.specs.catalogue import find_experiment
+    from elmbench.specs.profiles import resolve
 
     forms = ("text", "md", "csv", "latex")
     if form not in forms:

@@ -122,7 +122,7 @@ def _costs(file: ExperimentFile) -> dict[str, float]:
     from elmbench.execution.estimate import estimated_seconds
     from elmbench.execution.plan import make_plan
     from elmbench.execution.units import Request
-    from elmbench.specs.catalogue import resolve
+    from elmbench.specs.profiles import resolve
 
     costs = {}
     for profile in file.profiles:
@@ -135,8 +135,9 @@ def _costs(file: ExperimentFile) -> dict[str, float]:
 def validate() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.reporting.summary import published_values
-    from elmbench.specs.catalogue import load_catalogue, resolve
+    from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.datasets import load_dataset_specs
+    from elmbench.specs.profiles import resolve
     from elmbench.specs.registry import find_model
 
     datasets = load_dataset_specs()

@@ -9,7 +9,7 @@ from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.registry import find_model
 
 #: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
-_RATE = 2e10
+_RATE = 3e10
 #: Seconds that a fit takes however small it is.
 _OVERHEAD = 5e-4
 #: What a search over a grid saves by sharing work between candidates.
@@ -32,7 +32,7 @@ def estimated_seconds(unit: Unit) -> float:
     n = rows * (folds - 1) // folds
     entry = find_model(unit["model"])
     if unit["kind"] == "cell":
-        return 2 * _fit_seconds(entry.cost, n, shape.features, dict(unit["params"]))
+        return 1.2 * _fit_seconds(entry.cost, n, shape.features, dict(unit["params"]))
     if unit["kind"] == "search":
         repeats = unit["inner"]["folds"]
         n = min(n, unit["tune_rows"] or n) * (repeats - 1) // repeats

@@ -5,9 +5,9 @@ from __future__ import annotations
 from elmbench.errors import ElmbenchError
 from elmbench.execution.planner import DatasetPlanner
 from elmbench.execution.units import Plan, Request
-from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model, registry
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from elmbench.datasets import dataset_identity
 from elmbench.errors import DataUnavailableError
 from elmbench.execution.units import FORMAT, Plan, Request, Row, Unit, key_of
-from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.experiments import Model, Selection, Splitter
 from elmbench.specs.grids import Value
+from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model, model_version
 
 
@@ -113,6 +113,10 @@ class DatasetPlanner:
             for fold in range(self.folds):
                 if select == "nested":
                     choice = self._nested(chain, models, run, fold, identities[run])
+                if self.resolved.spec.layout == "parameters" and choice is not None:
+                    # What was chosen is all that is shown, so nothing is fitted with it.
+                    self.plan.rows.append(self._row(column, run, fold, select, choice, family))
+                    continue
                 unit = {
                     **self._common(run, fold, identities[run]),
                     **self._model(column, models),

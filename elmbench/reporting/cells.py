@@ -61,6 +61,8 @@ def _line(row: Row, result: dict[str, Any]) -> dict[str, Any]:
         "params": json.dumps(result.get("params", {}), sort_keys=True),
         **result.get("metrics", {}),
         **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
+        # A search that stands for itself, in a table of hyperparameters.
+        **({"search_seconds": result["seconds"]} if "scores" in result else {}),
     }
 
 

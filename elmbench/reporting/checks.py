@@ -10,7 +10,8 @@ from elmbench.reporting.baseline import Comparison, baseline_path, compare, upda
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.layouts import judged
 from elmbench.reporting.results import read_results, results_folder
-from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue, resolve
+from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.profiles import resolve
 
 
 class NothingToCompareError(ElmbenchError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from elmbench.reporting.summary import COMPLETE, published_values
-from elmbench.specs.catalogue import Resolved
 from elmbench.specs.experiments import Claim
+from elmbench.specs.profiles import Resolved
 
 
 def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:

@@ -14,7 +14,7 @@ from elmbench.execution.store import Store, write_atomically
 from elmbench.execution.units import Row
 from elmbench.reporting.cells import write_frame
 from elmbench.reporting.summary import table_order
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 
 def write_figures(resolved: Resolved, rows: list[Row], store: Store, folder: Path) -> list[Path]:

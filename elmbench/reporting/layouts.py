@@ -7,8 +7,8 @@ import json
 import pandas as pd
 
 from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION
-from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model
 
 COUNTS = ("tn", "fp", "fn", "tp")

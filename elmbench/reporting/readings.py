@@ -13,8 +13,9 @@ from elmbench.reporting.layouts import UNJUDGED
 from elmbench.reporting.results import Results, read_commands, read_results, results_folder
 from elmbench.reporting.summary import published_values
 from elmbench.reporting.tables import fixed, spelling
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, Resolved, load_catalogue, resolve
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
 from elmbench.specs.experiments import Reading
+from elmbench.specs.profiles import Resolved, resolve
 
 _LEAKING = "carry-over=folds"
 

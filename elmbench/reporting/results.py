@@ -18,7 +18,7 @@ from elmbench.reporting.formats import markdown
 from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import summarise, table_order
 from elmbench.reporting.tables import Table, build_table
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 
 @dataclass(frozen=True)
@@ -115,5 +115,5 @@ def read_commands(folder: Path) -> list[str]:
     """Return the commands that made a table's results, as its `environment.json` says."""
     try:
         return list(json.loads((folder / "environment.json").read_text("utf-8"))["commands"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return []

@@ -16,9 +16,10 @@ from elmbench.execution.plan import make_plan
 from elmbench.execution.store import Store
 from elmbench.execution.units import Plan, Request, Unit, needs
 from elmbench.reporting.results import Results, write_results
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, Resolved, find_experiment, load_catalogue, resolve
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits, parse_limits
+from elmbench.specs.profiles import Resolved, resolve
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import pandas as pd
 
 from elmbench.reporting.cells import Order
 from elmbench.reporting.layouts import judged, measures, values_of
-from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 ENTRY = ["dataset", "model", "select", "reading"]

@@ -12,8 +12,8 @@ import pandas as pd
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.layouts import COUNTS, FACTS, MEASURED
 from elmbench.reporting.summary import COMPLETE, ENTRY, published_values
-from elmbench.specs.catalogue import Resolved
 from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 HOW = {
@@ -127,8 +127,9 @@ def profile_line(resolved: Resolved, cells: pd.DataFrame) -> str:
     """Return which profile a table shows and what it means."""
     if resolved.spec.layout == "datasets":
         return f"Profile {resolved.profile}."
-    runs = cells["run"].nunique()
-    ran = f"{runs} run{'s' if runs != 1 else ''}"
+    numbers = cells.groupby("dataset")["run"].nunique()
+    runs, most = int(numbers.min()), int(numbers.max())
+    ran = f"{runs} run{'s' if runs != 1 else ''}" if runs == most else f"{runs} to {most} runs"
     if resolved.profile != "paper":
         return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
     planned = resolved.spec.protocol.outer.runs

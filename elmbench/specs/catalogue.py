@@ -11,7 +11,6 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.experiments import PROFILES, Experiment, Paper, Profile
 from elmbench.specs.files import parse_spec, read_yaml, spec_root
-from elmbench.specs.grids import Grid
 from elmbench.specs.published import PublishedValue, published_parameters, read_published
 
 
@@ -59,28 +58,6 @@ class ExperimentFile:
     def profiles(self) -> list[str]:
         """The profiles under which the table has something to show."""
         return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """An experiment under one profile and one choice of readings.
-
-    Attributes
-    ----------
-    file : ExperimentFile
-    spec : Experiment
-    profile : str
-    settings : Profile
-        The profile as declared.
-    reading : str
-        The readings that are not the default, as `id=value;id=value`.
-    """
-
-    file: ExperimentFile
-    spec: Experiment
-    profile: str
-    settings: Profile
-    reading: str
 
 
 @cache
@@ -240,89 +217,3 @@ def _lay_over(target: dict[str, Any], change: dict[str, Any]) -> None:
             _lay_over(target[key], value)
         else:
             target[key] = copy.deepcopy(value)
-
-
-def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
-    """Return the experiment under a profile and readings.
-
-    Parameters
-    ----------
-    file : ExperimentFile
-    profile : {"ci", "fast", "paper"}
-        A profile that the file does not describe is the printed protocol.
-    readings : dict of str to str, optional
-        Values of readings, by id; those not named keep their default.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is no such profile, reading or value.
-    """
-    if profile not in PROFILES:
-        raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
-    content = file.content
-    labels = []
-    for name, value in sorted((readings or {}).items()):
-        if name not in file.spec.readings:
-            raise ElmbenchError(
-                f"{file.id} has no reading {name!r}",
-                expected=f"one of {', '.join(file.spec.readings) or '(it has none)'}",
-                next_step="elmbench list readings",
-            )
-        reading = file.paper.readings[name]
-        if value not in reading.values:
-            raise unknown_name(f"value of reading {name}", value, list(reading.values), "elmbench list readings")
-        content = overlay(content, reading.values[value].set)
-        if value != reading.default:
-            labels.append(f"{name}={value}")
-    spec = parse_spec(Experiment, content, file.path)
-    settings = spec.profiles.get(profile, Profile())
-    if settings is None:
-        raise ElmbenchError(
-            f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite",
-            expected=f"one of {', '.join(file.profiles)}",
-            next_step=f"elmbench show {file.id}",
-        )
-    return Resolved(file, _apply(spec, settings), profile, settings, ";".join(labels))
-
-
-def _apply(spec: Experiment, profile: Profile) -> Experiment:
-    """Return the experiment with a profile's changes."""
-    outer = spec.protocol.outer
-    change: dict[str, Any] = {}
-    if profile.runs or profile.folds:
-        overrides = {
-            name: entry.model_copy(
-                update={
-                    "runs": profile.runs or entry.runs,
-                    "folds": profile.folds or entry.folds,
-                }
-            )
-            for name, entry in outer.overrides.items()
-        }
-        outer = outer.model_copy(
-            update={
-                "runs": profile.runs or outer.runs,
-                "folds": profile.folds or outer.folds,
-                "overrides": overrides,
-            }
-        )
-    protocol = spec.protocol.model_copy(update={"outer": outer, "select": profile.select or spec.protocol.select})
-    change["protocol"] = protocol
-    if profile.datasets is not None:
-        change["datasets"] = profile.datasets
-    if profile.models is not None:
-        change["models"] = {name: spec.models[name] for name in profile.models}
-    if profile.thin_grids:
-        change["grids"] = _thin(spec.grids, profile.thin_grids)
-        change["models"] = {
-            column: model.model_copy(update={"search": _thin(model.search, profile.thin_grids)})
-            if isinstance(model.search, dict)
-            else model
-            for column, model in change.get("models", spec.models).items()
-        }
-    return spec.model_copy(update=change)
-
-
-def _thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:
-    return {name: grid.thin(every) for name, grid in grids.items()}

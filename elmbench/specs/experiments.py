@@ -144,6 +144,8 @@ class Profile(Spec):
     models: tuple[str, ...] | None = None
     runs: int | None = Field(default=None, ge=1)
     folds: int | None = Field(default=None, ge=2)
+    #: Runs and folds of single data sets.
+    overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
     select: Selection | tuple[Selection, ...] | None = None
     #: Keep every n-th value of each grid.
     thin_grids: int | None = Field(default=None, ge=1)
@@ -257,7 +259,9 @@ class Experiment(Spec):
             raise ValueError("models is empty; expected at least one column")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
         places |= {
-            f"profiles.{key}.datasets": profile.datasets or () for key, profile in self.profiles.items() if profile
+            f"profiles.{key}": (*(profile.datasets or ()), *profile.overrides)
+            for key, profile in self.profiles.items()
+            if profile
         }
         places |= {"claims": [claim.dataset for claim in self.claims]}
         for kind, names in places.items():

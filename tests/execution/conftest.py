@@ -10,7 +10,8 @@ import pytest
 
 from elmbench.execution.plan import make_plan
 from elmbench.execution.units import Plan, Request
-from elmbench.specs.catalogue import find_experiment, load_catalogue, resolve
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.profiles import resolve
 from elmbench.specs.registry import load_plugin
 
 

@@ -203,7 +203,8 @@ def test_keys_are_the_same_in_every_process(plan_table: MakePlan) -> None:
     code = """
 from elmbench.execution.plan import make_plan
 from elmbench.execution.units import Request
-from elmbench.specs.catalogue import find_experiment, resolve
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
 plan = make_plan(resolve(find_experiment("table4"), "ci"), Request(datasets=("wdbc",)))
 print(*plan.units)
 """

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from elmbench.specs.catalogue import Resolved, load_catalogue, resolve
+from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
 
 HEADER = "dataset,model,metric,value,std,note\n"

@@ -11,7 +11,7 @@ from elmbench.reporting.cells import PLACE, TIMES
 from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import summarise
 from elmbench.reporting.tables import Section, Table, build_table
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 
 def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from made_cells import cell, folds, table_of
 
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
 

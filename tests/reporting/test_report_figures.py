@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from elmbench.execution.units import Row
 from elmbench.execution.store import Store
+from elmbench.execution.units import Row
 from elmbench.reporting.figures import draw_precision_recall, precision_recall, write_figures
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 Scores = tuple[np.ndarray, np.ndarray]
 

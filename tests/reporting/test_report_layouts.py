@@ -10,7 +10,7 @@ from made_cells import cell, entry, folds, frame, row, table_of
 
 from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import summarise
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
 

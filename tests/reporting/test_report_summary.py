@@ -10,7 +10,7 @@ import pytest
 from made_cells import cell, entry, folds, frame
 
 from elmbench.reporting.summary import COLUMNS, summarise
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
 

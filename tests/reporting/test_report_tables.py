@@ -8,7 +8,7 @@ import pytest
 from made_cells import cell, folds, row, table_of
 
 from elmbench.reporting.tables import fixed, seconds
-from elmbench.specs.catalogue import Resolved
+from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
 

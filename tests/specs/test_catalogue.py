@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.catalogue import Resolved, find_experiment, load_catalogue, overlay, resolve
+from elmbench.specs.catalogue import find_experiment, load_catalogue, overlay
 from elmbench.specs.experiments import PROFILES
 from elmbench.specs.files import read_yaml
+from elmbench.specs.profiles import Resolved, resolve
 
 WriteTree = Callable[..., Path]
 ALL_POWERS = [2.0**e for e in range(-8, 14)]
