@@ -1,0 +1,184 @@
+"""The regression check: the tolerance rule on both sides of each boundary, and what may become a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_cells import cell, frame
+
+from elmbench.errors import ElmbenchError
+from elmbench.reporting.baseline import Comparison, compare, update_baseline
+from elmbench.reporting.cells import TIMES, read_cells, write_frame
+from elmbench.specs.profiles import Resolved
+
+EPS = 2.220446049250313e-16
+
+COUNTED = {"mcc": 0.9, "accuracy": 0.97, "f1": 0.95, "tn": 117, "fp": 2, "fn": 4, "tp": 67}
+#: Of more than two classes there are no counts.
+CLASSES = {"mcc": 0.9, "accuracy": 0.9, "n_test": 100}
+REAL = {"nrmse": 0.5, "rmse": 12.0}
+
+
+@pytest.fixture
+def both(toy: Callable[..., Resolved], tmp_path: Path) -> Callable[..., Comparison]:
+    """Compare lines with a baseline made of other lines, both by way of their files."""
+    resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
+
+    def check(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Comparison:
+        update_baseline(frame(resolved, old), tmp_path / "one.baseline.csv")
+        write_frame(frame(resolved, new), tmp_path / "cells.csv")
+        return compare(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
+
+    return check
+
+
+def differences(found: Comparison) -> list[str]:
+    return [d.what for d in found.differences]
+
+
+@pytest.mark.parametrize(
+    ("change", "within"),
+    [
+        ({}, True),
+        # One row: a true positive becomes a false negative, a false positive a true negative.
+        ({"tp": 66, "fn": 5}, True),
+        ({"tn": 118, "fp": 1}, True),
+        # Two rows, of one class or of both.
+        ({"tp": 65, "fn": 6}, False),
+        ({"tn": 116, "fp": 3, "tp": 66, "fn": 5}, False),
+        # A row more or less, or of another true class, was not predicted otherwise: the split has changed.
+        ({"tn": 116}, False),
+        ({"tp": 66, "tn": 118}, False),
+        ({"tp": 66, "fp": 3}, False),
+        ({"tp": None, "fn": None, "tn": None, "fp": None}, False),
+        # Metrics follow from the counts, and are not compared beside them.
+        ({"mcc": 0.8999, "f1": 0.9}, True),
+    ],
+)
+def test_one_row_of_two_classes_may_be_predicted_otherwise(
+    both: Callable[..., Comparison], change: dict[str, Any], within: bool
+) -> None:
+    found = both([cell(**COUNTED)], [cell(**COUNTED | change)])
+    assert found.compared == 1
+    assert differences(found) == ([] if within else ["tn, fp, fn, tp"])
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "within"), [(0.9, True), (0.91, True), (0.89, True), (0.92, False), (0.88, False), (None, False)]
+)
+def test_one_row_of_many_classes_may_be_predicted_otherwise(
+    both: Callable[..., Comparison], accuracy: float | None, within: bool
+) -> None:
+    found = both([cell(**CLASSES)], [cell(**CLASSES | {"accuracy": accuracy})])
+    assert differences(found) == ([] if within else ["right predictions"])
+
+
+@pytest.mark.parametrize(
+    ("condition", "allowed"),
+    [
+        (None, 1e-6),
+        (1e3, 1e-6),
+        # 10 * condition * eps is 1e-6 at a condition of 4.5e8.
+        (4e8, 1e-6),
+        (1e12, 10 * 1e12 * EPS),
+        (4e13, 10 * 4e13 * EPS),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_real_figures_may_differ_by_round_off(
+    both: Callable[..., Comparison], condition: float | None, allowed: float, sign: int
+) -> None:
+    old = [cell(dataset="calhousing", condition=condition, **REAL)]
+    inside = [old[0] | {"nrmse": 0.5 * (1 + sign * 0.99 * allowed)}]
+    outside = [old[0] | {"nrmse": 0.5 * (1 + sign * 1.01 * allowed)}]
+    assert differences(both(old, inside)) == []
+    found = both(old, outside)
+    assert differences(found) == ["nrmse"]
+    assert found.differences[0].allowed == f"{allowed:.1e} relative"
+
+
+def test_the_condition_is_that_of_the_baseline(both: Callable[..., Comparison]) -> None:
+    old, new = (cell(dataset="calhousing", condition=c, nrmse=v) for c, v in [(1e3, 0.5), (1e13, 0.500005)])
+    assert differences(both([old], [new])) == ["nrmse"]
+
+
+@pytest.mark.parametrize("values", [REAL, COUNTED], ids=["real", "counted"])
+@pytest.mark.parametrize(("condition", "decides"), [(4.4e13, True), (4.6e13, False), (1e20, False)])
+def test_figures_made_of_round_off_decide_nothing(
+    both: Callable[..., Comparison], values: dict[str, Any], condition: float, decides: bool
+) -> None:
+    old = cell(condition=condition, **values)
+    other = {"nrmse": 1.0, "tn": 100, "fp": 19} if "tn" in values else {"nrmse": 1.0}
+    assert bool(differences(both([old], [old | other]))) == decides
+    # How a cell ended and the size of its model still count.
+    assert differences(both([old], [old | {"n_units": 11}])) == ["n_units"]
+    assert differences(both([old], [old | {"status": "diverged"}])) == ["status"]
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
+def test_a_figure_that_is_no_number_any_more_differs(both: Callable[..., Comparison], value: float | None) -> None:
+    old = cell(dataset="calhousing", **REAL)
+    assert differences(both([old], [old | {"rmse": value}])) == ["rmse"]
+    assert differences(both([old | {"rmse": value}], [old | {"rmse": value}])) == []
+
+
+def test_missing_and_extra_cells(both: Callable[..., Comparison]) -> None:
+    lines = [cell(model, fold=fold, **COUNTED) for model in ("ELM", "K-ELM") for fold in (0, 1)]
+    found = both(lines, lines[1:])
+    assert (found.compared, differences(found)) == (3, ["cell"])
+    assert (found.differences[0].place, found.differences[0].found) == ("wdbc ELM run 0 fold 0 nested", "missing")
+    found = both(lines[1:], lines)
+    assert (found.compared, found.differences[0].baseline) == (3, "missing")
+    # The same cell of another reading or selection is another cell.
+    found = both(lines[:1], [lines[0] | {"reading": "order=stored"}])
+    assert (found.compared, len(found.differences)) == (0, 2)
+    assert found.differences[1].place.endswith("nested order=stored")
+
+
+def test_a_cell_must_end_as_it_did(both: Callable[..., Comparison]) -> None:
+    ok, diverged = cell(**COUNTED), cell(status="diverged")
+    found = both([ok], [cell(status="timeout")]).differences[0]
+    assert (found.what, found.baseline, found.found) == ("status", "ok", "timeout")
+    assert differences(both([diverged], [ok])) == ["status"]
+    assert differences(both([diverged], [diverged])) == []
+
+
+@pytest.mark.parametrize(("size", "within"), [(10, True), (11, False), (None, False)])
+def test_the_size_of_the_model_must_be_equal(both: Callable[..., Comparison], size: int | None, within: bool) -> None:
+    assert (differences(both([cell(**COUNTED)], [cell(**COUNTED | {"n_units": size})])) == []) == within
+
+
+def test_times_and_reasons_are_not_compared(both: Callable[..., Comparison], tmp_path: Path) -> None:
+    line = cell(**COUNTED)
+    assert differences(both([line], [line | {"fit_seconds": 99.0, "search_seconds": 1.0, "reason": "x"}])) == []
+    kept = (tmp_path / "one.baseline.csv").read_text().splitlines()[0].split(",")
+    assert not {*TIMES, "reason"}.intersection(kept)
+
+
+def test_tables_of_both_tasks(both: Callable[..., Comparison]) -> None:
+    lines = [cell(**COUNTED), cell(dataset="calhousing", **REAL)]
+    assert differences(both(lines, lines)) == []
+    assert differences(both(lines, [lines[0], lines[1] | {"nrmse": 0.51}])) == ["nrmse"]
+
+
+@pytest.mark.parametrize("status", ["failed", "timeout", "out-of-memory", "unavailable"])
+def test_no_baseline_is_made_of_failures(toy: Callable[..., Resolved], tmp_path: Path, status: str) -> None:
+    path = tmp_path / "toy" / "one.baseline.csv"
+    path.parent.mkdir()
+    path.write_text("before")
+    cells = frame(toy(), [cell(fold=0, **COUNTED), cell(fold=1, status=status)])
+    with pytest.raises(ElmbenchError, match=f"1 of 2 cells ended {status}: no baseline is written") as error:
+        update_baseline(cells, path)
+    assert "Next: elmbench run toy/one --profile ci" in str(error.value)
+    assert path.read_text() == "before"
+    with pytest.raises(ElmbenchError, match="there are no cells"):
+        update_baseline(cells.iloc[:0], path)
+
+
+def test_a_baseline_of_cells_that_diverged(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+    cells = frame(toy(), [cell(fold=0, **COUNTED), cell(fold=1, status="diverged")])
+    assert update_baseline(cells, tmp_path / "b.csv") == 2
+    assert read_cells(tmp_path / "b.csv")["status"].tolist() == ["ok", "diverged"]

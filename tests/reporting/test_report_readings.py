@@ -1,0 +1,106 @@
+"""The page of readings: the same cells under each value, and which value brings the published figure back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_cells import folds, frame
+
+from elmbench.errors import ElmbenchError
+from elmbench.reporting import readings
+from elmbench.reporting.cells import write_frame
+from elmbench.reporting.readings import Comparison, compare_reading, write_readings
+from elmbench.reporting.results import results_folder
+from elmbench.specs.profiles import Resolved
+
+Toy = Callable[..., Resolved]
+FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
+
+
+@pytest.fixture
+def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[Comparison]]:
+    """Compare the reading `order` on these cells."""
+
+    def compare(lines: list[dict[str, Any]], figures: str = FIGURES) -> list[Comparison]:
+        resolved = toy(figures)
+        folder = results_folder(tmp_path, "paper", "toy/one")
+        write_frame(frame(resolved, lines), folder / "cells.csv")
+        return compare_reading("order", resolved.file.paper.readings["order"], [resolved.file], tmp_path)
+
+    return compare
+
+
+def stored(*mcc: float, **values: Any) -> list[dict[str, Any]]:
+    return folds("ELM", *mcc, reading="order=stored", **values)
+
+
+def test_the_nearer_value_fits(compared: Callable[..., list[Comparison]]) -> None:
+    (found,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
+    assert found.means == {"shuffled": "0.705", "stored": "0.895"}
+    assert (found.published, found.fits) == (0.9, "stored")
+    assert found.place == "WDBC ELM mcc (Table I, paper, nested, 2 cells)"
+    (found,) = compared([*folds("ELM", 0.90, 0.89), *stored(0.70, 0.71)])
+    assert found.fits == "shuffled"
+
+
+def test_a_difference_within_chance_decides_nothing(compared: Callable[..., list[Comparison]]) -> None:
+    (found,) = compared([*folds("ELM", 0.80, 0.89), *stored(0.88, 0.82)])
+    assert found.fits == ""
+
+
+def test_what_a_reading_does_not_move_is_left_out(compared: Callable[..., list[Comparison]]) -> None:
+    same = folds("K-ELM", 0.8, 0.8)
+    lines = [*same, *(line | {"reading": "order=stored"} for line in same)]
+    assert compared(lines, "WDBC,K-ELM,mcc,0.9,,\n") == []
+
+
+def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., list[Comparison]]) -> None:
+    more = [line | {"run": 1, "mcc": 0.1} for line in folds("ELM", 0.1, 0.1)]
+    (found,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
+    assert found.means["shuffled"] == "0.705"
+    assert "2 cells" in found.place
+
+
+def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(compared: Callable[..., list[Comparison]]) -> None:
+    lines = [*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)]
+    lines[3] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
+    (found,) = compared(lines)
+    assert (found.means["stored"], found.fits) == ("0.900 (1 diverged)", "")
+    lines[2] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
+    assert compared(lines)[0].means["stored"] == "diverged"
+
+
+def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[Comparison]]) -> None:
+    assert compared(folds("ELM", 0.7, 0.7)) == []
+    # Nor is one value enough where the default was not run.
+    assert compared(stored(0.7, 0.7)) == []
+
+
+@pytest.fixture
+def page(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    def write(lines: list[dict[str, Any]], figures: str = FIGURES) -> str:
+        resolved = toy(figures)
+        monkeypatch.setattr(readings, "load_catalogue", lambda: {"toy/one": resolved.file})
+        write_frame(frame(resolved, lines), results_folder(tmp_path, "paper", "toy/one") / "cells.csv")
+        return write_readings("toy", tmp_path).read_text()
+
+    return write
+
+
+def test_the_page(page: Callable[..., str]) -> None:
+    text = page([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
+    assert "- `shuffled` (default): any" in text
+    assert "| WDBC ELM mcc (Table I, paper, nested, 2 cells) | 0.9 | 0.705 | 0.895 | stored |" in text
+    with pytest.raises(ElmbenchError, match="no reading of toy has been run") as error:
+        page(folds("ELM", 0.70, 0.71))
+    assert "Next: elmbench run --paper toy --reading ID=VALUE" in str(error.value)
+
+
+def test_the_leaking_value_is_labelled(page: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readings, "_LEAKING", "order=stored")
+    text = page([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
+    assert "| figure | published | shuffled | stored (leaking) | fits |" in text
+    assert text.count("stored (leaking) |") == 2

@@ -1,0 +1,144 @@
+"""The files of a table: where they are, what they can be traced to, and that none is ever half-written."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from elmbench.errors import ElmbenchError
+from elmbench.execution.store import Store, StoreWriteError
+from elmbench.execution.units import Row
+from elmbench.reporting import figures
+from elmbench.reporting.results import read_commands, read_results, write_results
+from elmbench.specs.profiles import Resolved
+
+FILES = ["cells.csv", "environment.json", "figure.csv", "figure.png", "summary.csv", "table.md"]
+COMMAND = "elmbench run toy/one --profile paper -m elm"
+
+
+def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K-ELM")) -> None:
+    """Store two folds of each model, and the command that asked for them."""
+    software = store.put_environment({"python": "3.12.1", "packages": {"numpy": "2.1"}})
+    rows = []
+    for model in models:
+        for fold in (0, 1):
+            row = Row("wdbc", model, 0, fold, "nested", "", f"{model}{fold}{mcc}", "family")
+            unit = {"kind": "cell", "model": model.lower(), "version": "3", "dataset": {"identity": "abc"}}
+            outputs = {"true": [1, -1, 1], "score": [0.5, 0.1, -0.2]}
+            result = {"status": "ok", "reason": "", "metrics": {"mcc": mcc}, "params": {"C": 8}, "outputs": outputs}
+            store.put(row.key, unit, result, software)
+            rows.append(row)
+    store.add_rows("paper", "toy/one", rows, COMMAND)
+
+
+@pytest.fixture(autouse=True)
+def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are tested elsewhere; drawing them takes most of the time."""
+    monkeypatch.setattr(figures, "draw_precision_recall", lambda curves, title: curves.to_csv().encode())
+
+
+@pytest.fixture
+def resolved(toy: Callable[..., Resolved]) -> Resolved:
+    return toy("WDBC,ELM,mcc,0.9,,\n", layout="precision-recall")
+
+
+def test_files_are_where_the_design_has_them(resolved: Resolved, tmp_path: Path) -> None:
+    store = Store(tmp_path / "r")
+    fill(store)
+    results = write_results(resolved, store, tmp_path / "r")
+    assert results.folder == tmp_path / "r" / "paper" / "toy" / "one"
+    assert sorted(path.name for path in results.folder.iterdir()) == FILES
+
+
+def test_every_number_can_be_traced(resolved: Resolved, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    folder = write_results(resolved, store, tmp_path).folder
+    record = json.loads((folder / "environment.json").read_text())
+    assert record["commands"] == [COMMAND] == read_commands(folder)
+    assert f"    {COMMAND}\n" in (folder / "table.md").read_text()
+    assert (record["experiment"], record["profile"]) == ("toy/one", "paper")
+    assert record["datasets"] == {"wdbc": ["abc"]}
+    assert record["models"] == {"ELM": "elm, version 3", "K-ELM": "k-elm, version 3"}
+    assert record["environments"] == [{"cells": 4, "python": "3.12.1", "packages": {"numpy": "2.1"}}]
+    assert len(record["spec_sha256"]) == 64
+
+
+def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    written = write_results(resolved, store, tmp_path)
+    fill(store, mcc=0.1)
+    path = written.folder / "cells.csv"
+    again = read_results(resolved, tmp_path)
+    pd.testing.assert_frame_equal(again.summary, written.summary)
+    assert again.table == written.table
+    path.write_text(path.read_text().replace(",0.9,", ",0.8,"))
+    assert read_results(resolved, tmp_path).summary["mean"].iloc[0] == pytest.approx(0.8)
+    path.unlink()
+    with pytest.raises(ElmbenchError, match="is not there"):
+        read_results(resolved, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "broken_write"),
+    [
+        *(("fsync", errno.ENOSPC, i) for i in range(len(FILES))),
+        ("replace", errno.EROFS, 0),
+        ("replace", errno.EROFS, 3),
+    ],
+)
+def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
+    resolved: Resolved, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken_write: int, function: str, code: int
+) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    folder = write_results(resolved, store, tmp_path).folder
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    fill(store, mcc=0.25, models=("ELM", "K-ELM", "OS-ELM"))
+    after = {path.name: path.read_bytes() for path in write_results(resolved, store, tmp_path / "o").folder.iterdir()}
+
+    real, calls = getattr(os, function), []
+
+    def fail_in_time(*words: object) -> object:
+        calls.append(words)
+        if len(calls) > broken_write:
+            raise OSError(code, os.strerror(code))
+        return real(*words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, fail_in_time)
+        with pytest.raises(StoreWriteError, match=r"cannot write .*: " + os.strerror(code)) as error:
+            write_results(resolved, store, tmp_path)
+    assert "Next: " in str(error.value)
+    found = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert sorted(found) == FILES
+    assert [name for name in FILES if found[name] not in (before[name], after[name])] == []
+    assert sum(found[name] == after[name] != before[name] for name in FILES) <= broken_write
+    # Nothing that was computed is lost, and the same command goes on.
+    write_results(resolved, store, tmp_path)
+    assert (folder / "cells.csv").read_bytes() == after["cells.csv"]
+
+
+def test_a_folder_that_cannot_be_made(resolved: Resolved, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    (tmp_path / "paper" / "toy").mkdir(parents=True)
+    (tmp_path / "paper" / "toy" / "one").write_text("in the way")
+    with pytest.raises(StoreWriteError, match=r"cannot write .*cells\.csv") as error:
+        write_results(resolved, store, tmp_path)
+    assert "--results-dir" in str(error.value)
+    assert (tmp_path / "paper" / "toy" / "one").read_text() == "in the way"
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"a": 1}'])
+def test_commands_of_results_without_a_record(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "environment.json").write_text(content)
+    assert read_commands(tmp_path) == []
