@@ -1,0 +1,40 @@
+"""The same cells whatever the number of workers and the order, computed in real worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from elmbench.evaluation.unit import run_unit
+from elmbench.execution.engine import Settings, run_units
+from elmbench.execution.store import Store
+from elmbench.execution.units import Plan, needs
+from elmbench.specs.limits import Limits
+
+
+def untimed(result: dict[str, Any] | None) -> dict[str, Any]:
+    assert result is not None
+    return {name: value for name, value in result.items() if not name.endswith("seconds")}
+
+
+def computed(plan: Plan, folder: Path, jobs: int, *, backwards: bool = False) -> dict[str, Any]:
+    store = Store(folder)
+    todo = list(plan.units)[:: -1 if backwards else 1]
+    run_units(plan.units, todo, dict.fromkeys(plan.units, Limits()), store, Settings(jobs=jobs, environment="e"))
+    return {key: untimed(store.result(key)) for key in plan.units}
+
+
+def test_results_do_not_depend_on_jobs_or_order(plan_toy: Callable[..., Plan], experiment: Any, tmp_path: Path) -> None:
+    experiment["grids"] |= {"n_hidden": [10], "gamma": [1]}
+    experiment["protocol"]["outer"]["folds"] = 2
+    plan = plan_toy(experiment, runs=1)
+    one = computed(plan, tmp_path / "one", 1)
+    two = computed(plan, tmp_path / "two", 2, backwards=True)
+    assert one == two
+    assert {result["status"] for result in one.values()} == {"ok"}
+    # Nor on the process: here, in this one, after everything else that has run in it.
+    here: dict[str, Any] = {}
+    for key, unit in plan.units.items():
+        here[key] = run_unit(unit, {name: here[name] for name in needs(unit)}, None)
+    assert {key: untimed(result) for key, result in here.items()} == one
