@@ -106,7 +106,3 @@ def main(arguments: list[str] | None = None) -> None:
             traceback.print_exc()
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
-    except BrokenPipeError:
-        # The reader of a pipe has gone, as with `| head`: not our error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        raise SystemExit(0) from None

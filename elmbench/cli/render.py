@@ -121,9 +121,11 @@ def _values(values: Sequence[Any]) -> str:
 def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
     """Return each reading as a block: its question, the tables that have it, its values."""
     parts: list[RenderableType] = []
-    for name in dict.fromkeys(line["reading"] for line in lines):
-        own = [line for line in lines if line["reading"] == name]
-        parts += [Text(f"{name}: {own[0]['question']}", style="bold"), Text(f"in {', '.join(own[0]['tables'])}")]
-        parts.append(grid(("value", "meaning"), [(line["value"], line["meaning"]) for line in own]))
+    # Two papers may leave the same thing open, each with a question of its own.
+    for name, question in dict.fromkeys((line["reading"], line["question"]) for line in lines):
+        own = [line for line in lines if (line["reading"], line["question"]) == (name, question)]
+        parts += [Text(f"{name}: {question}", style="bold"), Text(f"in {', '.join(own[0]['tables'])}")]
+        values = [(line["value"] + " (default)" * line["default"], line["meaning"]) for line in own]
+        parts.append(grid(("value", "meaning"), values))
         parts.append(Text(""))
     return Group(*parts)

@@ -93,7 +93,8 @@ def _readings() -> tuple[list[str], list[dict[str, Any]]]:
         {
             "reading": name,
             "question": reading.question,
-            "value": value + (" (default)" if value == reading.default else ""),
+            "value": value,
+            "default": value == reading.default,
             "meaning": choice.says,
             "tables": [file.id for file in files if file.paper.key == paper.key and name in file.spec.readings],
         }
