@@ -1,0 +1,147 @@
+"""The command line in this process, with a worker that answers at once, and results of one real run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmbench.cli import main
+from elmbench.cli.state import state
+from elmbench.specs import catalogue, published
+
+FIGURES = """dataset,model,metric,value,std,note
+WDBC,ELM,mcc,0.92,0.01,
+WDBC,ELM,train_seconds,0.02,,
+WDBC,K-ELM,mcc,0.5,0.01,a doubt
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left: its exit code and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def elmbench(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[..., Outcome]]:
+    """Run a command in an empty folder: `elmbench("run", "table4")`."""
+    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    (tmp_path / "cwd").mkdir()
+    monkeypatch.chdir(tmp_path / "cwd")
+    handler = signal.getsignal(signal.SIGTERM)
+
+    def run(*words: object) -> Outcome:
+        for name, value in vars(type(state)()).items():
+            setattr(state, name, value)
+        capsys.readouterr()
+        try:
+            main([str(word) for word in words])
+            code: Any = 0
+        except SystemExit as ended:
+            code = ended.code
+        return Outcome(int(code or 0), *capsys.readouterr())
+
+    yield run
+    signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture
+def use_tree(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], Path]]:
+    """Take experiments from another folder than the suite's."""
+
+    def forget() -> None:
+        catalogue.load_catalogue.cache_clear()
+        published.read_published.cache_clear()
+
+    def use(root: Path) -> Path:
+        forget()
+        monkeypatch.setattr(catalogue, "spec_root", lambda: root)
+        return root
+
+    yield use
+    forget()
+
+
+@pytest.fixture
+def toy(
+    write_tree: Callable[..., Path], experiment: dict[str, Any], use_tree: Callable[[Path], Path]
+) -> Callable[..., Path]:
+    """Make the toy experiment the only one there is, with figures of its own; return its file."""
+
+    def make(**changes: Any) -> Path:
+        content = experiment | {"published": {"values": "one.csv"}} | changes
+        root = write_tree(content)
+        (root / "experiments" / "toy" / "one.csv").write_text(FIGURES)
+        return use_tree(root) / "experiments" / "toy" / "one.yaml"
+
+    return make
+
+
+def answer(unit: dict[str, Any]) -> dict[str, Any]:
+    """A result as a healthy model gives it."""
+    if unit["kind"] == "description":
+        return {"status": "ok", "reason": "", "metrics": {"features": 30, "instances": 569, "classes": 2}}
+    if unit["kind"] != "cell":
+        params = {name: values[0] for name, values in unit["grid"].items()}
+        return {"status": "ok", "reason": "", "params": params, "seconds": 0.25, "scores": []}
+    metrics = {"mcc": 0.92, "gmean": 0.9, "accuracy": 0.95, "precision": 0.9, "recall": 0.9, "f1": 0.9}
+    counts = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
+    times = {"fit_seconds": 0.01, "search_seconds": 0.25, "predict_seconds": 0.001}
+    sizes = {"n_units": 10, "condition": 100.0, "n_train": 380, "n_test": 190}
+    return {"status": "ok", "reason": "", "params": {"C": 8.0}, "metrics": metrics | counts, **times, **sizes}
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Answer units in this process; a model named in the returned dictionary ends as it says, or does what it says."""
+    endings: dict[str, Any] = {}
+
+    class Answering:
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def run(self, unit: dict[str, Any], *_: Any) -> dict[str, Any]:
+            ending = endings.get(unit.get("model", ""), {})
+            return answer(unit) | (ending(unit) if callable(ending) else ending)
+
+        def stop(self) -> None:
+            pass
+
+    monkeypatch.setattr("elmbench.execution.engine.Sandbox", Answering)
+    return endings
+
+
+@pytest.fixture(scope="session")
+def one_real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results folder of a run that went through a worker process: ELM and K-ELM on WDBC, and facts of the data."""
+    folder = tmp_path_factory.mktemp("real") / "results"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ELMBENCH_DATA_DIR", raising=False)
+        words = "run table4 table7 table2 --profile ci -d wdbc -m elm -m k-elm -q --results-dir"
+        with pytest.raises(SystemExit) as ended:
+            main([*words.split(), str(folder)])
+        assert not ended.value.code
+    return folder
+
+
+@pytest.fixture
+def real(one_real_run: Path, tmp_path: Path) -> Path:
+    """A copy of the real run's results folder."""
+    return Path(shutil.copytree(one_real_run, tmp_path / "results"))

@@ -1,0 +1,62 @@
+"""`elmbench --help`: at once, complete, within 80 columns."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+VERBS = ["run", "list", "show", "validate", "env", "status", "table", "check", "report", "baseline", "data"]
+COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import"]
+
+
+def test_help_comes_at_once_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from elmbench.cli import main\n"
+        "try: main(['--help'])\n"
+        "finally: print(sorted({'numpy', 'pandas', 'sklearn', 'scipy', 'numba'} & set(sys.modules)), file=sys.stderr)"
+    )
+    seconds = []
+    for _ in range(3):
+        started = time.perf_counter()
+        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        seconds.append(time.perf_counter() - started)
+        assert "Usage: elmbench" in found.stdout
+        assert found.stderr == "[]\n"
+    assert min(seconds) < 0.5
+
+
+def test_help_lists_every_verb(elmbench: Callable) -> None:
+    found = elmbench("--help")
+    assert found.code == 0
+    listed = [line.split()[0] for line in found.out.partition("Commands:")[2].splitlines() if line.startswith("  ")]
+    assert listed[: len(VERBS)] == VERBS
+    # Nothing more than the epilogue comes after.
+    assert listed[len(VERBS) :] == ["The"]
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_of_every_command_fits_80_columns(elmbench: Callable, command: str, flag: str) -> None:
+    found = elmbench(*command.split(), flag)
+    assert (found.code, found.err) == (0, "")
+    assert f"Usage: elmbench {command}".strip() in found.out
+    assert max(map(len, found.out.splitlines())) <= 80
+
+
+def test_options_of_run_stay_few(elmbench: Callable) -> None:
+    found = elmbench("run", "--help").out
+    options = {word.strip(",") for line in found.splitlines() for word in line.split()[:2] if word.startswith("--")}
+    assert options == {
+        "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading",
+        "--with-baselines", "--jobs", "--blas-threads", "--limit", "--dry-run", "--retry", "--force", "--help",
+    }  # fmt: skip
+
+
+def test_no_verb_shows_help(elmbench: Callable) -> None:
+    found = elmbench()
+    assert "Commands:" in found.out + found.err

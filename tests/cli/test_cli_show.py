@@ -1,0 +1,47 @@
+"""`elmbench show`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from elmbench.specs.catalogue import load_catalogue
+
+
+def test_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> None:
+    text = elmbench("show", "table4").out
+    for what in (
+        "kos-elm/table4", "Table IV", "10.1109/TNNLS.2014.2382094", "sylva, wdbc", "10 folds, 3 on wdbc, 20 runs",
+        "nested by mcc", "scaled to [0.0, 1.0] over all rows", "0.00390625, 0.03125, ..., 8192 (8)",
+        "100, 150, ..., 1000 (19)", "c-grid, os-start", "initial_batch=250", "budget in 50, 100,", "0.94", "0.002",
+    ):  # fmt: skip
+        assert what in text, what
+    for profile in ("ci", "fast", "paper"):
+        assert f"{profile} " in text.partition("cost")[2].splitlines()[0]
+
+
+def test_alias_and_id_show_the_same(elmbench: Callable) -> None:
+    assert elmbench("show", "table4").out == elmbench("show", "kos-elm/table4").out
+
+
+def test_json_is_the_file_with_what_it_costs(elmbench: Callable) -> None:
+    found = elmbench("show", "table4", "--json").json
+    assert found["id"] == "kos-elm/table4"
+    assert found["protocol"]["outer"] == {
+        "kind": "stratified-kfold", "folds": 10, "runs": 20, "except": {"wdbc": {"folds": 3}},
+    }  # fmt: skip
+    cost = found["seconds_on_one_core"]
+    assert list(cost) == ["ci", "fast", "paper"]
+    assert 0 < cost["ci"] < cost["fast"] < cost["paper"]
+
+
+def test_every_experiment_can_be_shown(elmbench: Callable) -> None:
+    for name in load_catalogue():
+        found = elmbench("show", name)
+        assert (found.code, found.err) == (0, "")
+        assert max(map(len, found.out.splitlines())) <= 80
+
+
+def test_showing_writes_nothing(elmbench: Callable) -> None:
+    elmbench("show", "table4")
+    assert list(Path().iterdir()) == []
