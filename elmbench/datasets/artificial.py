@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.seeds import data_stream
+from elmbench.numerics.seeds import generator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ def waveform(
     ----------
     Breiman, Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
     """
-    stream = data_stream(name, run)
+    stream = generator("data", name, run)
     waves = base_waves()
     y = stream.integers(3, size=rows)
     u = stream.random(rows)[:, None]
@@ -84,7 +84,7 @@ def sparse_rows(
     ----------
     RKELM, section 6.4 and Fig. 4.
     """
-    stream = data_stream(name, run)
+    stream = generator("data", name, run)
     n_entries = round(density * features)
     indices = np.empty((rows, n_entries), dtype=np.int64)
     for row in range(rows):

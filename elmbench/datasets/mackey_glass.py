@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.cache import cache_folder, replacing
-from elmbench.datasets.seeds import data_stream
+from elmbench.numerics.seeds import generator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,6 +145,6 @@ def mackey_glass(
     """
     series = clean_series(rows + taps, cache_dir)
     if noise_variance:
-        series = series + np.sqrt(noise_variance) * data_stream(name, run).standard_normal(len(series))
+        series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(len(series))
     windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)
     return np.ascontiguousarray(windows[:, :taps]), np.ascontiguousarray(windows[:, taps])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets import Dataset, load_dataset
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.seeds import generator, integer_seed
+from elmbench.numerics.seeds import generator, integer_seed
 
 Indices = NDArray[np.intp]
 

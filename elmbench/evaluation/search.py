@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elmbench.evaluation.folds import Indices, fold_data, scale_columns, splitter, stratified_rows
 from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import check_predictions, score
-from elmbench.evaluation.seeds import integer_seed
+from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.grids import candidates
 from elmbench.specs.registry import find_model, parameter_names
 

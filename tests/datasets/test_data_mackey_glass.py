@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elmbench.datasets import dataset_identity, load_dataset, mackey_glass
-from elmbench.datasets.seeds import data_stream
+from elmbench.numerics.seeds import generator
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ def test_identity_does_not_generate(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_streams_are_the_same_in_every_process() -> None:
-    here = data_stream("mackey-glass", 2).standard_normal(3)
+    here = generator("data", "mackey-glass", 2).standard_normal(3)
     script = (
-        "from elmbench.datasets.seeds import data_stream; print(*data_stream('mackey-glass', 2).standard_normal(3))"
+        "from elmbench.numerics.seeds import generator; print(*generator('data', 'mackey-glass', 2).standard_normal(3))"
     )
     there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     np.testing.assert_array_equal(here, [float(word) for word in there.split()])

@@ -24,7 +24,7 @@ from elmbench.evaluation.folds import (
     stratified_rows,
     subsample,
 )
-from elmbench.evaluation.seeds import integer_seed
+from elmbench.numerics.seeds import integer_seed
 
 MakeUnit = Callable[..., dict[str, Any]]
 

@@ -25,8 +25,8 @@ from elmbench.evaluation.search import (
     model_seed,
     search_inner,
 )
-from elmbench.evaluation.seeds import integer_seed
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
+from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.grids import candidates
 from elmbench.specs.registry import find_model
 

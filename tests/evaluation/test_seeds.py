@@ -9,10 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from elmbench.evaluation.seeds import generator, integer_seed, seed_sequence
+from elmbench.numerics.seeds import generator, integer_seed, seed_sequence
 
 CODE = """
-from elmbench.evaluation.seeds import generator, integer_seed
+from elmbench.numerics.seeds import generator, integer_seed
 print(integer_seed("split", "wdbc", 3), generator("a", 1).integers(1 << 60))
 """
 

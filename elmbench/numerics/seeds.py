@@ -11,12 +11,12 @@ import numpy as np
 def seed_sequence(*key: str | int) -> np.random.SeedSequence:
     """Return the seed sequence of a key, such as `("split", "wdbc", 3)`; equal keys give equal streams."""
     digest = hashlib.sha256(json.dumps(key).encode()).digest()
-    return np.random.SeedSequence(np.frombuffer(digest, dtype=np.uint32).tolist())
+    return np.random.SeedSequence(np.frombuffer(digest, dtype="<u4").tolist())
 
 
 def generator(*key: str | int) -> np.random.Generator:
-    """Return numpy's default generator on the stream of a key."""
-    return np.random.default_rng(seed_sequence(*key))
+    """Return a generator on the stream of a key; its algorithm is named, since numpy's default may change."""
+    return np.random.Generator(np.random.PCG64(seed_sequence(*key)))
 
 
 def integer_seed(*key: str | int) -> int:
