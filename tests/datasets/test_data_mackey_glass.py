@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from elmbench.datasets import dataset_identity, load_dataset, mackey_glass
-from elmbench.numerics.seeds import generator
 from elmbench.errors import ElmbenchError
+from elmbench.numerics.seeds import generator
 
 if TYPE_CHECKING:
     from pathlib import Path
