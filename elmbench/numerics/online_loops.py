@@ -181,7 +181,6 @@ def absorb(
                 v[slot] = 0.0
                 pending = 2
         else:
-            diagonal[m] = 0.0
             m += 1
             pending = 1
         if slot < m:
