@@ -57,7 +57,9 @@ class DatasetPlanner:
         except DataUnavailableError as error:
             missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
         if self.resolved.spec.layout == "datasets":
+            # Nothing is fitted for such a table, whatever models are asked for.
             self._add_description(identities[0], missing)
+            return
         done: set[tuple[str, str]] = set()
         for select in self.request.select or self.resolved.spec.protocol.selections:
             for column, model in columns.items():

@@ -128,6 +128,8 @@ def profile_line(resolved: Resolved, cells: pd.DataFrame) -> str:
     if resolved.spec.layout == "datasets":
         return f"Profile {resolved.profile}."
     numbers = cells.groupby("dataset")["run"].nunique()
+    if not len(numbers):
+        return f"Profile {resolved.profile}: no cell has ended yet."
     runs, most = int(numbers.min()), int(numbers.max())
     ran = f"{runs} run{'s' if runs != 1 else ''}" if runs == most else f"{runs} to {most} runs"
     if resolved.profile != "paper":

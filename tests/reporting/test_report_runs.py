@@ -61,6 +61,12 @@ def test_cells_without_data_are_counted_apart(tmp_path: Path) -> None:
     assert (lines["sylva"]["unavailable"], lines["sylva"]["seconds"]) == (10, 0)
 
 
+def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
+    request = Request(models=("elm", "svm"), with_baselines=True)
+    run = prepare(options("table2", request=request), tmp_path)
+    assert {run.units[key]["kind"] for key in run.todo} == {"description"}
+
+
 def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
     request = Request(
         datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True, data_dir="/d"

@@ -121,6 +121,12 @@ def test_a_table_says_which_profile_it_shows(toy: Toy, profile: str, runs: int, 
     assert ("reproduction" in table.subtitle) == (profile != "paper")
 
 
+def test_a_table_of_which_no_cell_has_ended_says_so(toy: Toy) -> None:
+    table = table_of(toy(), [])
+    assert table.subtitle.endswith("Profile paper: no cell has ended yet.")
+    assert table.sections == ()
+
+
 def test_a_metric_that_is_no_number_does_not_break_the_table(toy: Toy) -> None:
     table = table_of(toy(), folds("ELM", float("nan"), float("nan")))
     assert row(table.sections[0], "ELM")["value"] == ""
