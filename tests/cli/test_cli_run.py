@@ -1,0 +1,305 @@
+"""`elmbench run`: what it asks for, prints, writes and exits with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+CI = ("run", "one", "--profile", "ci")
+
+
+def cells(folder: str | Path = "results", place: str = "ci/toy/one") -> pd.DataFrame:
+    return pd.read_csv(Path(folder) / place / "cells.csv", keep_default_na=False, na_values=[""])
+
+
+def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) -> None:
+    # Everything is known, so this is what the run before has printed too.
+    found = elmbench("run", "table4", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", real)
+    assert found.code == 0
+    assert "Table IV" in found.out
+    assert "0.93 ± 0.012" in found.out
+    assert f"written to {real}/ci/kos-elm/table4" in found.out.replace("\n", "")
+    for table, names in [("table4", {"ELM", "K-ELM"}), ("table7", {"ELM", "K-ELM"}), ("table2", {"data"})]:
+        folder = real / "ci" / "kos-elm" / table
+        assert sorted(p.name for p in folder.iterdir()) == ["cells.csv", "environment.json", "summary.csv", "table.md"]
+        lines = cells(real, f"ci/kos-elm/{table}")
+        assert set(lines["model"]) == names
+        assert set(lines["status"]) == {"ok"}
+        command = f"elmbench run kos-elm/{table} --profile ci -d wdbc -m elm -m k-elm"
+        assert command in json.loads((folder / "environment.json").read_text())["commands"]
+        assert f"    {command}\n" in (folder / "table.md").read_text()
+
+
+def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy(datasets=["wdbc", "sylva"])
+    worker["k-elm"] = {"status": "failed", "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'"}
+    found = elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q")
+    assert found.code == 1
+    files = [path for path in Path("results/paper").rglob("*") if path.is_file()]
+    assert len(files) == 4
+    places = {str(Path().resolve()), str(Path(__file__).parents[2]), str(Path.home()), sys.prefix}
+    for path in files:
+        text = path.read_text()
+        assert [place for place in places if place in text] == []
+    assert ".../model.bin" in (files[0].parent / "cells.csv").read_text()
+    assert "the data set 'sylva' is not here" in (files[0].parent / "table.md").read_text()
+
+
+def test_cells_of_the_request(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    assert elmbench(*CI).code == 0
+    found = cells()
+    assert found.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3, "OS-ELM": 3, "FB-KOS-ELM": 3}
+    assert set(found["select"]) == {"nested"}
+    assert elmbench(*CI, "-m", "ELM", "--runs", 2, "--select", "oracle", "--select", "nested").code == 0
+    elm = cells()[cells()["model"] == "ELM"]
+    assert elm.groupby(["select", "run"]).size().to_dict() == {
+        ("nested", 0): 3, ("nested", 1): 3, ("oracle", 0): 3, ("oracle", 1): 3,
+    }  # fmt: skip
+    assert elmbench(*CI, "-m", "svm", "--reading", "order=stored").code == 0
+    svm = cells()[cells()["model"] == "svm"]
+    assert svm["reading"].tolist() == ["order=stored"] * 3
+    commands = json.loads(Path("results/ci/toy/one/environment.json").read_text())["commands"]
+    assert commands == [
+        "elmbench run toy/one --profile ci",
+        "elmbench run toy/one --profile ci -m ELM --select oracle --select nested --runs 2",
+        "elmbench run toy/one --profile ci -m svm --reading order=stored",
+    ]
+
+
+def test_baselines_are_added(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    assert elmbench(*CI, "--with-baselines").code == 0
+    found = set(cells()["model"])
+    assert {"ridge", "nystroem-ridge", "rff-ridge", "svm", "extra-trees"} == found - {
+        "ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("--all",), ("--paper", "toy"), ("toy/one",), ("one", "toy/one")])
+def test_experiments_are_named_or_all(elmbench: Callable, toy: Callable, worker: dict, words: tuple[str, ...]) -> None:
+    toy()
+    found = elmbench("run", *words, "--profile", "ci", "-m", "elm", "--json")
+    assert [entry["experiment"] for entry in found.json] == ["toy/one"]
+
+
+def test_what_is_known_is_not_computed_again(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    ran: list[str] = []
+    worker["elm"] = lambda unit: ran.append(unit["kind"]) or {}
+    first = elmbench(*CI, "-m", "elm")
+    assert "3 cells to run" in first.out
+    assert sorted(ran) == ["cell"] * 3 + ["search"] * 3
+    again = elmbench(*CI, "-m", "elm", "-m", "k-elm")
+    assert "3 cells to run, 3 known from before" in again.out
+    assert len(ran) == 6
+    assert elmbench(*CI, "-m", "elm", "--force").code == 0
+    assert len(ran) == 12
+
+
+def test_cells_that_did_not_end_ok_run_again_with_retry(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    worker["elm"] = lambda unit: {"status": "diverged", "reason": "no"} if unit["kind"] == "cell" else {}
+    assert elmbench(*CI, "-m", "elm").code == 0
+    worker.clear()
+    assert elmbench(*CI, "-m", "elm").code == 0
+    assert set(cells()["status"]) == {"diverged"}
+    assert elmbench(*CI, "-m", "elm", "--retry").code == 0
+    assert set(cells()["status"]) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [("failed", 1), ("timeout", 0), ("out-of-memory", 0), ("diverged", 0), ("ok", 0)]
+)
+def test_exit_codes(elmbench: Callable, toy: Callable, worker: dict, status: str, code: int) -> None:
+    toy()
+    worker["elm"] = lambda unit: {"status": status, "reason": "> 5 s"} if unit["kind"] == "cell" else {}
+    found = elmbench(*CI, "-m", "elm", "-m", "k-elm")
+    assert found.code == code
+    assert found.err.count("cells failed") == code
+    # One failure does not stop the others, and stays as it is when nothing is run again.
+    assert set(cells()[cells()["model"] == "K-ELM"]["status"]) == {"ok"}
+    assert elmbench(*CI, "-m", "elm").code == code
+    assert elmbench(*CI, "-m", "k-elm").code == 0
+
+
+def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy(datasets=["sylva"])
+    found = elmbench(*CI)
+    assert found.code == 0
+    assert set(cells()["status"]) == {"unavailable"}
+    assert "sylva unavailable: the data set 'sylva' is not here" in found.out
+
+
+def test_a_bad_data_file_is_an_error(elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path) -> None:
+    toy(datasets=["sylva"])
+    (tmp_path / "sylva.csv").write_text("a,b\n1,2\n")
+    found = elmbench(*CI, "--data-dir", tmp_path)
+    assert (found.code, found.out) == (2, "")
+    assert "sylva.csv" in found.err
+    assert not Path("results").exists()
+
+
+def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy(datasets=["wdbc", "sylva"])
+    found = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
+    assert found.code == 0
+    assert "24 of 48 cells would run" in found.out
+    assert "on 2 worker(s); 24 lack their data." in found.out.replace("\n", " ")
+    assert not Path("results").exists()
+    shown = elmbench("run", "one", "--profile", "paper", "--dry-run", "--json").json
+    assert shown["total"] | {"seconds": 0} == {
+        "planned": 48, "to_run": 24, "unavailable": 24, "jobs": 1, "seconds": 0,
+    }  # fmt: skip
+    elm = shown["tables"][0]
+    assert (elm["experiment"], elm["dataset"], elm["model"], elm["cells"]) == ("toy/one", "wdbc", "ELM", 6)
+    # Six searches of 2 x 2 candidates on two inner folds, and six fits.
+    assert elm["fits"] == 6 * 8 + 6
+    assert elm["seconds"] > 0
+    lines = elmbench("run", "one", "--profile", "paper", "--dry-run", "-q").out.splitlines()
+    assert lines[0].split() == ["experiment", "data", "set", "model", "cells", "to", "run", "fits", "one", "core"]
+    assert "would run" not in "".join(lines)
+
+
+def test_quiet_prints_nothing_but_results(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    loud, quiet = (elmbench(*CI, "--force", *words) for words in ((), ("-q",)))
+    assert "cells to run" in loud.out
+    assert "written to" in loud.out
+    assert "12 ok" in loud.err
+    assert quiet.err == ""
+    assert quiet.out.startswith("\nTable I: Something\n")
+    assert quiet.out.strip() in loud.out
+    assert "cells to run" not in quiet.out
+    assert "written to" not in quiet.out
+
+
+def test_json_is_all_that_is_printed(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    found = elmbench(*CI, "--json")
+    assert found.err == ""
+    (entry,) = found.json
+    assert entry["folder"] == "results/ci/toy/one"
+    assert entry["cells"] == {"ok": 12}
+    line = entry["summary"][0]
+    assert (line["dataset"], line["model"], line["metric"], line["mean"]) == ("wdbc", "ELM", "mcc", 0.92)
+    assert (line["published"], line["published_std"], line["verdict"], line["std"]) == (0.92, 0.01, "agrees", None)
+
+
+def test_leaking_readings_are_labelled(elmbench: Callable, worker: dict) -> None:
+    words = ("run", "table4", "--profile", "ci", "-m", "fb-kos-elm", "--reading", "carry-over=folds")
+    found = elmbench(*words)
+    assert found.code == 0
+    assert "LEAKING" in found.out
+    folder = Path("results/ci/kos-elm/table4")
+    assert "LEAKING" in (folder / "table.md").read_text()
+    for form in ("text", "md", "latex"):
+        assert "LEAKING" in elmbench("table", "table4", "--profile", "ci", "--format", form).out
+
+
+@pytest.mark.parametrize("place", ["below a file", "proc"])
+def test_a_results_folder_that_cannot_be_written(
+    elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path, place: str
+) -> None:
+    toy()
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "results" if place == "below a file" else Path("/proc/results")
+    found = elmbench(*CI, "--results-dir", folder)
+    assert found.code == 2
+    error = found.err.splitlines()
+    assert error[0].startswith(f"error: cannot write {folder}/")
+    assert error[1].startswith("Expected: a results folder that can be written")
+    assert "--results-dir" in error[2]
+    assert len(error) == 3
+
+
+def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
+    elmbench: Callable, toy: Callable, worker: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy()
+    replace = os.replace
+
+    def full(source: str, target: str) -> None:
+        if len(kept) == 5:
+            raise OSError(28, "No space left on device")
+        if "units" in str(target):
+            kept.append(target)
+        replace(source, target)
+
+    kept: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        found = elmbench(*CI, "-q")
+    assert (found.code, found.out) == (2, "")
+    assert "No space left on device" in found.err
+    assert not Path("results/ci").exists()
+    assert [p for p in Path("results").rglob("*") if p.name.endswith(".tmp")] == []
+    assert len(list(Path("results/.store/units").rglob("*.json"))) == 5
+    assert elmbench(*CI).code == 0
+    assert len(cells()) == 12
+
+
+def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+
+    def interrupt(unit: dict[str, Any]) -> dict[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0.2)
+        return {}
+
+    worker["k-elm"] = interrupt
+    found = elmbench(*CI, "-q")
+    assert (found.code, found.out) == (130, "")
+    assert found.err == "interrupted: what had ended is stored; the same command goes on from there\n"
+    # The tables are written with what had ended by then.
+    assert set(cells()["model"]) == {"ELM"}
+    worker.clear()
+    again = elmbench(*CI)
+    assert "known from before" in again.out
+    assert len(cells()) == 12
+
+
+SLEEPY = '''
+import time
+from sklearn.linear_model import LogisticRegression
+
+class Sleepy(LogisticRegression):
+    """Sleeps."""
+    def fit(self, X, y):
+        time.sleep(60)
+
+MODELS = {"sleepy": Sleepy}
+'''
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_control_c_ends_with_130_and_one_line(tmp_path: Path, kind: signal.Signals) -> None:
+    (tmp_path / "sleepy.py").write_text(SLEEPY)
+    command = ["run", "table4", "--profile", "ci", "-d", "wdbc", "-m", "sleepy", "--plugin", "sleepy.py"]
+    started = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", "from elmbench.cli import main; main()", *command],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert "3 cells to run" in process.stdout.readline()
+    time.sleep(0.3)
+    process.send_signal(kind)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == "interrupted: what had ended is stored; the same command goes on from there\n"
+    assert time.monotonic() - started < 30
