@@ -96,7 +96,7 @@ def test_oracle_evaluates_every_fold_and_chooses_once(plan_toy: MakePlan, experi
 
 
 def test_published_hyperparameters_are_fixed(plan_table: MakePlan) -> None:
-    plan = plan_table("table4", profile="fast", datasets=("wdbc",))
+    plan = plan_table("table4", profile="fast", datasets=("wdbc",), runs=1)
     assert kinds(plan) == {"cell": 15}
     found = {row.model: plan.units[row.key]["params"] for row in plan.rows}
     elm, kernel = {"n_hidden": 300, "C": 192.0}, {"gamma": 0.3, "C": 98.0}

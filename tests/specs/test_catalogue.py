@@ -178,6 +178,15 @@ def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
     assert printed.protocol.selections == ("nested",)
 
 
+def test_a_profile_may_treat_single_data_sets_otherwise(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    experiment["datasets"] = ["wdbc", "sylva", "ionosphere"]
+    experiment["protocol"]["outer"]["except"] = {"wdbc": {"folds": 4}}
+    experiment["profiles"]["fast"] = {"runs": 1, "except": {"wdbc": {"runs": 9}, "sylva": {"folds": 2}}}
+    outer = resolve(table_of(write_tree, experiment), "fast").spec.protocol.outer
+    assert (outer.runs, outer.folds) == (1, 3)
+    assert {name: (own.runs, own.folds) for name, own in outer.overrides.items()} == {"wdbc": (9, 4), "sylva": (1, 2)}
+
+
 def test_thinning_reaches_both_kinds_of_grid(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
     experiment["grids"]["gamma"] = {"powers-of-2": [0, 4]}
     spec = resolve(table_of(write_tree, experiment), "ci").spec
