@@ -79,8 +79,10 @@ def fetch_openml(source: OpenMLSource) -> tuple[Table, dict[str, str], int]:
 
 
 def _one(openml: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
-    parquet = _dataset(openml, number, False)._parquet_url
-    if parquet and reachable(parquet):
+    described = _dataset(openml, number, False)
+    parquet = described._parquet_url
+    # The Parquet file of sparse rows is dense: tens of thousands of columns that do not fit into memory.
+    if parquet and described.format.lower() != "sparse_arff" and reachable(parquet):
         # The client takes the Parquet file without a checksum, so one that cannot be read is passed over.
         with contextlib.suppress(ElmbenchError):
             return _read(_dataset(openml, number, True), number, source)
@@ -115,6 +117,12 @@ def _dataset(openml: Any, number: int, with_data: bool) -> Any:
     ) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise DataUnavailableError(f"{where}: {said[0]}", expected="an answer", next_step="try again later") from error
+    except (KeyError, ValueError, TypeError) as error:
+        raise ElmbenchError(
+            f"{where}: its description lacks or garbles {error}",
+            expected="a description as OpenML's server gives it",
+            next_step="try again later",
+        ) from error
 
 
 def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
@@ -125,7 +133,7 @@ def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, 
     path = path.rename(path.with_name("rows.parquet" if by_parquet else "rows.arff"))
     dropped = {*_listed(dataset.row_id_attribute), *_listed(dataset.ignore_attribute)}
     # The values are read here and not by the client, which shortens sparse ones to single precision.
-    if dataset.format.lower() == "sparse_arff" and not by_parquet:
+    if dataset.format.lower() == "sparse_arff":
         names, X, nominal = _read_sparse(path)
         table = _sparse_table(names, X, nominal, _target_name(dataset, source, names, dropped, origin), origin)
     else:

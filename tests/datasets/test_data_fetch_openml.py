@@ -136,6 +136,17 @@ def test_412_says_what_the_server_says(openml_server: Server, use_specs: Use, co
     assert "elmbench data import toy" in str(error.value.next_step)
 
 
+@pytest.mark.parametrize(
+    "garbled", ["<html>", "<oml:data_set_description xmlns:oml='o'><oml:id>7</oml:id></oml:data_set_description>"]
+)
+def test_a_description_that_is_none(openml_server: Server, use_specs: Use, garbled: str) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF)
+    openml_server.pages[f"{API}/data/7"].body = garbled.encode()
+    with pytest.raises(ElmbenchError, match="OpenML 7"):
+        fetch("toy")
+
+
 def test_the_next_source_is_asked_where_one_refuses(openml_server: Server, use_specs: Use) -> None:
     content = toy()
     content["toy"]["sources"].append({"kind": "openml", "id": 8})
@@ -238,8 +249,11 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
     # Left out: 0, and of a nominal column the first category. The third value has no single-precision equal.
     lines = ["{0 1.5}", f"{{1 2,4 {yes}}}", "{2 0.1}", f"{{4 {yes}}}", "{}"]
     head = [f"@ATTRIBUTE x{place} NUMERIC" for place in range(4)] + [f"@ATTRIBUTE class {kind}"]
-    add_openml(openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True)
+    # The dense Parquet file that OpenML makes of sparse rows is left alone.
+    text = "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""])
+    add_openml(openml_server, 7, text, sparse=True, parquet=parquet_bytes())
     fetch("toy")
+    assert not any(path.endswith(".pq") for path in openml_server.paths())
     data = load_dataset("toy")
     assert sp.issparse(data.X)
     expected = np.zeros((5, 4))
