@@ -7,7 +7,8 @@ The tolerance rule, the same for every model:
 * Metrics that are real numbers: 1e-6 relative; wider only where the cell's stored condition estimate says so, then
   `10 * condition * 2.2e-16`.
 * Where that exceeds 0.1, the figures are made of round-off, counts too, and only how the cell ended is compared.
-* How a cell ended, and the size of its model, must be equal. Times are not compared.
+* How a cell ended, and the size of its model, must be equal, and so must chosen hyperparameters where they are all
+  that a table shows. Times are not compared.
 """
 
 from __future__ import annotations
@@ -128,7 +129,10 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
         return found
     if not np.isnan(_real(old, "mcc")):
         return found + _compare_counts(place, old, new)
-    for metric in [name for name in old if name not in (*PLACE, "n_units", "n_test", "condition", "params", "status")]:
+    metrics = [name for name in old if name not in (*PLACE, "n_units", "n_test", "condition", "params", "status")]
+    if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
+        found.append(Difference(place, "params", old["params"], new["params"], "equal"))
+    for metric in metrics:
         a, b = _real(old, metric), _real(new, metric)
         # Negated, so that a figure that is no longer a number differs from one that is.
         if not (a == b or abs(a - b) <= tolerance * abs(a) or np.isnan((a, b)).all()):
