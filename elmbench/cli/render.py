@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -17,7 +17,9 @@ from elmbench.specs.catalogue import ExperimentFile
 _COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
 
 
-def grid(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> RichTable:
+def grid(
+    headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = (), whole: Sequence[str] = ()
+) -> RichTable:
     """Return a table of text without lines.
 
     Parameters
@@ -26,11 +28,14 @@ def grid(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence
     rows : iterable of sequences
     right : sequence of str
         Headings of the columns that are set flush right.
+    whole : sequence of str
+        Headings of the columns whose words are not to be broken: the others give way.
     """
     shown = any(headings)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
     for heading in headings:
-        table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if heading in right else "left"
+        table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading in whole)
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     return table
@@ -39,18 +44,21 @@ def grid(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence
 def table_text(table: Table) -> RenderableType:
     """Return a table of results beside the published values."""
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
-    columns = {name: title for name, title in table.columns.items() if name not in WIDE_ONLY}
-    right = [title for name, title in columns.items() if name in NUMERIC]
+    # A data set has a line of its own above its models: a column of its name leaves too little for the figures.
+    columns = {name: title for name, title in table.columns.items() if name not in ("dataset", *WIDE_ONLY)}
+    first, *others = columns
+    right = [columns[name] for name in others if name in NUMERIC]
     for section in table.sections:
-        rows = []
+        rows: list[list[Text]] = []
         previous = ""
         for row in section.rows:
-            shown = [Text(row[name], style=_COLOURS.get(row[name], "")) for name in columns]
-            if row["dataset"] == previous:
-                shown[0] = Text("")
-            previous = row["dataset"]
-            rows.append(shown)
-        parts += [Text(f"\n{section.heading}", style="italic"), grid(list(columns.values()), rows, right=right)]
+            if row["dataset"] != previous:
+                previous = row["dataset"]
+                rows.append([Text(previous, style="bold"), *(Text("") for _ in others)])
+            shown = (Text(row[name], style=_COLOURS.get(row[name], "")) for name in others)
+            rows.append([Text("  " + row[first]), *shown])
+        text = grid(list(columns.values()), rows, right=right, whole=("model", "measure", "verdict"))
+        parts += [Text(f"\n{section.heading}", style="italic"), text]
     parts += [Text(""), *(Text(f"- {note}", style="dim") for note in table.notes)] if table.notes else []
     return Group(*parts)
 
@@ -63,7 +71,7 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
         for line in lines
     ]  # fmt: skip
     right = ("cells", "to run", "fits", "one core")
-    return grid(("experiment", "data set", "model", *right), rows, right=right)
+    return grid(("experiment", "data set", "model", *right), rows, right=right, whole=("data set", "model"))
 
 
 def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> RenderableType:

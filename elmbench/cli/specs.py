@@ -135,6 +135,7 @@ def _costs(file: ExperimentFile) -> dict[str, float]:
 @app.command()
 def validate() -> None:
     """Check datasets.yaml and every experiment file."""
+    from elmbench.errors import ElmbenchError
     from elmbench.reporting.summary import published_values
     from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.datasets import load_dataset_specs
@@ -144,13 +145,17 @@ def validate() -> None:
     datasets = load_dataset_specs()
     files = load_catalogue()
     for file in files.values():
-        for name in file.spec.datasets:
-            load_dataset_specs().find(name)
-        for model in file.spec.models.values():
-            find_model(model.model)
-        for profile in file.profiles:
-            published_values(resolve(file, profile))
-        _ = file.printed_parameters
+        try:
+            for name in file.spec.datasets:
+                file.spec.protocol.metric_for(datasets.find(name).task)
+            for model in file.spec.models.values():
+                find_model(model.model)
+            for profile in file.profiles:
+                published_values(resolve(file, profile))
+            _ = file.printed_parameters
+        except ElmbenchError as error:
+            found = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
+            raise ElmbenchError(found, expected=error.expected, next_step=error.next_step) from error
     counts = {"datasets": len(datasets), "experiments": len(files)}
     state.emit(counts, f"valid: {counts['datasets']} data sets, {counts['experiments']} experiments")
 

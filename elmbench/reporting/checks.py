@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.baseline import Comparison, baseline_path, compare, update_baseline
 from elmbench.reporting.cells import read_cells
@@ -113,7 +115,7 @@ def check_published(names: list[str], profile: str, results_dir: Path) -> list[d
         _cells(file, profile, results_dir)
         summary = read_results(resolved, results_dir).summary
         own = summary[(summary["reading"] == "") & (summary["published"].notna())]
-        own = own[[judged(metric, resolved.spec.layout) for metric in own["metric"]]]
+        own = own[np.array([judged(metric, resolved.spec.layout) for metric in own["metric"]], dtype=bool)]
         own = own.drop_duplicates(["dataset", "model", "metric"])
         counts = own["verdict"].value_counts()
         found = {verdict: int(counts.get(verdict, 0)) for verdict in ("agrees", "near", "differs")}

@@ -163,7 +163,7 @@ def _timed_rows(
             "model": model,
             "value": _measured(line, paper, cells),
             "published": _printed(paper),
-            "verdict": line["verdict"] or "",
+            "verdict": _judged(line),
             "fit": seconds(times[0]),
             "published_fit": seconds(times[1]),
             "ratio": _ratio(times[0], base[0]),
@@ -182,7 +182,7 @@ def _plain_rows(
             "measure": measure,
             "value": _measured(line, paper, cells),
             "published": _printed(paper),
-            "verdict": line["verdict"] or "",
+            "verdict": _judged(line),
         }
 
 
@@ -209,6 +209,11 @@ def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.Data
     places = _places(line["metric"], paper)
     text = fixed(mean, places) + (f" ± {fixed(std, places)}" if std is not None else "")
     return text if verdict in COMPLETE else f"{text} ({line['n']} ok)"
+
+
+def _judged(line: dict[Any, Any]) -> str:
+    """Return the verdict of an entry, nothing where its value says how it ended instead."""
+    return line["verdict"] if line["verdict"] in (*COMPLETE, "incomplete") else ""
 
 
 def _limit_reached(line: dict[Any, Any], cells: pd.DataFrame) -> str:
