@@ -1,0 +1,90 @@
+"""Bad input: one message that says what was found, what was expected and which command comes next; exit code 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+#: Command, what it says was found, and what it says of the names that there are.
+MISTAKES = [
+    ("run nope", "unknown experiment 'nope'", "kos-elm/table4"),
+    ("run tabel4", "unknown experiment 'tabel4' (did you mean 'table4'?)", "table4"),
+    ("show nope", "unknown experiment 'nope'", "table4"),
+    ("status nope", "unknown experiment 'nope'", "table4"),
+    ("table nope", "unknown experiment 'nope'", "table4"),
+    ("check nope", "unknown experiment 'nope'", "table4"),
+    ("baseline update nope", "unknown experiment 'nope'", "table4"),
+    ("run table4 -m nope", "unknown model 'nope'", "k-elm"),
+    ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "k-elm"),
+    ("run table4 -d nope", "unknown data set 'nope'", "wdbc"),
+    ("run table4 -d calhousing", "kos-elm/table4 has no data set 'calhousing'", "sylva, wdbc"),
+    ("run table4 --profile slow", "unknown profile 'slow'", "ci, fast, paper"),
+    ("table table4 --profile slow", "unknown profile 'slow'", "ci, fast, paper"),
+    ("run table5 --profile ci", "kos-elm/table5 has nothing to show under profile ci", "fast, paper"),
+    ("run table4 --reading nope=1", "kos-elm/table4 has no reading 'nope'", "c-grid"),
+    ("run table4 --reading c-grid=nope", "unknown value of reading c-grid 'nope'", "all-powers, step-3"),
+    ("run table4 --reading c-grid", "--reading 'c-grid'", "ID=VALUE"),
+    ("run table4 --reading order=stored --reading order=shuffled", "names a reading twice", "ID=VALUE"),
+    ("run table4 --select best", "unknown selection 'best'", "nested, oracle, published"),
+    ("run table4 --limit time=-1s", "the limit 'time=-1s' cannot be read", "time=NUMBER"),
+    ("run table4 --limit 600", "the limit '600' cannot be read", "time=NUMBER"),
+    ("run table4 --limit time=600s,time=1h", "the limit 'time=1h' cannot be read", "each once"),
+    ("run", "no experiment is named", "--all"),
+    ("run --paper nope", "unknown paper 'nope'", "kos-elm"),
+    ("run --all -d iris", "unknown data set 'iris'", "wdbc"),
+    ("table table4 --format pdf", "unknown format 'pdf'", "csv, latex, md, text"),
+    ("table table4", "results/fast/kos-elm/table4/cells.csv is not there", "an earlier run"),
+    ("list tables", "unknown list 'tables'", "readings"),
+    ("check --against nothing", "unknown reference 'nothing'", "baseline, published"),
+    ("data status nope", "unknown data set 'nope'", "wdbc"),
+    ("data fetch", "no data set is named", "--all"),
+    ("data import wdbc here.csv", "no data directory is given", "a folder"),
+    ("--plugin nope.py list models", "cannot read the plug-in", "a Python file"),
+]
+
+
+@pytest.mark.parametrize(("command", "found", "expected"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES])
+def test_a_mistake_gets_one_clear_message(elmbench: Callable, command: str, found: str, expected: str) -> None:
+    outcome = elmbench(*command.split())
+    assert outcome.code == 2
+    assert outcome.out == ""
+    first, second, third = outcome.err.splitlines()
+    assert first.startswith("error: ")
+    assert found in first
+    assert second.startswith("Expected: ")
+    assert expected in second
+    assert third.startswith("Next: ")
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("run table4 --jobs -1", "Invalid value for '-j' / '--jobs'"),
+        ("run table4 --jobs two", "Invalid value for '-j' / '--jobs'"),
+        ("run table4 --runs 0", "Invalid value for '--runs'"),
+        ("run table4 --blas-threads 0", "Invalid value for '--blas-threads'"),
+        ("run table4 --frob", "No such option: --frob"),
+        ("tabel table4", "No such command 'tabel'. Did you mean 'table'?"),
+        ("list", "Missing argument 'what'"),
+        ("show", "Missing argument 'experiment'"),
+        ("baseline update", "Missing argument 'experiments'"),
+    ],
+)
+def test_usage_that_cannot_be_read(elmbench: Callable, command: str, said: str) -> None:
+    outcome = elmbench(*command.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"Error: {said}" in outcome.err
+    assert outcome.err.startswith("Usage: elmbench")
+    # The command that comes next.
+    assert "Try 'elmbench " in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("quiet", [("-q",), ("--json",)])
+def test_errors_are_printed_in_any_case(elmbench: Callable, quiet: tuple[str, ...]) -> None:
+    outcome = elmbench("show", "nope", *quiet)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: unknown experiment 'nope'")

@@ -1,0 +1,56 @@
+"""`elmbench status`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+
+def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> None:
+    found = elmbench("status", "--results-dir", real, "--json").json
+    assert [(line["experiment"], line["profile"], line["ended"]) for line in found] == [
+        ("kos-elm/table2", "ci", {"ok": 1}),
+        ("kos-elm/table4", "ci", {"ok": 6}),
+        ("kos-elm/table7", "ci", {"ok": 6}),
+    ]
+    (line,) = elmbench("status", "table4", "--results-dir", real, "--json").json
+    assert (line["planned"], line["reasons"]) == (6, {})
+    text = elmbench("status", "--results-dir", real).out
+    assert [line.split() for line in text.splitlines() if line.startswith("kos-elm/table4")] == [
+        ["kos-elm/table4", "ci", "6", "6", "ok"]
+    ]
+
+
+def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy(datasets=["wdbc", "sylva"])
+    worker["elm"] = {"status": "failed", "reason": "ValueError: no"}
+    worker["k-elm"] = {"status": "timeout", "reason": "> 5 s"}
+    elmbench("run", "one", "--profile", "ci")
+    found = elmbench("status")
+    assert found.code == 0
+    lines = " ".join(found.out.split())
+    assert "3 x wdbc ELM failed: ValueError: no" in lines
+    assert "3 x wdbc K-ELM timeout: > 5 s" in lines
+    # Absent data are named once, not once a model.
+    assert lines.count("x sylva unavailable: the data set 'sylva' is not here") == 1
+    assert elmbench("status", "-q").out.count("\n") == 3
+
+
+def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:
+    found = elmbench("status")
+    assert (found.code, found.out) == (0, "nothing has been run into results; next: elmbench run table4\n")
+    (tmp_path / "file").write_text("")
+    assert elmbench("status", "--results-dir", tmp_path / "file" / "r").code == 0
+    assert elmbench("status", "--json").json == []
+    assert elmbench("status", "-q").out == ""
+
+
+def test_a_damaged_index_is_named(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    elmbench("run", "one", "--profile", "ci")
+    (index,) = Path("results/.store/index").rglob("one.json")
+    index.write_text("{")
+    found = elmbench("status")
+    assert found.code == 2
+    assert f"error: cannot read {index}" in found.err
+    assert "Next: delete that file and run again" in found.err

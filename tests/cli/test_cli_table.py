@@ -1,0 +1,83 @@
+"""`elmbench table`: from cells.csv alone, as text, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+CI = ("--profile", "ci")
+
+
+def test_text(elmbench: Callable, real: Path) -> None:
+    found = elmbench("table", "table4", *CI, "--results-dir", real)
+    assert (found.code, found.err) == (0, "")
+    lines = found.out.splitlines()
+    assert "Table IV: MCC and training time on the two classification data sets" in lines
+    start = next(i for i, line in enumerate(lines) if line.startswith("model"))
+    assert lines[start].split() == ["model", "mcc", "published", "verdict", "fit", "s", "publ.", "s"]
+    assert lines[start + 2].strip() == "WDBC"
+    for line, model, published in zip(lines[start + 3 :], ["ELM", "K-ELM"], ["0.93 ± 0.012", "0.95"], strict=False):
+        assert line.startswith(f"  {model} ")
+        assert published in line
+    assert "Profile ci: 1 run; not a reproduction of the printed protocol." in " ".join(found.out.split())
+
+
+def test_markdown_is_what_the_run_wrote(elmbench: Callable, real: Path) -> None:
+    found = elmbench("table", "table4", *CI, "--format", "md", "--results-dir", real)
+    assert found.out == (real / "ci/kos-elm/table4/table.md").read_text()
+
+
+def test_csv_is_the_summary(elmbench: Callable, real: Path) -> None:
+    found = elmbench("table", "table4", *CI, "--format", "csv", "--results-dir", real)
+    assert found.out == (real / "ci/kos-elm/table4/summary.csv").read_text()
+    shown = pd.read_csv(io.StringIO(found.out))
+    cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
+    for model in ("ELM", "K-ELM"):
+        line = shown[(shown["model"] == model) & (shown["metric"] == "mcc")].iloc[0]
+        assert line["mean"] == pytest.approx(cells[cells["model"] == model]["mcc"].mean())
+        assert line["n"] == 3
+
+
+def test_latex(elmbench: Callable, real: Path) -> None:
+    found = elmbench("table", "table4", *CI, "--format", "latex", "--results-dir", real).out
+    assert found.startswith("\\begin{table}\n\\caption{Table IV")
+    assert r"WDBC & ELM & " in found
+    assert r"0.93 $\pm$ 0.012" in found
+
+
+def test_json_is_the_summary(elmbench: Callable, real: Path) -> None:
+    found = elmbench("table", "table4", *CI, "--json", "--results-dir", real).json
+    line = found[0]
+    assert (line["model"], line["metric"], line["published"], line["std"]) == ("ELM", "mcc", 0.93, None)
+
+
+def test_counts_and_facts(elmbench: Callable, real: Path) -> None:
+    counts = elmbench("table", "table7", *CI, "--json", "--results-dir", real).json
+    assert [line["metric"] for line in counts if line["model"] == "ELM"] == ["tn", "fp", "fn", "tp"]
+    facts = elmbench("table", "table2", *CI, "--results-dir", real).out
+    assert [line.split() for line in facts.splitlines() if "instances" in line] == [
+        ["instances", "569", "569", "agrees"]
+    ]
+
+
+@pytest.mark.parametrize("form", ["text", "md", "csv", "latex"])
+def test_the_store_is_not_needed(elmbench: Callable, real: Path, form: str) -> None:
+    words = ("table", "table4", *CI, "--format", form, "--results-dir", real)
+    before = elmbench(*words)
+    shutil.rmtree(real / ".store")
+    assert elmbench(*words) == before
+
+
+def test_what_is_not_there(elmbench: Callable) -> None:
+    found = elmbench("table", "table4")
+    assert (found.code, found.out) == (2, "")
+    assert found.err == (
+        "error: results/fast/kos-elm/table4/cells.csv is not there\n"
+        "Expected: results of an earlier run\n"
+        "Next: elmbench run kos-elm/table4 --profile fast\n"
+    )

@@ -1,0 +1,90 @@
+"""`elmbench validate`, and what every verb says about a spec that is not valid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def test_the_suites_own_specs_are_valid(elmbench: Callable) -> None:
+    found = elmbench("validate")
+    assert (found.code, found.err) == (0, "")
+    assert found.out.startswith("valid: ")
+    counts = elmbench("validate", "--json").json
+    assert counts["experiments"] >= 9
+    assert counts["datasets"] >= 37
+
+
+VERBS = [
+    ("validate",), ("list", "experiments"), ("list", "readings"), ("show", "one"), ("run", "one"), ("status",),
+    ("table", "one"), ("check", "one"), ("baseline", "update", "one"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_broken_yaml(elmbench: Callable, toy: Callable, verb: tuple[str, ...]) -> None:
+    path = toy()
+    path.write_text(path.read_text().replace("datasets:\n", "datasets: [\n"))
+    found = elmbench(*verb)
+    assert (found.code, found.out) == (2, "")
+    first, expected, following = found.err.splitlines()
+    assert first.startswith(f"error: {path}, line ")
+    assert expected == "Expected: valid YAML, each key once"
+    assert following == "Next: correct the line, then: elmbench validate"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"grid": {}}, "unknown key 'grid'; allowed here: aliases, claims, "),
+        ({"datasets": []}, "'datasets'"),
+        ({"title": None}, "'title' is None"),
+        ({"profiles": {"ci": {"folds": 1}}}, "'profiles.ci.folds' is 1"),
+        ({"models": {"A": {"model": "elm", "searches": ["C"]}}}, "unknown key 'models.A.searches'; allowed here: "),
+        ({"models": {"A": {"model": "no-elm"}}}, "unknown model 'no-elm'"),
+        ({"datasets": ["nope"]}, "unknown data set 'nope'"),
+        ({"datasets": ["wdbc", "calhousing"]}, "none of which tells how good a model for regression is"),
+        ({"readings": ["nope"]}, "unknown reading 'nope'"),
+        ({"published": {"values": "nope.csv"}}, "nope.csv is not there"),
+        ({"id": "toy/two"}, "the id is 'toy/two'"),
+        ({"limit": "time=soon"}, "the limit 'time=soon' cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_named(elmbench: Callable, toy: Callable, changes: dict[str, Any], said: str) -> None:
+    path = toy()
+    content = path.read_text()
+    import yaml
+
+    path.write_text(yaml.safe_dump(yaml.safe_load(content) | changes, sort_keys=False))
+    found = elmbench("validate")
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
+    assert found.err.startswith(f"error: {path}: ")
+    assert "Next: " in found.err
+    assert "Traceback" not in found.err
+
+
+def test_a_published_figure_that_is_no_number(elmbench: Callable, toy: Callable) -> None:
+    path = toy().with_name("one.csv")
+    path.write_text(path.read_text().replace("0.92", "0.92x"))
+    found = elmbench("validate")
+    assert (found.code, found.out) == (2, "")
+    assert str(path) in found.err
+
+
+def test_an_unknown_data_set_of_the_published_figures(elmbench: Callable, toy: Callable) -> None:
+    path = toy().with_name("one.csv")
+    path.write_text(path.read_text().replace("WDBC", "WDCB"))
+    found = elmbench("validate")
+    assert (found.code, found.out) == (2, "")
+    assert str(path.with_suffix(".yaml")) in found.err
+    assert "unknown data set 'WDCB' (did you mean 'WDBC'?)" in found.err
+
+
+def test_specs_that_are_not_there(elmbench: Callable, use_tree: Callable, tmp_path: Path) -> None:
+    use_tree(tmp_path)
+    assert elmbench("list", "experiments", "--json").json == []
+    assert elmbench("show", "table4").code == 2

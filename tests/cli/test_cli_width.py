@@ -1,0 +1,55 @@
+"""Everything that is printed for people fits 80 columns where there is no terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmbench.specs.catalogue import load_catalogue
+
+COMMANDS = [
+    "list experiments", "list datasets", "list models", "list readings", *(f"show {name}" for name in load_catalogue()),
+    "validate", "env", "data status", "run table4 --profile ci --dry-run", "run --all --profile paper --dry-run",
+]  # fmt: skip
+WITH_RESULTS = [
+    "status", "table table4 --profile ci", "table table7 --profile ci", "table table2 --profile ci",
+    "check --against published --profile ci",
+]  # fmt: skip
+
+
+def width(text: str) -> int:
+    return max(map(len, text.splitlines()))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_results(elmbench: Callable, command: str) -> None:
+    found = elmbench(*command.split())
+    assert found.code == 0
+    assert 0 < width(found.out) <= 80
+
+
+@pytest.mark.parametrize("command", WITH_RESULTS)
+def test_with_results(elmbench: Callable, real: Path, command: str) -> None:
+    found = elmbench(*command.split(), "--results-dir", real)
+    assert found.code == 0
+    assert 0 < width(found.out) <= 80
+
+
+def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy(datasets=["protein-homology", "wdbc"])
+    worker["elm"] = {"status": "out-of-memory", "reason": "would need about 33 GB; the limit is 2 GB"}
+    worker["fb-kos-elm"] = lambda unit: {"status": "timeout", "reason": "> 600 s"} if unit.get("fold") else {}
+    found = elmbench("run", "one", "--profile", "ci", "--with-baselines")
+    assert found.code == 0
+    assert "nystroem-ridge" in found.out
+    assert "protein-homology" in found.out.partition("nested")[2].partition("unavailable")[0]
+    assert "out of memory" in found.out
+    assert "0.920 (1 ok)" in found.out
+    assert width(found.out) <= 80
+
+
+def test_a_wider_terminal_is_used(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "150")
+    assert 80 < width(elmbench("list", "readings").out) <= 150
