@@ -102,11 +102,6 @@ class Killed(Base):
         os.kill(os.getpid(), 9)
 
 
-class Sleeping(Base):
-    def act(self, X, y):
-        time.sleep(3600)
-
-
 class Stuck(Base):
     """Hangs in compiled code, deaf to signals that Python would handle."""
 
@@ -159,19 +154,25 @@ class Parent(Base):
 
 MODELS = {
     "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
-    "sleeping": Sleeping, "stuck": Stuck, "leaking": Leaking, "printing": Printing,
+    "stuck": Stuck, "leaking": Leaking, "printing": Printing,
     "not-finite": NotFinite, "forking": Forking, "parent": Parent,
 }
 '''
 
 
-@pytest.fixture
-def plugin(tmp_path: Path) -> str:
-    """The path of a plug-in file with models that misbehave, loaded here too."""
-    path = tmp_path / "misbehaving.py"
+@pytest.fixture(scope="session")
+def plugin_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plug-in file with models that misbehave."""
+    path = tmp_path_factory.mktemp("plugin") / "misbehaving.py"
     path.write_text(PLUGIN)
-    load_plugin(path)
-    return str(path)
+    return path
+
+
+@pytest.fixture
+def plugin(plugin_file: Path) -> str:
+    """The path of that file, loaded here too."""
+    load_plugin(plugin_file)
+    return str(plugin_file)
 
 
 @pytest.fixture

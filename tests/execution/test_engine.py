@@ -278,7 +278,6 @@ def test_ctrl_c_between_two_units(workers: InProcess, store: Store, plan: Plan, 
     assert set(run(plan, store)) == set(plan.units) - set(kept)
 
 
-@pytest.mark.xfail(strict=True, reason="Ctrl-C while one result is being kept loses others that have arrived")
 def test_ctrl_c_keeps_every_result_that_has_arrived(workers: InProcess, store: Store, plan: Plan) -> None:
     """Two workers are done; while the first result is being kept, Ctrl-C: the second result is not lost."""
     both = threading.Barrier(2, timeout=20)

@@ -18,8 +18,23 @@ from elmbench.specs.limits import Limits
 PlanModels = Callable[..., Plan]
 
 
+@pytest.fixture(scope="module")
+def shared(plugin_file: Path) -> Iterator[Sandbox]:
+    """One sandbox for several tests: each finds it as another has left it."""
+    box = Sandbox((str(plugin_file),))
+    yield box
+    box.stop()
+
+
 @pytest.fixture
-def sandbox(plugin: str) -> Iterator[Sandbox]:
+def sandbox(shared: Sandbox, plugin: str) -> Sandbox:
+    """That sandbox, with its plug-in loaded here too."""
+    return shared
+
+
+@pytest.fixture
+def fresh(plugin: str) -> Iterator[Sandbox]:
+    """A sandbox without a worker yet."""
     box = Sandbox((plugin,))
     yield box
     box.stop()
@@ -76,25 +91,22 @@ def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, plan_mode
     assert (result["status"], result["reason"]) == ("ok", "")
 
 
-@pytest.mark.parametrize("model", ["sleeping", "stuck"])
-def test_a_model_that_hangs(sandbox: Sandbox, plan_models: PlanModels, model: str) -> None:
-    healthy = cells(plan_models("healthy"))[0]
-    sandbox.run(healthy, {})  # started and warm
+def test_a_model_that_hangs(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    sandbox.run(cells(plan_models("healthy"))[0], {})  # started and warm
     worker = pid(sandbox)
     started = time.monotonic()
-    result = sandbox.run(cells(plan_models(model))[0], {}, Limits(seconds=0.5))
+    result = sandbox.run(cells(plan_models("stuck"))[0], {}, Limits(seconds=0.5))
     assert 0.5 <= time.monotonic() - started < 2.5
     assert (result["status"], result["limit"]) == ("timeout", 0.5)
     assert "0.5 s" in result["reason"]
     assert gone(worker)
-    assert sandbox.run(healthy, {}, Limits(seconds=30))["status"] == "ok"
 
 
 def test_the_start_of_a_worker_does_not_count(
-    sandbox: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch
+    fresh: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_SLOW_START", "1.5")
-    assert sandbox.run(cells(plan_models("healthy"))[0], {}, Limits(seconds=1.2))["status"] == "ok"
+    assert fresh.run(cells(plan_models("healthy"))[0], {}, Limits(seconds=1.2))["status"] == "ok"
 
 
 def test_a_model_that_leaks(sandbox: Sandbox, plan_models: PlanModels) -> None:
@@ -111,40 +123,20 @@ def test_a_model_that_leaks(sandbox: Sandbox, plan_models: PlanModels) -> None:
     assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
 
 
-def test_a_plugin_that_the_worker_cannot_load(plan_models: PlanModels, plugin: str) -> None:
-    unit = cells(plan_models("healthy"))[0]
-    Path(plugin).write_text("raise ValueError('gone wrong since')")
-    box = Sandbox((plugin,))
-    try:
-        result = box.run(unit, {})
-    finally:
-        box.stop()
+def test_a_plugin_that_the_worker_cannot_load(plan_models: PlanModels, tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("raise ValueError('gone wrong since')")
+    box = Sandbox((str(path),))
+    result = box.run(cells(plan_models("healthy"))[0], {})
+    box.stop()
     assert result["status"] == "failed"
     assert "gone wrong since" in result["reason"]
 
 
-def test_stopping_ends_the_worker_at_once(plugin: str, plan_models: PlanModels) -> None:
-    box = Sandbox((plugin,))
-    box.run(cells(plan_models("healthy"))[0], {})
-    worker = pid(box)
-    box.stop()
-    assert gone(worker, 0.5)
-    box.stop()
-
-
 @pytest.mark.parametrize(
     ("model", "seconds", "status"),
-    [
-        pytest.param(
-            "forking", 3.0, "failed",
-            marks=pytest.mark.xfail(strict=True, reason="a child that holds the worker's pipe hides its death"),
-        ),
-        pytest.param(
-            "parent", 0.5, "timeout",
-            marks=pytest.mark.xfail(strict=True, reason="the worker is ended without the processes that it started"),
-        ),
-    ],
-)  # fmt: skip
+    [("forking", 3.0, "failed"), ("parent", 0.5, "timeout")],
+)
 def test_children_of_a_model(
     sandbox: Sandbox,
     plan_models: PlanModels,
@@ -166,11 +158,12 @@ def test_children_of_a_model(
     assert ended
 
 
-def test_threads_and_plugins_reach_the_worker(sandbox: Sandbox, plan_models: PlanModels) -> None:
-    unit = cells(plan_models("healthy"))[0]
-    assert sandbox.run(unit, {}, blas_threads=2)["status"] == "ok"
-    environment = dict(
-        line.split("=", 1) for line in Path(f"/proc/{pid(sandbox)}/environ").read_text().split("\0") if "=" in line
-    )
-    assert environment["OPENBLAS_NUM_THREADS"] == "2"
+def test_threads_reach_the_worker_and_stopping_ends_it(fresh: Sandbox, plan_models: PlanModels) -> None:
+    assert fresh.run(cells(plan_models("healthy"))[0], {}, blas_threads=2)["status"] == "ok"
+    worker = pid(fresh)
+    environment = Path(f"/proc/{worker}/environ").read_text().split("\0")
+    assert "OPENBLAS_NUM_THREADS=2" in environment
     assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    fresh.stop()
+    assert gone(worker, 0.5)
+    fresh.stop()
