@@ -66,10 +66,10 @@ def options(
     state.quiet, state.as_json, state.debug = quiet, as_json, debug
     if cache_dir is not None:
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
+    state.plugins = tuple(str(path.expanduser().resolve()) for path in plugin or ())
     if plugin:
         from elmbench.specs.registry import load_plugin
 
-        state.plugins = tuple(str(path.expanduser().resolve()) for path in plugin)
         for path in plugin:
             load_plugin(path)
 

@@ -141,27 +141,25 @@ def run_units(
     waiting = _Waiting(units, todo)
     with _sandboxes(settings) as (pool, run):
         running: dict[Future[dict[str, Any]], str] = {}
-        while waiting or running:
-            while len(running) < settings.jobs and (key := waiting.pop_ready()) is not None:
-                inputs = {name: store.result(name) for name in needs(units[key])}
-                on_event(Event("start", key, units[key]))
-                if units[key]["kind"] == "choice":
-                    result = run_unit(units[key], inputs, settings.data_dir)  # type: ignore[arg-type]
-                    _keep(key, result, units, store, settings, on_event)
-                    waiting.done(key)
-                else:
-                    running[pool.submit(run, units[key], inputs, limits[key])] = key
-            try:
-                finished = wait(running, return_when=FIRST_COMPLETED).done if running else set()
-            except KeyboardInterrupt:
-                for future, key in running.items():
-                    if future.done():
-                        _keep(key, future.result(), units, store, settings, on_event)
-                raise
-            for future in finished:
-                key = running.pop(future)
-                _keep(key, future.result(), units, store, settings, on_event)
-                waiting.done(key)
+        try:
+            while waiting or running:
+                while len(running) < settings.jobs and (key := waiting.pop_ready()) is not None:
+                    inputs = {name: store.result(name) for name in needs(units[key])}
+                    on_event(Event("start", key, units[key]))
+                    if units[key]["kind"] == "choice":
+                        result = run_unit(units[key], inputs, settings.data_dir)  # type: ignore[arg-type]
+                        _keep(key, result, units, store, settings, on_event)
+                        waiting.done(key)
+                    else:
+                        running[pool.submit(run, units[key], inputs, limits[key])] = key
+                for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
+                    _keep(running[future], future.result(), units, store, settings, on_event)
+                    waiting.done(running.pop(future))
+        except KeyboardInterrupt:
+            for future, key in running.items():
+                if future.done():
+                    store.put(key, units[key], future.result(), settings.environment)
+            raise
 
 
 def _keep(

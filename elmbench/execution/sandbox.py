@@ -7,6 +7,7 @@ model that hangs in compiled code or allocates without end.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -107,6 +108,9 @@ class Sandbox:
                 if not chunk:
                     return self._death()
                 self._unread += chunk
+            elif process.poll() is not None:
+                # Dead, though a process that it started may still hold the other end of the pipe.
+                return self._death()
             elif limits.seconds is not None and time.monotonic() - started > limits.seconds:
                 self.stop()
                 reason = f"> {limits.seconds:g} s"
@@ -122,16 +126,24 @@ class Sandbox:
     def _death(self) -> dict[str, Any]:
         process, self._process = self._process, None
         if process is None:
-            reason = "the run was stopped"
-        elif (code := process.wait()) < 0:
+            return {"status": "failed", "reason": "the run was stopped"}
+        code = process.wait()
+        _end_group(process)
+        if code < 0:
             reason = f"the worker process died by signal {-code} ({signal.Signals(-code).name})"
         else:
             reason = f"the worker process ended by itself with exit code {code}"
         return {"status": "failed", "reason": reason}
 
     def stop(self) -> None:
-        """End the worker at once, with whatever it runs."""
+        """End the worker at once, with whatever it runs and has started."""
         process, self._process = self._process, None
-        if process is not None and process.poll() is None:
-            process.kill()
+        if process is not None:
+            _end_group(process)
             process.wait()
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a worker and the processes that a model in it has started; they are a group of their own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
