@@ -138,7 +138,7 @@ def test_a_plugin_that_the_worker_cannot_load(plan_models: PlanModels, tmp_path:
     [("forking", 3.0, "failed"), ("parent", 0.5, "timeout")],
 )
 def test_children_of_a_model(
-    sandbox: Sandbox,
+    fresh: Sandbox,
     plan_models: PlanModels,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -149,7 +149,7 @@ def test_children_of_a_model(
     """A model may start processes of its own: they neither keep its cell from ending nor outlive it."""
     log = tmp_path / "log"
     monkeypatch.setenv("TEST_LOG", str(log))
-    result = sandbox.run(cells(plan_models(model))[0], {}, Limits(seconds=seconds))
+    result = fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=seconds))
     (child,) = map(int, log.read_text().split())
     ended = gone(child, 1.0)
     if not ended:
