@@ -133,10 +133,7 @@ def test_a_plugin_that_the_worker_cannot_load(plan_models: PlanModels, tmp_path:
     assert "gone wrong since" in result["reason"]
 
 
-@pytest.mark.parametrize(
-    ("model", "seconds", "status"),
-    [("forking", 3.0, "failed"), ("parent", 0.5, "timeout")],
-)
+@pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 10.0, "failed"), ("parent", 0.5, "timeout")])
 def test_children_of_a_model(
     fresh: Sandbox,
     plan_models: PlanModels,
