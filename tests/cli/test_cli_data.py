@@ -1,0 +1,115 @@
+"""`elmbench data`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from elmbench.datasets import Fetched, Planned
+from elmbench.errors import DataUnavailableError
+
+data = sys.modules["elmbench.datasets"]
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def wdbc(tmp_path: Path) -> Path:
+    """A file of WDBC as its public source has it."""
+    bunch = load_breast_cancer()
+    path = tmp_path / "mine.csv"
+    header = ",".join([*(f"V{i}" for i in range(1, 31)), "target"])
+    rows = np.column_stack([bunch.data, np.where(bunch.target == 0, 2, 1)])
+    np.savetxt(path, rows, delimiter=",", header=header, comments="", fmt=["%.6f"] * 30 + ["%d"])
+    return path
+
+
+def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
+    found = elmbench("data", "status", "--json").json
+    states = {entry["name"]: entry["state"] for entry in found}
+    assert (states["wdbc"], states["mackey-glass"], states["sylva"]) == ("bundled", "generated", "to fetch")
+    assert all(entry["where"] for entry in found)
+    assert all(
+        entry["next_step"] == f"elmbench data fetch {n}" for entry in found if states[n := entry["name"]] == "to fetch"
+    )
+    shown = elmbench("data", "status", "sylva", "WDBC")
+    assert (shown.code, "1 to fetch; next: elmbench data fetch" in shown.out) == (0, True)
+
+
+def test_import_puts_a_file_where_it_is_found(elmbench: Callable, wdbc: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    found = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder, "--json")
+    assert (found.code, found.json["rows"], found.json["columns"]) == (0, 569, 30)
+    assert [path.name for path in folder.iterdir()] == ["wdbc.csv"]
+    (entry,) = elmbench("data", "status", "wdbc", "--data-dir", folder, "--json").json
+    assert entry["state"] == "file"
+
+
+def test_import_of_another_file_leaves_nothing(elmbench: Callable, wdbc: Path, tmp_path: Path) -> None:
+    wdbc.write_text("\n".join(wdbc.read_text().splitlines()[:-1]))
+    folder = tmp_path / "folder"
+    found = elmbench("data", "import", "wdbc", wdbc, "--data-dir", folder)
+    assert found.code == 2
+    assert "568" in found.err
+    assert "569" in found.err
+    assert not list(folder.glob("*")) if folder.exists() else True
+
+
+def test_import_needs_a_data_directory(elmbench: Callable, wdbc: Path) -> None:
+    found = elmbench("data", "import", "wdbc", wdbc)
+    assert (found.code, "no data directory is given" in found.err) == (2, True)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
+    """Data sets that a made-up server has, with their bytes; `fetch` and `plan` ask it."""
+    sizes: dict[str, int | None] = {"sonar": 87_000, "webspam": 700_000_000}
+
+    def plan(names: list[str]) -> list[Planned]:
+        return [Planned(name, "made up", sizes[name]) for name in names if name in sizes]
+
+    def fetch(name: str, *, progress: object = None, force: bool = False) -> Fetched:
+        if name not in sizes:
+            raise DataUnavailableError(f"{name} cannot be reached", next_step="a network")
+        return Fetched(name, "made up", True)
+
+    monkeypatch.setattr(data, "plan", plan)
+    monkeypatch.setattr(data, "fetch", fetch)
+    return sizes
+
+
+def test_fetch_says_what_it_brings(elmbench: Callable, server: dict) -> None:
+    found = elmbench("data", "fetch", "sonar")
+    assert found.code == 0
+    assert found.out.splitlines() == ["sonar: 87 kB from made up", "sonar: fetched (made up)"]
+    assert elmbench("data", "fetch", "sonar", "--json").json == [
+        {"name": "sonar", "origin": "made up", "downloaded": True}
+    ]
+
+
+def test_above_500_mb_a_yes_is_needed(elmbench: Callable, server: dict) -> None:
+    found = elmbench("data", "fetch", "sonar", "webspam")
+    assert (found.code, "this downloads 700 MB in all" in found.err, "--yes" in found.err) == (2, True, True)
+    assert elmbench("data", "fetch", "webspam", "--yes").code == 0
+    server["webspam"] = 500_000_000
+    assert elmbench("data", "fetch", "webspam").code == 0
+
+
+def test_one_that_cannot_be_fetched_does_not_stop_the_others(elmbench: Callable, server: dict) -> None:
+    found = elmbench("data", "fetch", "heart", "sonar")
+    assert found.code == 2
+    assert "error: heart: heart cannot be reached" in found.err
+    assert "sonar: fetched (made up)" in found.out
+
+
+def test_fetch_of_nothing(elmbench: Callable, server: dict) -> None:
+    found = elmbench("data", "fetch")
+    assert (found.code, "no data set is named" in found.err) == (2, True)
