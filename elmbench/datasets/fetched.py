@@ -172,7 +172,7 @@ def _write(table: Table, path: Path) -> None:
     columns: list[Any] = []
     for place in range(table.X.shape[1]):
         if place in table.nominal:
-            columns.append(pa.array(table.nominal[place], type=pa.string()).dictionary_encode())
+            columns.append(pa.array(table.nominal[place], type=pa.string()))
         else:
             columns.append(pa.array(table.X[:, place], from_pandas=True))
     names = [f"{name}_" if name == "target" else name for name in table.names]

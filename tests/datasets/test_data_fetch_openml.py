@@ -133,6 +133,7 @@ def test_412_says_what_the_server_says(openml_server: Server, use_specs: Use, co
     refuse_openml(openml_server, 7, code, message)
     with pytest.raises(ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}") as error:
         fetch("toy")
+    assert not isinstance(error.value, DataUnavailableError)  # the server is there and has its reasons
     assert "elmbench data import toy" in str(error.value.next_step)
 
 
@@ -255,6 +256,7 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
     fetch("toy")
     assert not any(path.endswith(".pq") for path in openml_server.paths())
     data = load_dataset("toy")
+    assert data.notes == ()  # the labels are spelled as they are, not recognised by their counts
     assert sp.issparse(data.X)
     expected = np.zeros((5, 4))
     expected[0, 0], expected[1, 1], expected[2, 2] = 1.5, 2, 0.1
