@@ -71,8 +71,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def openml_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+def openml_server(server: Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Server:
     """The same server, with OpenML's client configured for it: nothing of the client is replaced."""
+    # It makes these folders as soon as it is imported.
+    monkeypatch.setenv("OPENML_CACHE_DIR", str(tmp_path_factory.mktemp("openml")))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     import openml
 
     monkeypatch.setattr(openml.config, "server", server.url + API)
