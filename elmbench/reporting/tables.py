@@ -164,8 +164,8 @@ def _timed_rows(
             "value": _measured(line, paper, cells),
             "published": _printed(paper),
             "verdict": _judged(line),
-            "fit": seconds(times[0]),
-            "published_fit": seconds(times[1]),
+            "fit": three_figures(times[0]),
+            "published_fit": three_figures(times[1]),
             "ratio": _ratio(times[0], base[0]),
             "published_ratio": _ratio(times[1], base[1]),
         }
@@ -205,7 +205,7 @@ def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.Data
             return _limit_reached(line, cells)
         return _SHOWN.get(verdict, verdict)
     if line["metric"] not in MEASURED:
-        return f"{mean:.3g}" + (f" ± {std:.2g}" if std is not None else "")
+        return three_figures(mean) + (f" ± {three_figures(std)}" if std is not None else "")
     places = _places(line["metric"], paper)
     text = fixed(mean, places) + (f" ± {fixed(std, places)}" if std is not None else "")
     return text if verdict in COMPLETE else f"{text} ({line['n']} ok)"
@@ -246,8 +246,8 @@ def _printed(paper: PublishedValue | None) -> str:
     return f"{paper.value}" + (f" ± {paper.std}" if paper.std is not None else "")
 
 
-def seconds(value: float | None) -> str:
-    """Return seconds with three figures at most."""
+def three_figures(value: float | None) -> str:
+    """Return seconds or a hyperparameter with three figures at most, large ones with all before the point."""
     if value is None:
         return ""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.01 else f"{value:.2g}"

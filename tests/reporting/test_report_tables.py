@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from made_cells import cell, folds, row, table_of
 
-from elmbench.reporting.tables import fixed, seconds
+from elmbench.reporting.tables import fixed, three_figures
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -136,7 +136,7 @@ def test_a_metric_that_is_no_number_does_not_break_the_table(toy: Toy) -> None:
     ("value", "text"), [(0.00234, "0.0023"), (0.0467, "0.0467"), (12.3456, "12.3"), (123.4, "123"), (None, "")]
 )
 def test_seconds_have_three_figures_at_most(value: float | None, text: str) -> None:
-    assert seconds(value) == text
+    assert three_figures(value) == text
 
 
 def test_figures_that_have_run_away_fit_the_column() -> None:
