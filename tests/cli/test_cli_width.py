@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from elmbench.cli.render import grid
 from elmbench.specs.catalogue import load_catalogue
 
 COMMANDS = [
@@ -48,6 +51,14 @@ def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, wo
     assert "out of memory" in found.out
     assert "0.920 (1 ok)" in found.out
     assert width(found.out) <= 80
+
+
+def test_a_name_is_not_broken_where_a_text_can_give_way() -> None:
+    console = Console(width=22, file=io.StringIO())
+    console.print(grid(("name", "says"), [("nystroem-ridge", "so that it may give way")], whole=("name",)))
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "nystroem-ridge  so" in printed
+    assert width(printed) <= 22
 
 
 def test_a_wider_terminal_is_used(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

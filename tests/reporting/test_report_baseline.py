@@ -158,6 +158,14 @@ def test_times_and_reasons_are_not_compared(both: Callable[..., Comparison], tmp
     assert not {*TIMES, "reason"}.intersection(kept)
 
 
+def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., Comparison]) -> None:
+    chosen, other = cell(params={"C": 8.0, "gamma": 1.0}), cell(params={"C": 8.0, "gamma": 2.0})
+    assert differences(both([chosen], [chosen])) == []
+    assert differences(both([chosen], [other])) == ["params"]
+    # Beside figures, they say for themselves.
+    assert differences(both([chosen | COUNTED], [other | COUNTED])) == []
+
+
 def test_tables_of_both_tasks(both: Callable[..., Comparison]) -> None:
     lines = [cell(**COUNTED), cell(dataset="calhousing", **REAL)]
     assert differences(both(lines, lines)) == []

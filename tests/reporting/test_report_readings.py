@@ -73,6 +73,13 @@ def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(compared: Callab
     assert compared(lines)[0].means["stored"] == "diverged"
 
 
+def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(compared: Callable[..., list[Comparison]]) -> None:
+    lines = [*folds("ELM", 0.7, 0.7, 0.95), *stored(0.8, 0.8, None)]
+    lines[5] |= {"status": "diverged", "reason": "not finite"}
+    (found,) = compared(lines, "WDBC,ELM,mcc,0.79,,\n")
+    assert (found.means["shuffled"], found.fits) == ("0.783", "stored")
+
+
 def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[Comparison]]) -> None:
     assert compared(folds("ELM", 0.7, 0.7)) == []
     # Nor is one value enough where the default was not run.

@@ -114,8 +114,10 @@ def test_folds_are_counted_by_data_set(toy: Toy) -> None:
     assert entry(resolved, folds("ELM", 0.9, 0.9, 0.9))["verdict"] == "agrees"
 
 
-def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy) -> None:
-    places = [("oracle", "order=stored"), ("oracle", ""), ("nested", "order=stored"), ("nested", "")]
+@pytest.mark.parametrize(("own", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")])
+def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, own: str, other: str) -> None:
+    places = [(other, "order=stored"), (other, ""), (own, "order=stored"), (own, "")]
+    resolved = toy(protocol={"select": own})
     models = ["K-ELM", "ELM"]
     lines = [
         line
@@ -123,12 +125,12 @@ def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy) -> N
         for model in models
         for line in folds(model, 0.8, 0.9, select=select, reading=reading)
     ]
-    summary = summarise(frame(toy(), lines), toy())
+    summary = summarise(frame(resolved, lines), resolved)
     found = list(dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None)))
     assert found == [
         (reading, select, model)
         for reading in ("", "order=stored")
-        for select in ("nested", "oracle")
+        for select in (own, other)
         for model in ("ELM", "K-ELM")
     ]
     # The table's own metrics stand before the others.
