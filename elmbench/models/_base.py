@@ -68,6 +68,19 @@ class FamilyClassifier(ClassifierMixin):
         classes = unique_labels(y)
         return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
 
+    @staticmethod
+    def _hold(outputs: Array, errors: Array) -> bool:
+        """Tell whether the labels of real outputs are those of all outputs that differ, in row i, by up to errors[i].
+
+        An error of zero says that the outputs of the row are exact.
+        """
+        if outputs.shape[1] == 1:
+            margins = np.abs(outputs[:, 0])
+        else:
+            ordered = np.partition(outputs, outputs.shape[1] - 2, axis=1)
+            margins = (ordered[:, -1] - ordered[:, -2]) / 2
+        return bool(((margins > errors) | (errors == 0)).all())
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model, forgetting any earlier fit.
 

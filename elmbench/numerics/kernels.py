@@ -99,6 +99,44 @@ def kernel_matrix(
     return _fill(X, Y, out, lambda block: transform(block, gamma))
 
 
+SQUARINGS = 3
+"""How often in a row a Gaussian kernel may be squared instead of computed anew, see `kernel_ladder`."""
+
+
+def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterator[tuple[float, Array]]:
+    """Yield the kernel matrix of the rows of `X` for every gamma, from the smallest to the largest.
+
+    The Gaussian kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the
+    relative error of an entry and adds half a unit in the last place, so that after `SQUARINGS` of them in a row it is
+    below 2^(SQUARINGS + 1) such halves, 2e-15; then the kernel is computed anew.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    gammas : list of float
+        In any order.
+    kernel : str, default="rbf"
+        A key of `KERNELS`.
+
+    Yields
+    ------
+    gamma : float
+    matrix : ndarray of shape (n, n), in Fortran order
+        Exactly symmetric. Overwritten by the next one, so valid until that is asked for, and not to be changed.
+    """
+    matrix = np.empty((len(X), len(X)), order="F")
+    last, squarings = 0.0, 0
+    for gamma in sorted(set(gammas)):
+        if kernel == "rbf" and gamma == 2 * last and squarings < SQUARINGS:
+            np.multiply(matrix, matrix, out=matrix)
+            squarings += 1
+        else:
+            kernel_matrix(X, gamma=gamma, kernel=kernel, out=matrix)
+            squarings = 0
+        last = gamma
+        yield gamma, matrix
+
+
 def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]) -> Array:
     """Write `transform` of the squared distances block by block; against itself, each pair is computed once."""
     symmetric = Y is None

@@ -10,6 +10,8 @@ from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs
 Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
+_ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
+"""Where a block of `mirror` is written to."""
 
 
 class RidgeSystem:
@@ -82,12 +84,11 @@ class RidgeSystem:
 
 def mirror(A: Array) -> None:
     """Copy the lower triangle of a square matrix onto its upper one, in place."""
-    step = 256
+    step = len(_ABOVE)
     for start in range(0, len(A), step):
         stop = min(start + step, len(A))
         block = A[start:stop, start:stop]
-        lower = np.tril_indices(stop - start, -1)
-        block.T[lower] = block[lower]
+        np.copyto(block, block.T.copy(), where=_ABOVE[: stop - start, : stop - start])
         A[start:stop, stop:] = A[stop:, start:stop].T
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import elmbench.numerics.kernels as kernels
-from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, squared_distances
+from elmbench.numerics.kernels import kernel_ladder, kernel_matrix, rbf_from_distances, squared_distances
 
 SETTINGS = settings(max_examples=80, deadline=None)
 SIZES = st.integers(1, 40)
@@ -73,3 +73,34 @@ def test_allocates_no_second_matrix(symmetric):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * out.nbytes
+
+
+@SETTINGS
+@given(
+    n=SIZES,
+    d=st.integers(1, 6),
+    seed=st.integers(0, 2**31 - 1),
+    exponents=st.lists(st.integers(-8, 13), min_size=1, max_size=22),
+)
+def test_ladder(n, d, seed, exponents):
+    """Each gamma once, from the smallest; entries to 2e-15 relative of a kernel that is computed for itself."""
+    X = np.random.RandomState(seed).rand(n, d)
+    seen = []
+    for gamma, found in kernel_ladder(X, [2.0**e for e in exponents]):
+        seen.append(gamma)
+        np.testing.assert_allclose(found, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300)
+        np.testing.assert_array_equal(found, found.T)
+        assert (np.diag(found) == 1.0).all()
+    assert seen == sorted({2.0**e for e in exponents})
+
+
+def test_ladder_computes_anew_where_it_cannot_square(monkeypatch):
+    anew = []
+    original = kernels.kernel_matrix
+    monkeypatch.setattr(
+        kernels, "kernel_matrix", lambda X, **given: anew.append(given["gamma"]) or original(X, **given)
+    )
+    X = np.random.RandomState(0).rand(5, 2)
+    for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
+        pass
+    assert anew == [0.5, 8.0, 48.0]

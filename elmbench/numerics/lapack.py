@@ -1,0 +1,128 @@
+"""BLAS and LAPACK on parts of matrices, where they stand.
+
+SciPy's own wrappers copy whatever is not a whole array, and lack some routines. This module calls the very same
+library through the function pointers that SciPy publishes for Cython and Numba.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cython_blas, cython_lapack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Array = NDArray[np.float64]
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_signature_of = ctypes.pythonapi.PyCapsule_GetName
+_signature_of.restype, _signature_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+
+
+def address(A: Array) -> int:
+    """Return where the first entry of `A` is in memory.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n,) or (n, m)
+        Doubles; the entries of a column stand side by side, the columns at any distance.
+
+    Raises
+    ------
+    ValueError
+        If they do not.
+    """
+    if A.dtype != np.float64 or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
+        raise ValueError(f"expected columns of doubles, got {A.dtype} at strides {A.strides} instead")
+    return int(A.__array_interface__["data"][0])
+
+
+def leading_dimension(A: Array) -> int:
+    """Return the distance between two columns of `A`, in entries: what BLAS calls LDA."""
+    return max(A.strides[1] // A.itemsize, A.shape[0], 1)
+
+
+@cache
+def routine(name: str) -> Callable[..., None]:
+    """Return a routine as a foreign function of addresses, one for each argument of its Fortran declaration."""
+    module = cython_lapack if name in cython_lapack.__pyx_capi__ else cython_blas
+    capsule = module.__pyx_capi__[name]
+    signature = _signature_of(capsule)
+    arguments = [ctypes.c_void_p] * (signature.count(b",") + 1)
+    foreign: Callable[..., None] = ctypes.CFUNCTYPE(None, *arguments)(_pointer_of(capsule, signature))
+    return foreign
+
+
+def call(name: str, *arguments: str | int | float | Array) -> int:
+    """Call a routine of BLAS or LAPACK.
+
+    Parameters
+    ----------
+    name : str
+        In lower case, such as "dsyrk".
+    *arguments : str, int, float or ndarray
+        Those of the Fortran declaration without INFO. Arrays are passed by the address of their first entry, so
+        leading dimensions have to be given; LAPACK's INFO is added at the end.
+
+    Returns
+    -------
+    int
+        INFO; 0 for a routine of BLAS.
+
+    Raises
+    ------
+    ValueError
+        If LAPACK finds an argument illegal.
+    """
+    info = ctypes.c_int(0)
+    converted: list[Any] = [_converted(argument) for argument in arguments]
+    function = routine(name)
+    if len(converted) < len(function.argtypes):  # type: ignore[attr-defined]
+        converted.append(ctypes.byref(info))
+    function(*converted)
+    if info.value < 0:
+        raise ValueError(f"{name}: argument {-info.value} is illegal")
+    return info.value
+
+
+def _converted(argument: str | int | float | Array) -> Any:
+    match argument:
+        case str():
+            return ctypes.c_char_p(argument.encode())
+        case int():
+            return ctypes.byref(ctypes.c_int(argument))
+        case float():
+            return ctypes.byref(ctypes.c_double(argument))
+    return address(argument)
+
+
+def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
+    """Return the function that writes A v over its second argument, reading the lower triangle of A only.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n)
+        Columns of doubles, or the view of them in a larger matrix.
+
+    Returns
+    -------
+    callable
+        Of two vectors of n doubles, `v` and the result.
+    """
+    function = routine("dsymv")
+    n, stride = ctypes.c_int(len(A)), ctypes.c_int(leading_dimension(A))
+    step, one, zero = ctypes.c_int(1), ctypes.c_double(1.0), ctypes.c_double(0.0)
+    by = ctypes.byref
+    before = (ctypes.c_char_p(b"L"), by(n), by(one), address(A), by(stride))
+    between, after = (by(step), by(zero)), (by(step),)
+
+    def product(v: Array, result: Array) -> None:
+        function(*before, address(v), *between, address(result), *after)
+
+    return product

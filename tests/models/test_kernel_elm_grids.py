@@ -1,0 +1,196 @@
+"""The search of K-ELM against one fit each, by the score of every candidate, whichever way the systems are solved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from elm_problems import FACTORS, class_of, is_classification, rows, targets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold, StratifiedKFold
+
+import elmbench.numerics.reduction as reduction
+import elmbench.numerics.shifted as shifted
+from elmbench.evaluation.metrics import nrmse, score
+from elmbench.evaluation.search import best, clone_and_fit
+from elmbench.models import KELMClassifier, KELMRegressor
+from elmbench.numerics.counters import counted
+
+WAYS = ("as it comes", "lanczos", "tridiagonal", "band")
+
+
+def force(patch: pytest.MonkeyPatch, way: str) -> None:
+    if way == "as it comes":
+        return
+    patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
+    patch.setattr(shifted, "lanczos_seconds", lambda n, steps: 0.0 if way == "lanczos" else np.inf)
+    patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
+
+
+def accuracy(expected, predicted):
+    return np.mean(expected == predicted)
+
+
+def mcc(expected, predicted):
+    return score("mcc", expected, predicted, [-1, 1])
+
+
+SCORES = {"binary": mcc, "multi": accuracy, "regression": nrmse}
+
+
+def scores_of(cls, X, y, folds, grid, kind):
+    """Return the scores of the path, and those of one fit each."""
+    both = []
+    for predictions in (cls.evaluate_grid(X, y, folds, grid), clone_and_fit(cls, X, y, folds, grid, {})):
+        scores = np.full((len(grid), len(folds)), np.nan)
+        for i, j, predicted in predictions:
+            scores[i, j] = SCORES[kind](y[folds[j][1]], predicted)
+        both.append(scores)
+    return both
+
+
+@settings(max_examples=240, deadline=None)
+@given(
+    n=st.integers(9, 70),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    kind=st.sampled_from(["binary", "multi", "regression"]),
+    awkward=st.booleans(),
+    gammas=st.lists(FACTORS, min_size=1, max_size=3, unique=True),
+    Cs=st.lists(FACTORS, min_size=1, max_size=4, unique=True),
+    way=st.sampled_from(WAYS),
+    n_splits=st.integers(2, 4),
+    scale=st.sampled_from([1e-3, 1.0, 1e4]),
+)
+def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way, n_splits, scale):
+    """Ill-conditioned systems and repeated rows too; of equal scores the same candidate wins."""
+    X = rows(n, d, seed, awkward)
+    y = targets(X, seed, kind)
+    if kind == "regression":
+        y *= scale
+    grid = [{"gamma": gamma, "C": C} for gamma in [*gammas, 2.0**-8] for C in [*Cs, 2.0**13]]
+    folds = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
+    cls = class_of("KELM", kind)
+    with pytest.MonkeyPatch.context() as patch, counted() as solvers:
+        force(patch, way)
+        found, expected = scores_of(cls, X, y, folds, grid, kind)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    if way != "as it comes":
+        assert set(solvers) - {"cholesky", "bound failed"} == {"lanczos" if way == "lanczos" else "reduction"}
+    assert solvers.get("cholesky", 0) == solvers.get("bound failed", 0)
+    if np.isfinite(expected).all() and is_classification(kind):
+        assert best(found) == best(expected)
+
+
+@pytest.mark.parametrize(("way", "kind"), [*((way, "regression") for way in WAYS), *((WAYS[0], k) for k in SCORES)])
+def test_all_scores_of_the_papers_grid(monkeypatch, way, kind):
+    """All 22 x 22 pairs, on few dimensions and twice each row: as ill-conditioned as they come."""
+    force(monkeypatch, way)
+    X = np.repeat(rows(75, 2, 5), 2, axis=0)
+    y = targets(X, 5, kind)
+    split = StratifiedKFold if is_classification(kind) else KFold
+    folds = list(split(2, shuffle=True, random_state=0).split(X, y))
+    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14) for g in range(-8, 14)]
+    found, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    assert best(found) == best(expected)
+
+
+def test_of_ties_the_first_wins():
+    """Of well separated classes most candidates are perfect."""
+    random = np.random.RandomState(0)
+    y = np.repeat([-1, 1], 40)
+    X = random.rand(80, 2) + 3 * (y[:, np.newaxis] > 0)
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in range(-8, 14, 3) for g in range(-8, 14, 3)]
+    found, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
+    assert (expected == 1.0).all(axis=1).sum() > 20
+    np.testing.assert_array_equal(found, expected)
+    assert best(found) == best(expected) == int(np.flatnonzero((expected == 1.0).all(axis=1))[0])
+
+
+@pytest.mark.parametrize("lie", [np.nan, 1.0, 1e-7])
+def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie):
+    """Wrong solutions are seen, whatever has made them wrong, and predictions are to the last bit those of a fit."""
+    import elmbench.models.kernel_elm as module
+
+    original = module.solve_shifted
+
+    def wrong(K, B, ridges, work):
+        Z = original(K, B, ridges, work)
+        Z[:, 3] = lie if np.isnan(lie) else Z[:, 3] * (1 + lie)
+        return Z
+
+    monkeypatch.setattr(module, "solve_shifted", wrong)
+    X = rows(60, 3, 0)
+    y = targets(X, 0, "regression")
+    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    grid = [{"C": 2.0**c} for c in range(6)]
+    with counted() as solvers:
+        for i, j, predicted in KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0):
+            train, test = folds[j]
+            expected = KELMRegressor(**grid[i], gamma=2.0).fit(X[train], y[train]).predict(X[test])
+            if i == 3:
+                np.testing.assert_array_equal(predicted, expected)
+            np.testing.assert_allclose(predicted, expected, atol=1e-10)
+    assert solvers["bound failed"] == solvers["cholesky"] == 2
+
+
+@pytest.mark.parametrize(("off", "accepted"), [(1e-7, True), (1e-1, False)])
+def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, accepted):
+    import elmbench.models.kernel_elm as module
+
+    original = module.solve_shifted
+    monkeypatch.setattr(module, "solve_shifted", lambda *given: original(*given) * (1 + off))
+    y = np.repeat([-1, 1], 30)
+    X = rows(60, 2, 0) + 3 * (y[:, np.newaxis] > 0)
+    folds = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
+    with counted() as solvers:
+        for _, j, predicted in KELMClassifier.evaluate_grid(X, y, folds, [{"C": 1.0}, {"C": 8.0}], gamma=1.0):
+            np.testing.assert_array_equal(predicted, y[folds[j][1]])
+    assert ("cholesky" in solvers) != accepted
+
+
+@pytest.mark.parametrize(
+    ("outputs", "errors", "hold"),
+    [
+        ([[0.2], [-0.3]], [0.19, 0.29], True),
+        ([[0.2], [-0.3]], [0.2, 0.0], False),
+        ([[0.0], [-0.3]], [0.0, 0.0], True),
+        ([[1.0, 0.5, -1.0], [0.0, 1.0, 0.6]], [0.24, 0.19], True),
+        ([[1.0, 0.5, -1.0], [0.0, 1.0, 0.6]], [0.24, 0.2], False),
+        ([[0.2]], [np.inf], False),
+        ([[np.nan]], [1e-9], False),
+    ],
+)
+def test_when_labels_hold(outputs, errors, hold):
+    assert KELMClassifier._hold(np.array(outputs), np.array(errors)) is hold
+
+
+def test_outputs_that_tie_are_left_to_the_fit():
+    """Two equal rows of different classes: what becomes of the label is round-off, and that of the fit counts."""
+    random = np.random.RandomState(0)
+    X = np.repeat(random.rand(40, 3), 2, axis=0)
+    y = np.tile(["a", "b"], 40)
+    y[::8] = "c"
+    folds = [(np.arange(0, 60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
+    grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in (-8, 0, 13) for g in range(-8, 14, 3)]
+    with counted() as solvers:
+        for i, j, predicted in KELMClassifier.evaluate_grid(X, y, folds, grid):
+            train, test = folds[j]
+            np.testing.assert_array_equal(
+                predicted, KELMClassifier(**grid[i]).fit(X[train], y[train]).predict(X[test]), str(grid[i])
+            )
+    assert 0 < solvers["bound failed"] < 48
+
+
+def test_only_one_value_of_C():
+    """Nothing to share: each is fitted, unless Lanczos' method is even cheaper."""
+    X = rows(400, 2, 0)
+    y = targets(X, 0, "regression")
+    folds = list(KFold(2, shuffle=True, random_state=0).split(X))
+    with counted() as solvers:
+        grid = [{"C": 2.0**13, "gamma": gamma} for gamma in (2.0**-8, 64.0)]
+        found, expected = scores_of(KELMRegressor, X, y, folds, grid, "regression")
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    assert solvers == {"lanczos": 2, "lanczos given up": 2, "cholesky": 2}
