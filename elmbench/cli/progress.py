@@ -12,9 +12,6 @@ from elmbench.execution.engine import Event
 from elmbench.execution.estimate import estimated_seconds
 from elmbench.reporting.runs import PreparedRun
 
-#: Kinds of unit that a table shows; all others lead to them.
-_CELLS = ("cell", "description")
-
 
 class RunProgress:
     """Shows how far a run is; a context manager whose `on_event` takes the run's events.
@@ -33,7 +30,8 @@ class RunProgress:
         self.cost = {key: max(estimated_seconds(run.units[key]), 1e-3) for key in run.todo}
         self.total = sum(self.cost.values())
         self.jobs = run.options.settings.jobs
-        self.cells = sum(run.units[key]["kind"] in _CELLS for key in run.todo)
+        # All other units lead to those that a table shows.
+        self.shown = {row.key for _, plan in run.tables for row in plan.rows}.intersection(run.todo)
         self.done_cost = 0.0
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
@@ -71,7 +69,7 @@ class RunProgress:
         """Take note of the start or end of a unit."""
         if event.kind == "end" and event.result is not None:
             self.done_cost += self.cost[event.key]
-            if event.unit["kind"] in _CELLS:
+            if event.key in self.shown:
                 self.done_cells += 1
                 self.endings[event.result["status"]] += 1
         if self.quiet:
@@ -81,10 +79,12 @@ class RunProgress:
         elif time.monotonic() - self.last_line > 5:
             self.last_line = time.monotonic()
             share = 100 * self.done_cost / self.total
-            print(f"{self.done_cells}/{self.cells} cells, {share:.0f} %, {self._left()}", file=sys.stderr, flush=True)
+            print(
+                f"{self.done_cells}/{len(self.shown)} cells, {share:.0f} %, {self._left()}", file=sys.stderr, flush=True
+            )
 
     def _fields(self, now: str) -> dict[str, str]:
-        return {"cells": f"{self.done_cells}/{self.cells}", "left": self._left(), "now": now[:34]}
+        return {"cells": f"{self.done_cells}/{len(self.shown)}", "left": self._left(), "now": now[:34]}
 
     def _left(self) -> str:
         elapsed = time.monotonic() - self.started
