@@ -171,6 +171,15 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
     assert "would run" not in "".join(lines)
 
 
+def test_as_many_cells_end_as_were_to_run(elmbench: Callable, worker: dict) -> None:
+    # Table III shows searches, Table II facts, and Table VII cells of Table IV.
+    found = elmbench("run", "table2", "table3", "table4", "table7", "--profile", "ci", "-d", "wdbc", "--force")
+    assert found.code == 0
+    said = found.out.split(" cells to run")[0]
+    assert found.err.splitlines()[-1].startswith(f"{said} cells in ")
+    assert found.err.splitlines()[-1].endswith(f": {said} ok")
+
+
 def test_quiet_prints_nothing_but_results(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     loud, quiet = (elmbench(*CI, "--force", *words) for words in ((), ("-q",)))
