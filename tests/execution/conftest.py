@@ -57,8 +57,6 @@ import time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-time.sleep(float(os.environ.get("TEST_SLOW_START", 0)))
-
 
 def tell(number):
     with open(os.environ["TEST_LOG"], "a") as log:
@@ -113,7 +111,7 @@ class Leaking(Base):
     def act(self, X, y):
         hoard = []
         for _ in range(100):
-            hoard.append(np.ones(10 * 1024 * 1024 // 8))
+            hoard.append(np.ones(20 * 1024 * 1024 // 8))
             time.sleep(0.02)
 
 

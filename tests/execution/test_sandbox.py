@@ -102,23 +102,30 @@ def test_a_model_that_hangs(sandbox: Sandbox, plan_models: PlanModels) -> None:
     assert gone(worker)
 
 
-def test_the_start_of_a_worker_does_not_count(
-    fresh: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch
+def test_what_comes_before_a_unit_does_not_count(
+    sandbox: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("TEST_SLOW_START", "1.5")
-    assert fresh.run(cells(plan_models("healthy"))[0], {}, Limits(seconds=1.2))["status"] == "ok"
+    """Starting, loading plug-ins and reading the data are no part of a unit's time."""
+    healthy = cells(plan_models("healthy"))[0]
+    sandbox.run(healthy, {})
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\nfrom sklearn.linear_model import Ridge\ntime.sleep(3)\nMODELS = {'slow': Ridge}\n")
+    monkeypatch.setattr(sandbox, "plugins", (*sandbox.plugins, str(slow)))
+    started = time.monotonic()
+    assert sandbox.run(healthy, {}, Limits(seconds=2))["status"] == "ok"
+    assert time.monotonic() - started > 3
 
 
 def test_a_model_that_leaks(sandbox: Sandbox, plan_models: PlanModels) -> None:
     healthy = cells(plan_models("healthy"))[0]
-    limit = 600_000_000
+    limit = 1_000_000_000
     assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
     worker = pid(sandbox)
     started = time.monotonic()
     result = sandbox.run(cells(plan_models("leaking"))[0], {}, Limits(memory=limit))
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     assert (result["status"], result["limit"]) == ("out-of-memory", limit)
-    assert "the limit is 600 MB" in result["reason"]
+    assert "the limit is 1 GB" in result["reason"]
     assert gone(worker)
     assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
 
@@ -133,7 +140,7 @@ def test_a_plugin_that_the_worker_cannot_load(plan_models: PlanModels, tmp_path:
     assert "gone wrong since" in result["reason"]
 
 
-@pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 10.0, "failed"), ("parent", 0.5, "timeout")])
+@pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")])
 def test_children_of_a_model(
     fresh: Sandbox,
     plan_models: PlanModels,
@@ -146,6 +153,7 @@ def test_children_of_a_model(
     """A model may start processes of its own: they neither keep its cell from ending nor outlive it."""
     log = tmp_path / "log"
     monkeypatch.setenv("TEST_LOG", str(log))
+    fresh.run(cells(plan_models("healthy"))[0], {})  # so that the limit is the fit's alone
     result = fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=seconds))
     (child,) = map(int, log.read_text().split())
     ended = gone(child, 1.0)
