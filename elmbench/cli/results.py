@@ -65,7 +65,8 @@ def table(
     elif form == "text":
         state.console.print(table_text(results.table))
     elif form == "md":
-        typer.echo(markdown(results.table, read_commands(results.folder)), nl=False)
+        picture = "figure.png" if (results.folder / "figure.png").is_file() else None
+        typer.echo(markdown(results.table, read_commands(results.folder), picture), nl=False)
     elif form == "csv":
         typer.echo(results.summary.to_csv(index=False, lineterminator="\n"), nl=False)
     else:
@@ -155,9 +156,9 @@ def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
 @app.command()
 def report() -> None:
     """Write the pages that span tables: what each reading of a paper brings back."""
-    from elmbench.reporting.readings import write_readings
+    from elmbench.reporting.readings import write_all_readings
     from elmbench.specs.catalogue import load_catalogue
 
     papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values() if file.paper.readings)
-    written = [str(write_readings(paper, state.results_dir)) for paper in papers]
+    written = [str(path) for path in write_all_readings(list(papers), state.results_dir)]
     state.emit(written, "\n".join(f"written: {path}" for path in written))

@@ -64,8 +64,8 @@ def baseline_path(folder: Path, table: str) -> Path:
     return folder / f"{table}.baseline.csv"
 
 
-def update_baseline(cells: pd.DataFrame, path: Path) -> int:
-    """Write a baseline from the cells of profile `ci`; return the number of cells.
+def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
+    """Refuse cells that can be no baseline.
 
     Raises
     ------
@@ -84,6 +84,17 @@ def update_baseline(cells: pd.DataFrame, path: Path) -> int:
             expected="cells that ended ok or diverged",
             next_step=f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci",
         )
+
+
+def update_baseline(cells: pd.DataFrame, path: Path) -> int:
+    """Write a baseline from the cells of profile `ci`; return the number of cells.
+
+    Raises
+    ------
+    ElmbenchError
+        As `refuse_failures`.
+    """
+    refuse_failures(cells, path)
     write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
     return len(cells)
 

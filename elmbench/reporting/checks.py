@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.baseline import Comparison, baseline_path, compare, update_baseline
+from elmbench.reporting.baseline import Comparison, baseline_path, compare, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.layouts import judged
 from elmbench.reporting.results import read_results, results_folder
@@ -74,11 +74,14 @@ def _cells(file: ExperimentFile, profile: str, results_dir: Path) -> Path:
 
 
 def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
-    """Make the cells of profile `ci` the baselines of tables; return what was written."""
+    """Make the cells of profile `ci` the baselines of tables, of all or of none; return what was written."""
+    files = [find_experiment(name) for name in names]
+    found = {file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv") for file in files}
+    for file in files:
+        refuse_failures(found[file.id], _baseline(file))
     written = []
-    for file in [find_experiment(name) for name in names]:
-        cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
-        count = update_baseline(cells, _baseline(file))
+    for file in files:
+        count = update_baseline(found[file.id], _baseline(file))
         written.append({"experiment": file.id, "cells": count, "file": f"experiments/{file.id}.baseline.csv"})
     return written
 

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from elmbench.reporting.summary import COMPLETE
 from elmbench.reporting.tables import NUMERIC, WIDE_ONLY, Section, Table
 
 
-def markdown(table: Table, commands: list[str]) -> str:
-    """Return a table as Markdown, with the commands that made it."""
+def markdown(table: Table, commands: list[str], figure: str | None = None) -> str:
+    """Return a table as Markdown, with the commands that made it and, where it has one, its figure.
+
+    Parameters
+    ----------
+    table : Table
+    commands : list of str
+    figure : str, optional
+        Name of a picture in the same folder.
+    """
     lines = [f"# {table.title}", "", table.subtitle, "", "Made by:", ""]
     lines += [f"    {command}" for command in commands]
     for section in table.sections:
         lines += ["", f"## {section.heading}", "", *_pipe_rows(section, table.columns)]
-    lines += [
-        "",
-        "Verdicts: agrees (within one published deviation and half of the last digit), near (within two), differs.",
-    ]
+    if figure is not None:
+        lines += ["", f"![{table.title}]({figure})"]
+    legend = []
+    if any(row["verdict"] in COMPLETE[1:] for section in table.sections for row in section.rows):
+        legend.append(
+            "Verdicts: agrees (within one published deviation and half of the last digit), near (within two), differs."
+        )
     if "fit" in table.columns:
-        lines.append("Fit times are of one machine; compare the ratios, over the first model on the same data set.")
+        legend.append("Fit times are of one machine; compare the ratios, over the first model on the same data set.")
+    if legend:
+        lines += ["", *legend]
     if table.notes:
         lines += ["", "Notes", "", *(f"- {note}" for note in table.notes)]
     return "\n".join(lines) + "\n"

@@ -41,13 +41,28 @@ class Comparison:
     fits: str
 
 
-def write_readings(paper: str, results_dir: Path) -> Path:
-    """Write `readings/<paper>.md` from the `cells.csv` of the paper's tables; return the file.
+def write_all_readings(papers: list[str], results_dir: Path) -> list[Path]:
+    """Write a page for each paper of which a reading has been run; return the files.
 
     Raises
     ------
     ElmbenchError
-        If no reading of the paper has been run.
+        If no reading of any has been run.
+    """
+    written = [path for paper in papers if (path := write_readings(paper, results_dir)) is not None]
+    if not written:
+        raise ElmbenchError(
+            f"no reading has been run into {results_dir}",
+            expected="cells of a reading beside those of the default",
+            next_step=f"elmbench run --paper {papers[0]} --reading ID=VALUE",
+        )
+    return written
+
+
+def write_readings(paper: str, results_dir: Path) -> Path | None:
+    """Write `readings/<paper>.md` from the `cells.csv` of the paper's tables; return the file.
+
+    None where no reading of the paper has been run.
     """
     files = [file for file in load_catalogue().values() if file.spec.paper == paper]
     path = results_dir / "readings" / f"{paper}.md"
@@ -65,11 +80,7 @@ def write_readings(paper: str, results_dir: Path) -> Path:
         found = found or bool(comparisons)
         lines += _section(name, reading, comparisons)
     if not found:
-        raise ElmbenchError(
-            f"no reading of {paper} has been run into {results_dir}",
-            expected="cells of a reading beside those of the default",
-            next_step=f"elmbench run --paper {paper} --reading ID=VALUE",
-        )
+        return None
     lines += ["", "## Commands", "", *(f"    {command}" for command in _commands(files, results_dir))]
     write_atomically(path, "\n".join(lines) + "\n")
     return path

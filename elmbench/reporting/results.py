@@ -60,9 +60,10 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
     write_frame(results.summary, folder / "summary.csv")
-    write_atomically(folder / "table.md", markdown(results.table, commands))
+    figures = write_figures(resolved, rows, store, folder)
+    picture = figures[0].name if figures else None
+    write_atomically(folder / "table.md", markdown(results.table, commands, picture))
     record = _provenance(resolved, rows, store, commands)
-    write_figures(resolved, rows, store, folder)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
 

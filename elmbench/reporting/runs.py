@@ -215,6 +215,9 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words += ["--reading", reading]
     if request.with_baselines:
         words.append("--with-baselines")
+    for path in options.settings.plugins:
+        # By its name: where it lies is of one machine.
+        words += ["--plugin", Path(path).name]
     return shlex.join(words)
 
 

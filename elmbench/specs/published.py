@@ -95,6 +95,12 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
                 next_step="elmbench validate",
             )
         for row in reader:
+            if None in row or None in row.values():
+                raise ElmbenchError(
+                    f"{path}, line {reader.line_num}: {'too many' if None in row else 'too few'} fields",
+                    expected="six fields, a field with a comma in double quotes",
+                    next_step="elmbench validate",
+                )
             metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
             where = f"{path}, line {reader.line_num}"
             values.append(
