@@ -21,6 +21,9 @@ LEAST_VARIANCE = _EPS
 """Projected variances are at least this, where the projected means are 2 apart: what round-off leaves of a class whose
 rows are projected onto one point, as a single row is."""
 
+LEAST_SPREAD = 1e-70
+"""Features that vary by less have products that underflow, and count as constant."""
+
 EQUAL = 1e-12
 """Variances that differ by less than so many times the larger one are equal but for round-off."""
 
@@ -58,9 +61,9 @@ def no_direction(size: int) -> Discriminant:
 def discriminant(negative: Moments, positive: Moments, size: int, dimension: int | None = None) -> Discriminant:
     """Return the direction of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the leading features.
 
-    Where m+ = m- up to round-off there is none: beta is zero, as the paper puts it. Where the sum of the covariances is
-    singular to working precision, its least eigenvalues are lifted to h times the machine precision times the largest
-    one: the limit of the direction as ever less is added to all eigenvalues.
+    Where m+ = m- up to round-off, or nothing varies, there is none: beta is zero, as the paper puts it. Where the sum
+    of the covariances is singular to working precision, its least eigenvalues are lifted to h times the machine
+    precision times the largest one: the limit of the direction as ever less is added to all eigenvalues.
 
     Parameters
     ----------
@@ -79,7 +82,8 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])
     spread = max(np.abs(apart).max(), negative.spread[:size].max(), positive.spread[:size].max())
-    if np.abs(difference).max() <= (negative.n_rows + positive.n_rows) * _EPS * spread:
+    round_off = (negative.n_rows + positive.n_rows) * _EPS * spread
+    if spread < LEAST_SPREAD or np.abs(difference).max() <= round_off:
         return no_direction(size)
     S_negative, S_positive = (side.covariance(size, dimension)[0] for side in (negative, positive))
     solution, condition = _solved(S_negative + S_positive, difference)

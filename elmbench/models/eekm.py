@@ -1,0 +1,239 @@
+"""The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at some landmarks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from elmbench.models._base import Array
+from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models._parameters import check_choice, check_count, check_real
+from elmbench.numerics.covariance import HELD_BYTES
+from elmbench.numerics.kernels import KERNELS, row_blocks, squared_distances
+from elmbench.numerics.landmarks import LandmarkFeatures
+from elmbench.numerics.nodes import ROW_BLOCK, padded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from elmbench.numerics.discriminant import Discriminant
+
+CONSTANT_KERNEL = (
+    "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "
+    "class is predicted for all rows: expected a larger gamma"
+)
+
+
+class _Distances:
+    """Squared distances from rows to landmarks, of which those of the first rows asked for are kept."""
+
+    def __init__(self, X: Array, landmarks: Array) -> None:
+        self._X = X
+        self._landmarks = landmarks
+        self._kept: dict[bytes, Array] = {}
+        self._room = HELD_BYTES
+
+    def __call__(self, rows: NDArray[np.intp]) -> Array:
+        key = rows.tobytes()
+        if key in self._kept:
+            return self._kept[key].copy()
+        distances = squared_distances(self._X[rows], self._landmarks)
+        if distances.nbytes <= self._room:
+            self._room -= distances.nbytes
+            self._kept[key] = distances.copy()
+        return distances
+
+
+def _fitted(
+    distances: Callable[[NDArray[np.intp]], Array], among: Array, T: Array, kernel: str, gamma: float
+) -> tuple[list[Discriminant], Array]:
+    """Return the discriminants in the features of landmarks, and beta^ = K^(-1/2) beta of section 6.
+
+    Parameters
+    ----------
+    distances : callable
+        Squared distances of rows, by number, to the landmarks.
+    among : ndarray of shape (h, h)
+        Squared distances among the landmarks.
+    T : ndarray of shape (n, k)
+    kernel, gamma
+        The kernel.
+    """
+    transform = KERNELS[kernel]
+    landmarks = LandmarkFeatures(transform(among.copy(), gamma))
+    rank = landmarks.map.shape[1]
+
+    def features(rows: NDArray[np.intp]) -> Array:
+        values = np.zeros((len(rows), padded(rank)), order="F")
+        np.matmul(transform(distances(rows), gamma), landmarks.map, out=values[:, :rank])
+        return values
+
+    found = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(among))[rank]
+    return found, landmarks.map @ np.column_stack([d.beta for d in found])
+
+
+class EEKMClassifier(EntropyClassifier, BaseEstimator):
+    """Extreme entropy kernel machine.
+
+    An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
+    k(x) holds the kernel between x and h training rows drawn without replacement, the landmarks, and K that among
+    them. Eigenvalues of K below 1e-12, such as those that a small `gamma` leaves no digits of, count as 1e-12. More
+    than two classes are learnt one against the rest.
+
+    Parameters
+    ----------
+    n_landmarks : int, default=100
+        Number of landmarks, h in the paper; all training rows where there are fewer. The landmarks of a smaller
+        machine are among those of a larger one with the same integer `random_state`.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    kernel : {"rbf"}, default="rbf"
+    priors : array-like of shape (n_classes,) or dict, default=None
+        Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. None
+        gives all classes the same, whatever their sizes, as the paper does.
+    costs : array-like of shape (n_classes,) or dict, default=None
+        Cost of an error on each class, likewise; the same for all by default.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (n_units_, n_features)
+    beta_ : ndarray of shape (n_units_, n_outputs)
+        K^(-1/2) beta, the weights of the kernel at the landmarks (beta^ of section 6), one column for two classes, else
+        one a class; zero where the means of the classes coincide.
+    means_, variances_ : ndarray of shape (n_outputs, 2)
+        m-, m+ and S-, S+ of the projections. The variances are at least the machine precision.
+    thresholds_ : ndarray, or list of ndarray for more than two classes
+        The projections at which the decision changes, ascending: two, one where the variances are the same, none where
+        one class is the likelier everywhere.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of landmarks.
+    condition_ : float
+        Estimated condition number of S+ + S-, the largest over the outputs.
+    n_features_in_ : int
+
+    References
+    ----------
+    Czarnecki and Tabor, Extreme Entropy Machines: Robust information theoretic classification, sections 3 and 6, eqs.
+    (2) and (4), Algorithms 1 and 2.
+    """
+
+    model_version: int = 1
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        gamma: float = 1.0,
+        kernel: str = "rbf",
+        priors: ArrayLike | Mapping[Any, float] | None = None,
+        costs: ArrayLike | Mapping[Any, float] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.kernel = kernel
+        self.priors = priors
+        self.costs = costs
+        self.random_state = random_state
+
+    def _checked(self) -> tuple[str, float, int]:
+        """Return the kernel, gamma and the number of landmarks."""
+        gamma = check_real("gamma", self.gamma)
+        return check_choice("kernel", self.kernel, KERNELS), gamma, check_count("n_landmarks", self.n_landmarks)
+
+    def _fit(self, X: Array, T: Array) -> None:
+        kernel, gamma, n_landmarks = self._checked()
+        landmarks = X[check_random_state(self.random_state).permutation(len(X))[:n_landmarks]]
+        among = squared_distances(landmarks)
+        found, beta = _fitted(lambda rows: squared_distances(X[rows], landmarks), among, T, kernel, gamma)
+        self.landmarks_, self.beta_ = landmarks, beta
+        self.n_units_ = len(landmarks)
+        self._set(found)
+
+    def _projections(self, X: Array) -> Array:
+        projections = np.empty((len(X), self.beta_.shape[1]))
+        for rows in row_blocks(len(X), self.n_units_):
+            values = KERNELS[self.kernel](squared_distances(X[rows], self.landmarks_), float(self.gamma))
+            projections[rows] = values @ self.beta_
+        return projections
+
+    @classmethod
+    def memory_estimate(
+        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_landmarks: int = 100, **params: Any
+    ) -> int:
+        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem.
+        n_landmarks : int, default=100
+        **params
+            The other parameters of the constructor, which make no difference.
+
+        Returns
+        -------
+        int
+            Matrices of the number of landmarks squared and the features of a block of rows; of all rows, as long as
+            they take less than `HELD_BYTES`.
+        """
+        size = min(n_samples, n_landmarks)
+        width = padded(size)
+        block = 4 * width * min(n_samples, ROW_BLOCK) + 2 * n_features * ROW_BLOCK
+        held = min(8 * n_samples * width, HELD_BYTES)
+        return held + 8 * (block + 6 * width**2 + 2 * n_samples * n_outputs + size * n_features)
+
+    @classmethod
+    def evaluate_grid(
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Evaluate a grid of parameters on folds, computing the distances to the landmarks once for all `gamma`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        folds : list of (train, test)
+            Row numbers.
+        candidates : list of dict
+            Parameters of the constructor, any of them.
+        **fixed
+            The others; `random_state` is an int.
+
+        Yields
+        ------
+        candidate, fold : int
+        predictions : ndarray
+            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+        """
+        models = [cls(**fixed, **candidate) for candidate in candidates]
+        checked = [model._checked() for model in models]
+        for j, (train, test) in enumerate(folds):
+            T, decoded = cls._coded(y[train])
+            classes = np.unique(y[train])
+            groups: dict[tuple[Any, int], dict[tuple[str, float], list[int]]] = {}
+            for i, (kernel, gamma, n_landmarks) in enumerate(checked):
+                drawn = models[i].random_state, min(n_landmarks, len(train))
+                groups.setdefault(drawn, {}).setdefault((kernel, gamma), []).append(i)
+            for (random_state, size), kernels in groups.items():
+                rows = X[train]
+                landmarks = rows[check_random_state(random_state).permutation(len(rows))[:size]]
+                distances, among = _Distances(rows, landmarks), squared_distances(landmarks)
+                probes = [squared_distances(X[test[block]], landmarks) for block in row_blocks(len(test), size)]
+                for (kernel, gamma), members in kernels.items():
+                    found, beta = _fitted(distances, among, T, kernel, gamma)
+                    projections = np.concatenate([KERNELS[kernel](probe.copy(), gamma) @ beta for probe in probes])
+                    for i in members:
+                        yield i, j, decoded(odds_of(projections, found, models[i]._log_weights(classes)))

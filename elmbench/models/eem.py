@@ -1,0 +1,176 @@
+"""The extreme entropy machine: random hidden nodes and the direction of the largest Cauchy-Schwarz divergence."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from elmbench.models._base import Array
+from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models._printed_nodes import CONSTANT_LAYER, PrintedNodesMixin, by_nodes
+from elmbench.numerics.covariance import HELD_BYTES
+from elmbench.numerics.nodes import ROW_BLOCK, TILE, padded, row_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def _layer_of(model: EEMClassifier, X: Array, rows: NDArray[np.intp]) -> Array:
+    return model._layer(X[rows])
+
+
+class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
+    """Extreme entropy machine.
+
+    The rows of each class, in the space of the outputs h(x) of random hidden nodes, are taken for a Gaussian with
+    their mean and their Ledoit-Wolf covariance. The direction beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the
+    Mahalanobis norm of S+ + S-, projects them to two Gaussians on a line that lie furthest apart, their means by 2, in
+    the leading term of the Cauchy-Schwarz divergence; a row belongs to the class whose Gaussian is the denser at
+    beta'h(x). More than two classes are learnt one against the rest.
+
+    Parameters
+    ----------
+    n_hidden : int, default=100
+        Number of hidden nodes, h in the paper. The nodes of a smaller network are the first ones of a larger network
+        with the same integer `random_state`.
+    activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
+        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2), with w and b
+        uniform on [0, 1].
+    priors : array-like of shape (n_classes,) or dict, default=None
+        Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. None
+        gives all classes the same, whatever their sizes, as the paper does.
+    costs : array-like of shape (n_classes,) or dict, default=None
+        Cost of an error on each class, likewise; the same for all by default.
+    random_state : int, RandomState or None, default=None
+        Draws the hidden nodes.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_hidden, n_features)
+    biases_ : ndarray of shape (n_hidden,)
+    beta_ : ndarray of shape (n_hidden, n_outputs)
+        The direction, one column for two classes, else one a class; zero where the means of the classes coincide.
+    means_, variances_ : ndarray of shape (n_outputs, 2)
+        m-, m+ and S-, S+ of the projections beta'h. The variances are at least the machine precision.
+    thresholds_ : ndarray, or list of ndarray for more than two classes
+        The projections at which the decision changes, ascending: two, one where the variances are the same, none where
+        one class is the likelier everywhere.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of hidden nodes.
+    condition_ : float
+        Estimated condition number of S+ + S-, the largest over the outputs.
+    n_features_in_ : int
+
+    References
+    ----------
+    Czarnecki and Tabor, Extreme Entropy Machines: Robust information theoretic classification, sections 3 and 6, eqs.
+    (2) and (4), Algorithms 1 and 2.
+    """
+
+    model_version: int = 1
+
+    def __init__(
+        self,
+        n_hidden: int = 100,
+        activation: str = "sigmoid",
+        priors: ArrayLike | Mapping[Any, float] | None = None,
+        costs: ArrayLike | Mapping[Any, float] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.activation = activation
+        self.priors = priors
+        self.costs = costs
+        self.random_state = random_state
+
+    def _fit(self, X: Array, T: Array) -> None:
+        self._draw_nodes(X.shape[1])
+        n_hidden = len(self.weights_)
+        found = discriminants(partial(_layer_of, self, X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
+        self.beta_ = np.column_stack([d.beta for d in found])
+        self._set(found)
+
+    def _projections(self, X: Array) -> Array:
+        projections = np.empty((len(X), self.beta_.shape[1]))
+        for rows in row_blocks(len(X)):
+            projections[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
+        return projections
+
+    @classmethod
+    def memory_estimate(
+        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
+    ) -> int:
+        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem.
+        n_hidden : int, default=100
+        **params
+            The other parameters of the constructor, which make no difference.
+
+        Returns
+        -------
+        int
+            Matrices of the number of nodes squared, copies of the rows of either class and the hidden outputs of a
+            block of rows; of all rows, as long as they take less than `HELD_BYTES`.
+        """
+        width = padded(n_hidden)
+        outputs = 2 * width * ROW_BLOCK + 2 * TILE * ROW_BLOCK
+        nodes = 3 * n_hidden * (n_features + 1)
+        rows = n_samples * (n_features + 2 * n_outputs)
+        return min(8 * n_samples * width, 2 * HELD_BYTES) + 8 * (nodes + rows + outputs + 6 * width**2)
+
+    @classmethod
+    def evaluate_grid(
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+
+        The means and the products of its hidden outputs, class by class, hold those of every smaller network in their
+        leading blocks.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        folds : list of (train, test)
+            Row numbers.
+        candidates : list of dict
+            Parameters of the constructor, any of them.
+        **fixed
+            The others; `random_state` is an int.
+
+        Yields
+        ------
+        candidate, fold : int
+        predictions : ndarray
+            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+        """
+        for largest, sizes, members in by_nodes([cls(**fixed, **candidate) for candidate in candidates]):
+            largest._draw_nodes(X.shape[1])
+            for j, (train, test) in enumerate(folds):
+                T, decoded = cls._coded(y[train])
+                classes = np.unique(y[train])
+                layer = partial(_layer_of, largest, X[train])
+                found = discriminants(layer, T, sizes, CONSTANT_LAYER)
+                probes = [largest._layer(X[test[rows]]) for rows in row_blocks(len(test))]
+                for n_hidden in sizes:
+                    beta = np.column_stack([d.beta for d in found[n_hidden]])
+                    projections = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
+                    for i, model in members:
+                        if model.n_hidden == n_hidden:
+                            odds = odds_of(projections, found[n_hidden], model._log_weights(classes))
+                            yield i, j, decoded(odds)

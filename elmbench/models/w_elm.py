@@ -1,0 +1,184 @@
+"""The weighted extreme learning machine: random hidden nodes, output weights by the pseudo-inverse of weighted rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from elmbench.models._base import Array, FamilyClassifier
+from elmbench.models._printed_nodes import PrintedNodesMixin, by_nodes, warn_of_constant_layer
+from elmbench.numerics.leading_columns import leading_solutions
+from elmbench.numerics.nodes import TILE, padded, row_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+CUTOFF = 1e-15
+"""Singular values up to so many times the largest one count as zero, as in numpy's `pinv` of the paper's time."""
+
+
+def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
+    """Yield beta = (B . H)^+ (B . T) of section 2.1, for each of the ascending numbers of leading columns of H.
+
+    B_i is the square root of the inverse of the size of the class of row i.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, w)
+        Hidden outputs as `node_outputs` returns them. Overwritten.
+    T : ndarray of shape (n, k)
+        Targets -1/+1, one column for two classes, else one a class.
+    sizes : list of int
+
+    Yields
+    ------
+    size : int
+    beta : ndarray of shape (size, k)
+    condition : float
+        Of the weighted hidden outputs.
+    """
+    if not np.ptp(H, axis=0).any():
+        # The balanced targets add up to nothing along the one direction there is: solved exactly, beta = 0.
+        warn_of_constant_layer()
+        yield from ((size, np.zeros((size, T.shape[1])), 1.0) for size in sizes)
+        return
+    classes = (T[:, 0] > 0).astype(np.intp) if T.shape[1] == 1 else np.argmax(T, axis=1)
+    B = np.sqrt(1.0 / np.bincount(classes)[classes])[:, np.newaxis]
+    H *= B
+    yield from leading_solutions(H, B * T, sizes, CUTOFF)
+
+
+class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
+    """Weighted extreme learning machine.
+
+    A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
+    from [0, 1], with beta = (B . H)^+ (B . T): least squares on targets -1/+1 in which every class weighs the same,
+    B_i being the square root of the inverse of the size of the class of row i. Nothing is regularised but by the
+    cutoff of the pseudo-inverse. More than two classes are learnt one against the rest.
+
+    Parameters
+    ----------
+    n_hidden : int, default=100
+        Number of hidden nodes, h in the paper. The nodes of a smaller network are the first ones of a larger network
+        with the same integer `random_state`.
+    activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
+        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2).
+    random_state : int, RandomState or None, default=None
+        Draws the hidden nodes.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_hidden, n_features)
+    biases_ : ndarray of shape (n_hidden,)
+    beta_ : ndarray of shape (n_hidden, n_outputs)
+        Output weights; zero where the hidden layer yields the same values for every training row.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of hidden nodes.
+    condition_ : float
+        Condition number of the weighted hidden outputs, those directions left aside that the cutoff leaves out.
+    n_features_in_ : int
+
+    Notes
+    -----
+    The pseudo-inverse is that of the weighted hidden outputs themselves: their Gram matrix has the square of their
+    condition number and gives visibly different weights. With nearly as many nodes as rows the model overfits, which
+    is the paper's as well.
+
+    References
+    ----------
+    Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning, Neurocomputing 101, 2013; Czarnecki
+    and Tabor, Extreme Entropy Machines, sections 2.1 and 7.
+    """
+
+    model_version: int = 1
+
+    def __init__(
+        self,
+        n_hidden: int = 100,
+        activation: str = "sigmoid",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.activation = activation
+        self.random_state = random_state
+
+    def _fit(self, X: Array, T: Array) -> None:
+        self._draw_nodes(X.shape[1])
+        ((_, self.beta_, self.condition_),) = balanced_solutions(self._layer(X), T, [len(self.weights_)])
+
+    def _outputs(self, X: Array) -> Array:
+        outputs = np.empty((len(X), self.beta_.shape[1]))
+        for rows in row_blocks(len(X)):
+            outputs[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
+        return outputs
+
+    @classmethod
+    def memory_estimate(
+        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
+    ) -> int:
+        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem.
+        n_hidden : int, default=100
+        **params
+            The other parameters of the constructor, which make no difference.
+
+        Returns
+        -------
+        int
+        """
+        width = padded(n_hidden)
+        nodes = 3 * n_hidden * (n_features + 1)
+        least = min(n_hidden, n_samples)
+        # H, what is decomposed of it at a time (all of it with more nodes than rows), triangles, their singular vectors
+        decomposed = 4 * TILE * n_samples if n_hidden <= n_samples else 2 * n_samples * n_hidden
+        return 8 * (nodes + n_samples * (width + 3 * n_outputs + TILE) + decomposed + 4 * least**2) + 2**20
+
+    @classmethod
+    def evaluate_grid(
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+
+        One QR decomposition of a fold's hidden outputs serves every `n_hidden` up to the number of rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        folds : list of (train, test)
+            Row numbers.
+        candidates : list of dict
+            Parameters of the constructor, any of them.
+        **fixed
+            The others; `random_state` is an int.
+
+        Yields
+        ------
+        candidate, fold : int
+        predictions : ndarray
+            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+        """
+        for largest, sizes, members in by_nodes([cls(**fixed, **candidate) for candidate in candidates]):
+            largest._draw_nodes(X.shape[1])
+            for j, (train, test) in enumerate(folds):
+                T, decoded = cls._coded(y[train])
+                probes = [largest._layer(X[test[rows]]) for rows in row_blocks(len(test))]
+                for n_hidden, beta, _ in balanced_solutions(largest._layer(X[train]), T, sizes):
+                    predicted = decoded(np.concatenate([H[:, :n_hidden] @ beta for H in probes]))
+                    for i, model in members:
+                        if model.n_hidden == n_hidden:
+                            yield i, j, predicted

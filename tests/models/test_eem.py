@@ -1,0 +1,285 @@
+"""EEM and EEKM against dense computations that follow the text, and their decisions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from elm_problems import rows, targets
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import norm
+from sklearn.covariance import ledoit_wolf
+from sklearn.datasets import make_classification
+from sklearn.metrics.pairwise import rbf_kernel
+
+from elmbench.models import EEKMClassifier, EEMClassifier
+
+SETTINGS = settings(max_examples=60, deadline=None)
+PROBLEMS = {"n": st.integers(12, 80), "d": st.integers(1, 8), "seed": st.integers(0, 2**31 - 1)}
+
+
+def sigmoid(X: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-X @ weights.T + biases))
+
+
+def normalised(X: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-X @ weights.T / X.shape[1] + biases))
+
+
+def radial(X: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
+    return np.exp(-biases * ((X[:, None] - weights) ** 2).sum(axis=2))
+
+
+LAYERS = {"sigmoid": sigmoid, "nsig": normalised, "rbf": radial}
+
+
+def by_the_text(H: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, tuple[float, float], tuple[float, float], float]:
+    """Algorithm 1 with eq. (4): the direction, the projected means and variances, and a condition number."""
+    sides = [H[y < 0], H[y > 0]]
+    means = [side.mean(axis=0) for side in sides]
+    covariances = [ledoit_wolf(side)[0] for side in sides]
+    total = sum(covariances)
+    m = means[1] - means[0]
+    solution = np.linalg.solve(total, m)
+    beta = 2 * solution / (m @ solution)
+    condition = np.linalg.cond(total)
+    return beta, tuple(beta @ m for m in means), tuple(beta @ S @ beta for S in covariances), condition
+
+
+def densities_differ(t: np.ndarray, means: tuple[float, float], variances: tuple[float, float]) -> np.ndarray:
+    """ln N(m+, S+)[t] - ln N(m-, S-)[t]."""
+    return norm.logpdf(t, means[1], variances[1] ** 0.5) - norm.logpdf(t, means[0], variances[0] ** 0.5)
+
+
+@SETTINGS
+@given(**PROBLEMS, n_hidden=st.integers(1, 90), activation=st.sampled_from(sorted(LAYERS)))
+def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation):
+    X = rows(n, d, seed)
+    y = targets(X, seed, "binary")
+    model = EEMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(X, y)
+    H = LAYERS[activation](X, model.weights_, model.biases_)
+    beta, means, variances, condition = by_the_text(H, y)
+    assume(condition < 1e8)
+    unit = 1e-13 * condition
+    # The direction itself may be ill determined where the features are nearly dependent; what it is for is not.
+    np.testing.assert_allclose(np.diff(model.means_[0]), 2)
+    assert model.variances_[0] == pytest.approx(variances, rel=1e3 * unit)
+    probe = rows(30, d, seed + 1)
+    expected = LAYERS[activation](probe, model.weights_, model.biases_) @ beta
+    scale = np.abs(beta).sum()
+    np.testing.assert_allclose(model.project(probe) - model.means_[0, 0], expected - means[0], atol=10 * unit * scale)
+    odds = densities_differ(expected, means, variances)
+    clear = np.abs(odds) > 1e-4
+    np.testing.assert_array_equal(model.predict(probe)[clear], np.where(odds > 0, 1, -1)[clear])
+
+
+@SETTINGS
+@given(**PROBLEMS, n_landmarks=st.integers(1, 100), gamma=st.sampled_from([0.1, 1.0, 10.0]))
+def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
+    X = rows(n, d, seed)
+    y = targets(X, seed, "binary")
+    model = EEKMClassifier(n_landmarks=n_landmarks, gamma=gamma, random_state=seed).fit(X, y)
+    landmarks = model.landmarks_
+    assert model.n_units_ == len(landmarks) == min(n_landmarks, n)
+    assert len({tuple(row) for row in landmarks} & {tuple(row) for row in X}) == len(landmarks)
+    K = rbf_kernel(landmarks, gamma=gamma)
+    assume(np.linalg.cond(K) < 1e9)
+    values, vectors = np.linalg.eigh(K)
+    root = vectors / np.sqrt(values) @ vectors.T  # K^(-1/2)
+    beta, means, variances, condition = by_the_text(rbf_kernel(X, landmarks, gamma=gamma) @ root, y)
+    assume(condition < 1e7)
+    assert model.variances_[0] == pytest.approx(variances, rel=1e-5)
+    np.testing.assert_allclose(model.means_[0], means, rtol=1e-5, atol=1e-5)
+    probe = rows(30, d, seed + 1)
+    expected = rbf_kernel(probe, landmarks, gamma=gamma) @ root @ beta
+    np.testing.assert_allclose(model.project(probe), expected, rtol=1e-4, atol=1e-5 * (1 + np.abs(beta).max()))
+    # Section 6: a network with one hidden layer, with beta^ = K^(-1/2) beta.
+    np.testing.assert_allclose(model.project(probe), rbf_kernel(probe, landmarks, gamma=gamma) @ model.beta_[:, 0])
+
+
+@SETTINGS
+@given(**PROBLEMS, kernel=st.booleans())
+def test_thresholds_are_where_the_densities_cross(n, d, seed, kernel):
+    X = rows(n, d, seed)
+    y = targets(X, seed, "binary")
+    model = (
+        EEKMClassifier(n_landmarks=8, random_state=seed) if kernel else EEMClassifier(n_hidden=8, random_state=seed)
+    ).fit(X, y)
+    means, variances = tuple(model.means_[0]), tuple(model.variances_[0])
+    relative = abs(variances[0] - variances[1]) / max(variances)
+    assume(relative > 1e-3)
+    # Two crossings, one on each side of where the log-density ratio has its extremum.
+    extremum = (means[1] / variances[1] - means[0] / variances[0]) / (1 / variances[1] - 1 / variances[0])
+    reach = 10 * (2 + max(variances)) / relative
+    crossings = [
+        brentq(densities_differ, a, b, args=(means, variances), xtol=1e-13, rtol=1e-13)
+        for a, b in ((extremum - reach, extremum), (extremum, extremum + reach))
+    ]
+    np.testing.assert_allclose(model.thresholds_, crossings, rtol=1e-8, atol=1e-7)
+    # The paper's F: positive between the thresholds or outside of them.
+    z = model.project(rows(50, d, seed + 2))
+    between = (z > model.thresholds_[0]) & (z < model.thresholds_[1])
+    positive = between if variances[1] < variances[0] else ~between
+    clear = np.abs(z[:, None] - model.thresholds_).min(axis=1) > 1e-9
+    np.testing.assert_array_equal((model.predict(rows(50, d, seed + 2)) == 1)[clear], positive[clear])
+
+
+@pytest.mark.parametrize("name", ["eem", "eekm"])
+def test_one_threshold_where_the_variances_are_the_same(name):
+    """One class is the other, moved."""
+    side = np.random.RandomState(0).rand(40, 3)
+    X, y = np.vstack([side, 10 - side]), np.repeat([0, 1], 40)
+    model = EEKMClassifier(n_landmarks=80, gamma=1e-3) if name == "eekm" else None
+    if model is None:
+        # Mirrored about the middle of the layer's range: a rbf node sees both classes alike only by chance, a
+        # linear one always does, so the nodes are made linear here by a tiny slope.
+        model = EEMClassifier(n_hidden=2, activation="nsig", random_state=0)
+        X = 1e-9 * X
+    model.fit(X, y)
+    relative = abs(model.variances_[0, 0] / model.variances_[0, 1] - 1)
+    assert relative < 1e-5
+    middle = model.thresholds_[np.argmin(np.abs(model.thresholds_ - model.means_[0].mean()))]
+    assert middle == pytest.approx(model.means_[0, 0] + 1, abs=1e-5)
+
+
+# --- Priors and costs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [EEMClassifier, EEKMClassifier])
+def test_probabilities_are_bayes_rule(make):
+    X, y = make_classification(80, 5, random_state=0)
+    labels = np.array(["no", "yes"])[y]
+    plain = make(random_state=0).fit(X, labels)
+    z = plain.project(X)
+    densities = norm.pdf(z[:, None], plain.means_[0], np.sqrt(plain.variances_[0]))
+    np.testing.assert_allclose(plain.predict_proba(X), densities / densities.sum(axis=1, keepdims=True), atol=1e-10)
+
+    weighted = densities * [0.7 * 2, 0.3 * 5]
+    expected = weighted / weighted.sum(axis=1, keepdims=True)
+    for priors, costs in (([0.7, 0.3], [2, 5]), ({"yes": 0.3, "no": 0.7}, {"no": 2, "yes": 5}), ([7, 3], (4, 10))):
+        model = make(priors=priors, costs=costs, random_state=0).fit(X, labels)
+        np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-10)
+        np.testing.assert_allclose(model.decision_function(X), np.log(expected[:, 1] / expected[:, 0]), atol=1e-8)
+        # Section 6: the label of the largest weighted density.
+        np.testing.assert_array_equal(model.predict(X), model.classes_[weighted.argmax(axis=1)])
+        # The direction does not depend on them; the thresholds are where the weighted densities cross.
+        np.testing.assert_array_equal(model.beta_, plain.beta_)
+        at = norm.pdf(model.thresholds_[:, None], model.means_[0], np.sqrt(model.variances_[0])) * [1.4, 1.5]
+        np.testing.assert_allclose(at[:, 0], at[:, 1], rtol=1e-6)
+
+
+def test_a_cost_moves_the_threshold_towards_the_other_class():
+    X, y = make_classification(200, 5, class_sep=0.5, random_state=1)
+    shares = [EEMClassifier(costs=[1, c], random_state=0).fit(X, y).predict(X).mean() for c in (0.2, 1.0, 5.0)]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_no_threshold_where_one_class_is_the_likelier_everywhere():
+    random = np.random.RandomState(0)
+    X, y = np.r_[random.randn(50, 1), 0.3 + 0.5 * random.randn(50, 1)], np.repeat([0, 1], 50)
+    model = EEMClassifier(n_hidden=5, priors=[1.0, 1e-6], random_state=0).fit(X, y)
+    assert model.thresholds_.shape == (0,)
+    assert set(model.predict(np.linspace(-5, 5, 101)[:, None])) == {0}
+
+
+# --- More than two classes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [EEMClassifier, EEKMClassifier])
+def test_more_classes_are_each_against_the_rest(make):
+    X, y = make_classification(150, 6, n_informative=5, n_classes=3, n_redundant=0, random_state=0)
+    model = make(random_state=4).fit(X, y)
+    assert model.decision_function(X).shape == model.predict_proba(X).shape == (150, 3)
+    assert model.means_.shape == model.variances_.shape == (3, 2)
+    assert len(model.thresholds_) == model.beta_.shape[1] == 3
+    single = np.empty((150, 3))
+    for k in range(3):
+        against = make(random_state=4).fit(X, y == k)
+        np.testing.assert_allclose(model.decision_function(X)[:, k], against.decision_function(X), atol=1e-8)
+        np.testing.assert_allclose(model.thresholds_[k], against.thresholds_)
+        single[:, k] = against.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(model.predict_proba(X), single / single.sum(axis=1, keepdims=True), atol=1e-9)
+    # The prior of a class is held against the mean of the others.
+    tilted = make(random_state=4, priors=[0.5, 0.3, 0.2]).fit(X, y)
+    shift = np.log(np.array([0.5, 0.3, 0.2]) / np.array([0.25, 0.35, 0.4]))
+    np.testing.assert_allclose(tilted.decision_function(X) - model.decision_function(X), np.tile(shift, (150, 1)))
+
+
+# --- Degenerate cases ------------------------------------------------------------------------------------------------
+
+
+def like_isolet(n: int = 60, d: int = 617) -> tuple[np.ndarray, np.ndarray]:
+    """As many features in [0, 1] as ISOLET has: <w, x> is about 150 for every row and node."""
+    X = rows(n, d, 0)
+    return X, np.where(X[:, 0] > 0.5, 1, -1)
+
+
+def test_all_ones_layer_predicts_one_class_with_a_warning():
+    X, y = like_isolet()
+    model = EEMClassifier(n_hidden=50, random_state=0)
+    with pytest.warns(UserWarning, match="the hidden layer yields the same values for every training row.*'nsig'"):
+        model.fit(X, y)
+    assert len(set(model.predict(X))) == 1
+    np.testing.assert_array_equal(model.beta_, 0)
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+    assert len(model.thresholds_) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(set(EEMClassifier(n_hidden=50, activation="nsig", random_state=0).fit(X, y).predict(X))) == 2
+
+
+def test_the_heavier_class_where_there_is_no_direction():
+    X, y = like_isolet()
+    for priors, expected in (([1, 2], 1), ([2, 1], -1)):
+        with pytest.warns(UserWarning, match="one class is predicted"):
+            model = EEMClassifier(priors=priors, random_state=0).fit(X, y)
+        assert set(model.predict(X)) == {expected}
+        np.testing.assert_allclose(model.predict_proba(X)[0], np.array(priors) / 3)
+
+
+def test_classes_whose_means_coincide_predict_one_class():
+    side = rows(30, 3, 0)
+    X, y = np.vstack([side, side[::-1]]), np.repeat([0, 1], 30)
+    for model in (EEMClassifier(random_state=0), EEKMClassifier(n_landmarks=20, random_state=0)):
+        with pytest.warns(UserWarning, match="the means of the two classes coincide"):
+            model.fit(X, y)
+        assert set(model.predict(X)) == {0}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("gamma", [1e-14, 1e-10, 1e-6])
+def test_gamma_so_small_that_hardly_a_digit_is_left(gamma):
+    """K is all ones but for its last digits; what they hold is the distances, scaled."""
+    X, y = make_classification(120, 4, class_sep=2.0, random_state=0)
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    model = EEKMClassifier(n_landmarks=100, gamma=gamma, random_state=0).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert gamma < 1e-12 or (model.predict(X) == y).mean() > 0.85
+
+
+def test_gamma_so_small_that_k_has_rank_one():
+    X, y = make_classification(60, 4, random_state=0)
+    model = EEKMClassifier(n_landmarks=50, gamma=1e-30, random_state=0)
+    with pytest.warns(UserWarning, match="expected a larger gamma"):
+        model.fit(X, y)
+    assert set(model.predict(X)) == {0}
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+
+
+def test_a_class_of_one_row_is_a_point():
+    X = rows(30, 3, 8)
+    y = np.r_[np.zeros(29), 1]
+    with pytest.warns(UserWarning, match="there is one row only of a class"):
+        model = EEMClassifier(n_hidden=10, random_state=0).fit(X, y)
+    assert set(np.flatnonzero(model.predict(X))) == {29}
+    assert np.ptp(model.thresholds_) < 1e-6
+
+
+def test_landmarks_of_a_smaller_machine_are_among_those_of_a_larger_one():
+    X = rows(50, 3, 0)
+    y = targets(X, 0, "binary")
+    small, large = (EEKMClassifier(n_landmarks=n, random_state=7).fit(X, y).landmarks_ for n in (5, 30))
+    np.testing.assert_array_equal(small, large[:5])

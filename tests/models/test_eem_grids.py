@@ -1,0 +1,149 @@
+"""`evaluate_grid` of the models of Czarnecki & Tabor against one fit a candidate and fold, to the last bit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from elm_problems import rows, targets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmbench.models import EEKMClassifier, EEMClassifier, WELMClassifier
+from elmbench.numerics import covariance
+
+SETTINGS = settings(max_examples=110, deadline=None)
+
+PROBLEMS = st.fixed_dictionaries(
+    {
+        "n": st.integers(6, 70),
+        "d": st.integers(1, 8),
+        "seed": st.integers(0, 2**31 - 1),
+        "kind": st.sampled_from(["binary", "binary", "multi", "one"]),
+        "awkward": st.booleans(),
+        "n_folds": st.integers(1, 3),
+    }
+)
+ACTIVATIONS = st.sampled_from(["sigmoid", "nsig", "rbf"])
+SIZES = st.lists(st.sampled_from([1, 2, 5, 20, 50, 64, 65, 100, 130]), min_size=1, max_size=5)
+GAMMAS = st.integers(-10, 1).map(lambda e: 10.0**e)
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Small problems have classes of one row, and means that coincide."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def a_problem(n, d, seed, kind, awkward, n_folds):
+    """Return rows, targets and folds whose rows stand in any order and may be in several test parts, or in none."""
+    random = np.random.RandomState(seed)
+    X = rows(n, d, seed, awkward)
+    folds = []
+    for _ in range(n_folds):
+        order = random.permutation(n)
+        cut = random.randint(1, n - 1)
+        folds.append((order[:cut], order[cut : cut + random.randint(1, n - cut + 1)]))
+    return X, targets(X, seed, kind), folds
+
+
+def assert_grid_equals_fits(
+    cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], **fixed: Any
+) -> None:
+    seen = []
+    for i, j, predicted in cls.evaluate_grid(X, y, folds, candidates, **fixed):
+        seen.append((i, j))
+        train, test = folds[j]
+        expected = cls(**fixed, **candidates[i]).fit(X[train], y[train]).predict(X[test])
+        assert predicted.dtype == expected.dtype
+        np.testing.assert_array_equal(predicted, expected)
+    assert sorted(seen) == [(i, j) for i in range(len(candidates)) for j in range(len(folds))]
+
+
+@SETTINGS
+@given(problem=PROBLEMS, sizes=SIZES, activation=ACTIVATIONS)
+def test_w_elm(problem, sizes, activation):
+    X, y, folds = a_problem(**problem)
+    candidates = [{"n_hidden": size} for size in sizes]
+    fixed = {"activation": activation, "random_state": problem["seed"] % 7}
+    assert_grid_equals_fits(WELMClassifier, X, y, folds, candidates, **fixed)
+
+
+@SETTINGS
+@given(problem=PROBLEMS, sizes=SIZES, activation=ACTIVATIONS)
+def test_eem(problem, sizes, activation):
+    X, y, folds = a_problem(**problem)
+    candidates = [{"n_hidden": size} for size in sizes]
+    fixed = {"activation": activation, "random_state": problem["seed"] % 7}
+    assert_grid_equals_fits(EEMClassifier, X, y, folds, candidates, **fixed)
+
+
+@SETTINGS
+@given(
+    problem=PROBLEMS,
+    pairs=st.lists(st.tuples(st.sampled_from([1, 2, 5, 20, 50, 100]), GAMMAS), min_size=1, max_size=6),
+    names=st.sampled_from([("n_landmarks", "gamma"), ("gamma",), ("n_landmarks",), ()]),
+)
+def test_eekm(problem, pairs, names):
+    X, y, folds = a_problem(**problem)
+    given_all = [dict(zip(("n_landmarks", "gamma"), pair, strict=True)) for pair in pairs]
+    candidates = [{name: pair[name] for name in names} for pair in given_all]
+    fixed = {name: value for name, value in {"n_landmarks": 20, "gamma": 0.1}.items() if name not in names}
+    assert_grid_equals_fits(EEKMClassifier, X, y, folds, candidates, random_state=problem["seed"] % 7, **fixed)
+
+
+@pytest.mark.parametrize("held", [0, 2**18, 2**28])
+@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier, EEKMClassifier])
+def test_several_row_blocks_and_what_is_not_held(cls, held, monkeypatch):
+    """More rows than a block has, with features that are kept, or computed twice."""
+    monkeypatch.setattr(covariance, "HELD_BYTES", held)
+    monkeypatch.setattr("elmbench.models.eekm.HELD_BYTES", held)
+    X = rows(5200, 3, 2)
+    y = targets(X, 2, "binary")
+    folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
+    if cls is EEKMClassifier:
+        candidates = [{"n_landmarks": h, "gamma": gamma} for h in (90, 20) for gamma in (1e-6, 1.0)]
+    else:
+        candidates = [{"n_hidden": h} for h in (130, 64, 10)]
+    assert_grid_equals_fits(cls, X, y, folds, candidates, random_state=0)
+
+
+@pytest.mark.parametrize("cls", [EEMClassifier, EEKMClassifier])
+def test_priors_costs_kinds_of_nodes_and_seeds_are_kept_apart(cls):
+    X, y, folds = a_problem(60, 3, 0, "binary", False, 2)
+    size = "n_landmarks" if cls is EEKMClassifier else "n_hidden"
+    extra = (
+        [{"gamma": 0.5}, {"gamma": 4.0}] if cls is EEKMClassifier else [{"activation": "nsig"}, {"activation": "rbf"}]
+    )
+    candidates = [
+        {size: number, "random_state": seed, **weights, name: value}
+        for number in (30, 5)
+        for seed in (1, 0)
+        for weights in ({}, {"priors": [1, 9]}, {"costs": {-1: 5, 1: 1}})
+        for value in values
+    ]
+    assert_grid_equals_fits(cls, X, y, folds, candidates)
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
+@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
+def test_whole_grid_of_the_paper(cls, activation):
+    """Nodes up to more than there are rows, at which WELM's weights are all round-off."""
+    X = rows(300, 5, 1)
+    y = targets(X, 1, "binary")
+    folds = [(np.arange(0, 270), np.arange(270, 300)), (np.arange(30, 300), np.arange(30))]
+    candidates = [{"n_hidden": h} for h in (50, 100, 250, 500, 1000)]
+    assert_grid_equals_fits(cls, X, y, folds, candidates, activation=activation, random_state=0)
+
+
+def test_whole_grid_of_the_paper_with_landmarks():
+    X = rows(200, 5, 1)
+    y = targets(X, 1, "binary")
+    folds = [(np.arange(0, 180), np.arange(180, 200))]
+    candidates = [{"n_landmarks": h, "gamma": 10.0**e} for h in (50, 100, 250, 500) for e in range(-10, 1)]
+    assert_grid_equals_fits(EEKMClassifier, X, y, folds, candidates, random_state=0)

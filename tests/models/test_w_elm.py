@@ -1,0 +1,83 @@
+"""WELM against the pseudo-inverse of the weighted hidden outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from elm_problems import rows, targets
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from test_eem import LAYERS, like_isolet
+
+from elmbench.models import WELMClassifier
+
+SETTINGS = settings(max_examples=80, deadline=None)
+
+
+@SETTINGS
+@given(
+    n=st.integers(2, 80),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    n_hidden=st.integers(1, 120),
+    activation=st.sampled_from(sorted(LAYERS)),
+    kind=st.sampled_from(["binary", "multi", "one"]),
+)
+def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind):
+    X = rows(n, d, seed)
+    y = targets(X, seed, kind)
+    model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(X, y)
+    H = LAYERS[activation](X, model.weights_, model.biases_)
+    classes, coded, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    T = np.where(coded[:, None] == np.arange(len(classes)), 1.0, -1.0)
+    T = T if len(classes) > 2 else T[:, -1:]
+    B = np.sqrt(1 / sizes[coded])[:, None]
+    inverse = np.linalg.pinv(B * H, rcond=1e-15)
+    condition = np.linalg.norm(B * H, 2) * np.linalg.norm(inverse, 2)
+    assume(condition < 1e9)
+    expected = inverse @ (B * T)
+    assert model.beta_.shape == expected.shape
+    np.testing.assert_allclose(model.beta_, expected, atol=1e-13 * condition * (1 + np.abs(expected).max()), rtol=0)
+    probe = rows(20, d, seed + 1)
+    outputs = LAYERS[activation](probe, model.weights_, model.biases_) @ expected
+    atol = 1e-12 * condition * (1 + np.abs(expected).max())
+    np.testing.assert_allclose(model.decision_function(probe).reshape(20, -1), outputs, atol=atol, rtol=0)
+    assert condition / 400 < model.condition_ < condition * 400
+
+
+def test_every_class_weighs_the_same():
+    """Rows of the smaller class repeated until both are as large give the solution of plain least squares."""
+    X = rows(40, 4, 0)
+    y = np.r_[np.ones(10), -np.ones(30)]
+    repeated = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
+    model = WELMClassifier(n_hidden=6, random_state=0).fit(X, y)
+    H = LAYERS["sigmoid"](X[repeated], model.weights_, model.biases_)
+    np.testing.assert_allclose(model.beta_[:, 0], np.linalg.lstsq(H, y[repeated], rcond=None)[0], rtol=1e-6)
+
+
+def test_all_ones_layer_predicts_one_class_with_a_warning():
+    X, y = like_isolet()
+    model = WELMClassifier(n_hidden=50, random_state=0)
+    with pytest.warns(UserWarning, match="the hidden layer yields the same values for every training row.*'nsig'"):
+        model.fit(X, y)
+    assert len(set(model.predict(X))) == 1
+    np.testing.assert_array_equal(model.beta_, 0)
+
+
+def test_as_many_nodes_as_rows_fit_every_row_and_no_other():
+    """What the paper's WELM does without any ridge."""
+    X = rows(400, 6, 1)
+    y = targets(X, 1, "binary")
+    few, many = (WELMClassifier(n_hidden=h, random_state=0).fit(X[:200], y[:200]) for h in (20, 200))
+    assert (many.predict(X[:200]) == y[:200]).all()
+    assert (many.predict(X[200:]) == y[200:]).mean() < (few.predict(X[200:]) == y[200:]).mean() - 0.1
+
+
+def test_nodes_are_prefixes_of_a_larger_network():
+    X = rows(10, 4, 0)
+    y = targets(X, 0, "binary")
+    small, large = (WELMClassifier(n_hidden=h, random_state=11).fit(X, y) for h in (7, 300))
+    stream = np.random.RandomState(11).uniform(0, 1, size=(300, 5))
+    np.testing.assert_array_equal(small.weights_, large.weights_[:7])
+    np.testing.assert_array_equal(large.weights_, stream[:, :4])
+    np.testing.assert_array_equal(large.biases_, stream[:, 4])
