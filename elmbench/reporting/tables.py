@@ -223,11 +223,9 @@ def _limit_reached(line: dict[Any, Any], cells: pd.DataFrame) -> str:
 
 
 def _places(metric: str, paper: PublishedValue | None) -> int:
-    """Return the decimals to show: one more than printed, three for what the paper does not print; none for facts."""
-    if metric in FACTS:
+    """Return the decimals to show: one more than printed, three for what is not; none for facts and counts."""
+    if metric in (*FACTS, *COUNTS):
         return 0
-    if metric in COUNTS:
-        return 1
     if paper is not None and paper.value is not None:
         return max(0, -math.floor(math.log10(paper.last_place))) + 1
     return 3
