@@ -10,7 +10,7 @@ def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -
     toy()
     nothing = elmbench("report")
     assert (nothing.code, nothing.out) == (2, "")
-    assert nothing.err.startswith("error: no reading of toy has been run into results")
+    assert nothing.err.startswith("error: no reading has been run into results")
     run = ("run", "one", "--profile", "paper", "-m", "elm", "-q")
     assert elmbench(*run).code == 0
     worker["elm"] = lambda unit: {"metrics": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
