@@ -117,9 +117,7 @@ def test_several_row_blocks_and_what_is_not_held(cls, held, monkeypatch):
 def test_priors_costs_kinds_of_nodes_and_seeds_are_kept_apart(cls):
     X, y, folds = a_problem(60, 3, 0, "binary", False, 2)
     size = "n_landmarks" if cls is EEKMClassifier else "n_hidden"
-    extra = (
-        [{"gamma": 0.5}, {"gamma": 4.0}] if cls is EEKMClassifier else [{"activation": "nsig"}, {"activation": "rbf"}]
-    )
+    name, values = ("gamma", (0.5, 4.0)) if cls is EEKMClassifier else ("activation", ("nsig", "rbf"))
     candidates = [
         {size: number, "random_state": seed, **weights, name: value}
         for number in (30, 5)
