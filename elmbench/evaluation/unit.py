@@ -14,14 +14,28 @@ from elmbench.evaluation.description import describe
 from elmbench.evaluation.folds import load_for
 from elmbench.evaluation.memory import memory_budget
 from elmbench.evaluation.search import choose, evaluate_outer, search_inner
+from elmbench.specs.datasets import load_dataset_specs
 
 #: How a unit may end.
 STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 
 
 def preload(unit: dict[str, Any], data_dir: str | None) -> None:
-    """Load the data of a unit, so that what follows is the unit's own time."""
-    load_for(unit["dataset"], data_dir)
+    """Load the data of a unit, so that what follows is the unit's own time.
+
+    Raises
+    ------
+    ElmbenchError
+        If they are not those that the unit was planned with.
+    """
+    data = load_for(unit["dataset"], data_dir)
+    planned = unit["dataset"]["identity"]
+    if load_dataset_specs().find(data.name).redraw is None and data.checksum != planned:
+        raise ElmbenchError(
+            f"{data.name} has changed since the run was planned (checksum {data.checksum[:12]})",
+            expected=f"the data with checksum {planned[:12]}",
+            next_step="run again",
+        )
 
 
 def run_unit(

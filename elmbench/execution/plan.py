@@ -23,6 +23,12 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
     columns = _columns(resolved, request)
     for name in _datasets(resolved, request):
         DatasetPlanner(plan, resolved, request, load_dataset_specs().find(name)).add_columns(columns)
+    if request.models and not plan.rows:
+        raise ElmbenchError(
+            f"none of {', '.join(request.models)} is for the task of these data sets",
+            expected="models for the task",
+            next_step="elmbench list models",
+        )
     return plan
 
 

@@ -14,8 +14,10 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from elmbench.execution.limits import resident_bytes
 from elmbench.specs.limits import Limits, in_words
@@ -41,16 +43,21 @@ class Sandbox:
         self.data_dir = data_dir
         self._process: subprocess.Popen[bytes] | None = None
         self._unread = b""
+        self._said: IO[bytes] | None = None
 
     def _start(self, blas_threads: int) -> subprocess.Popen[bytes]:
+        package = str(Path(__file__).resolve().parents[2])
         names = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
         environment = {**os.environ, **{f"{name}_NUM_THREADS": str(blas_threads) for name in names}}
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         self._unread = b""
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
         return subprocess.Popen(
-            [sys.executable, "-m", "elmbench.execution.worker"],
+            # -P: a file of the user's folder that is called as a module of Python's is not to be taken for it.
+            [sys.executable, "-P", "-m", "elmbench.execution.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._said,
             env=environment,
             # Ctrl-C reaches the whole group of the terminal; only the owner is to act on it.
             start_new_session=True,
@@ -132,8 +139,16 @@ class Sandbox:
         if code < 0:
             reason = f"the worker process died by signal {-code} ({signal.Signals(-code).name})"
         else:
-            reason = f"the worker process ended by itself with exit code {code}"
+            reason = f"the worker process ended by itself with exit code {code}{self._last_words()}"
         return {"status": "failed", "reason": reason}
+
+    def _last_words(self) -> str:
+        """Return the last line that the worker, or a model in it, wrote to its standard error."""
+        if self._said is None:
+            return ""
+        self._said.seek(0)
+        lines = [line for line in self._said.read()[-2000:].decode(errors="replace").splitlines() if line.strip()]
+        return f": {lines[-1].strip()}" if lines else ""
 
     def stop(self) -> None:
         """End the worker at once, with whatever it runs and has started."""

@@ -188,7 +188,7 @@ def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: 
     """
     for resolved, plan in run.tables:
         run.store.add_rows(resolved.profile, resolved.file.id, plan.rows, command_of(resolved, run.options))
-    environment = run.store.put_environment(describe_environment()) if run.todo else ""
+    environment = run.store.put_environment(_environment(run.options.settings)) if run.todo else ""
     settings = replace(run.options.settings, environment=environment)
     try:
         run_units(run.units, run.todo, run.limits, run.store, settings, on_event)
@@ -196,6 +196,10 @@ def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: 
         _write(run)
         raise
     return _write(run)
+
+
+def _environment(settings: Settings) -> dict[str, Any]:
+    return describe_environment() | {"blas_threads": settings.blas_threads}
 
 
 def _write(run: PreparedRun) -> list[Results]:
