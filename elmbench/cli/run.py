@@ -30,6 +30,9 @@ def run(
     runs: Annotated[int | None, typer.Option(min=1, help="Runs, in place of the profile's.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
     with_baselines: Annotated[bool, typer.Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
+    no_paths: Annotated[
+        bool, typer.Option("--no-paths", help="Fit each candidate of a search by itself, sharing no work.")
+    ] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
@@ -55,6 +58,7 @@ def run(
             select=_selections(select or []),
             runs=runs,
             with_baselines=with_baselines,
+            paths=not no_paths,
             data_dir=state.data_dir,
         ),
         settings=Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit)),

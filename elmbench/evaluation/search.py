@@ -66,10 +66,12 @@ def grid_scores(
     fixed: dict[str, Any],
     metric: str,
     labels: list[int] | None,
+    *,
+    paths: bool = True,
 ) -> NDArray[np.float64]:
     """Return the score of every candidate on every fold, of shape (n_candidates, n_folds), larger being better.
 
-    The model's own path over the grid is used where it has one.
+    The model's own path over the grid is used where it has one and nothing forbids it.
 
     Parameters
     ----------
@@ -83,11 +85,13 @@ def grid_scores(
         The other parameters.
     metric : str
     labels : list of int or None
+    paths : bool, default=True
+        False fits every candidate anew, whatever the model offers.
     """
     largest = max(folds, key=lambda fold: len(fold[0]))[0]
     for candidate in grid:
         check_memory(factory, X[largest[:1]], y[largest], labels, fixed | candidate)
-    path = getattr(factory, "evaluate_grid", None)
+    path = getattr(factory, "evaluate_grid", None) if paths else None
     predictions = path(X, y, folds, grid, **fixed) if path else clone_and_fit(factory, X, y, folds, grid, fixed)
     scores = np.full((len(grid), len(folds)), np.nan)
     for i, j, predicted in predictions:
@@ -147,13 +151,15 @@ def _scores(
     grid = candidates(unit["grid"])
     fixed = _not_searched(factory, unit, given)
     scale = unit["protocol"]["scale"]
+    paths = unit.get("paths", True)
     if scale is None or scale["fit-on"] == "all":
-        return grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], labels)
+        return grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], labels, paths=paths)
     # Scaled on the training rows only, the inputs differ from one inner fold to the next.
     columns = []
     for train, test in folds:
         scaled = scale_columns(X, train, *scale["range"])
-        columns.append(grid_scores(factory, scaled, y, [(train, test)], grid, fixed, unit["metric"], labels))
+        column = [(train, test)]
+        columns.append(grid_scores(factory, scaled, y, column, grid, fixed, unit["metric"], labels, paths=paths))
     return np.hstack(columns)
 
 
@@ -176,7 +182,8 @@ def evaluate_outer(unit: dict[str, Any], given: dict[str, Any], data_dir: str | 
     factory = find_model(unit["model"]).factory(unit["task"])
     fixed = _not_searched(factory, unit, given)
     started = time.perf_counter()
-    scores = grid_scores(factory, X, y, folds, candidates(unit["grid"]), fixed, unit["metric"], data.labels)
+    grid, paths = candidates(unit["grid"]), unit.get("paths", True)
+    scores = grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], data.labels, paths=paths)
     return {"scores": scores[:, 0].tolist(), "seconds": time.perf_counter() - started}
 
 

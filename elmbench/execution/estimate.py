@@ -38,7 +38,8 @@ def estimated_seconds(unit: Unit) -> float:
         n = min(n, unit["tune_rows"] or n) * (repeats - 1) // repeats
     grid = unit["grid"]
     middle = {name: values[len(values) // 2] for name, values in grid.items()}
-    return _SHARING * number_of_fits(unit) * _fit_seconds(entry.cost, n, shape.features, {**unit["params"], **middle})
+    shared = _SHARING if unit.get("paths", True) else 1.0
+    return shared * number_of_fits(unit) * _fit_seconds(entry.cost, n, shape.features, {**unit["params"], **middle})
 
 
 def number_of_fits(unit: Unit) -> int:

@@ -106,7 +106,7 @@ class DatasetPlanner:
                 models[column].carry_over,
                 select,
                 params,
-                self._inner() if select == "nested" else None,
+                self._inner() | self._fitted_singly(*map(models.__getitem__, chain)) if select == "nested" else None,
                 # Over the outer folds of every run: with more runs, another one for all of them.
                 choice,
             ]
@@ -182,6 +182,16 @@ class DatasetPlanner:
             for column in chain
         ]
 
+    def _fitted_singly(self, *models: Model) -> Unit:
+        """Return what marks searches whose models are kept from sharing work; nothing where they have none to share.
+
+        The scores are to be the same, and whether they are is seen where each way leaves results of its own. A search
+        that takes the usual way has the key that it would have if there were no other.
+        """
+        searched = [find_model(model.model).factory(self.dataset.task) for model in models if self._grid(model)]
+        able = any(hasattr(factory, "evaluate_grid") for factory in searched)
+        return {"paths": False} if able and not self.request.paths else {}
+
     def _grid(self, model: Model) -> dict[str, list[Value]]:
         search = model.search
         grids = search if isinstance(search, dict) else {n: self.resolved.spec.grids[n] for n in search}
@@ -210,6 +220,7 @@ class DatasetPlanner:
                         "kind": "search",
                         "params": models[column].params,
                         **_ordered(grid),
+                        **self._fitted_singly(models[column]),
                         **self._inner(),
                         "given": last,
                     }
@@ -237,6 +248,7 @@ class DatasetPlanner:
                 **self._model(column, models),
                 "params": models[column].params,
                 **_ordered(grid),
+                **self._fitted_singly(models[column]),
                 "metric": self.resolved.spec.protocol.metric_for(self.dataset.task),
                 "given": last,
             }

@@ -90,6 +90,8 @@ class Request:
     with_baselines : bool
         Add the registry's baselines as columns.
     data_dir : str or None
+    paths : bool
+        False fits every candidate of a search by itself, also where the model shares work between them.
     without_data : bool
         Plan as if every data set were here, without loading any: for what a table would cost, never for a run.
     """
@@ -100,6 +102,7 @@ class Request:
     runs: int | None = None
     with_baselines: bool = False
     data_dir: str | None = None
+    paths: bool = True
     without_data: bool = False
 
 

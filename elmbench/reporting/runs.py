@@ -219,6 +219,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words += ["--reading", reading]
     if request.with_baselines:
         words.append("--with-baselines")
+    if not request.paths:
+        words.append("--no-paths")
     for path in options.settings.plugins:
         # By its name: where it lies is of one machine.
         words += ["--plugin", Path(path).name]

@@ -118,6 +118,21 @@ def test_cells_that_did_not_end_ok_run_again_with_retry(elmbench: Callable, toy:
     assert set(cells()["status"]) == {"ok"}
 
 
+def test_sharing_no_work_is_run_and_recorded_apart(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    seen: list[bool] = []
+    worker["elm"] = lambda unit: seen.append(unit.get("paths", True)) or {} if unit["kind"] == "search" else {}
+    assert elmbench(*CI, "-m", "elm").code == 0
+    found = elmbench(*CI, "-m", "elm", "--no-paths")
+    assert "3 cells to run\n" in found.out.replace("; ", "\n")
+    assert seen == [True] * 3 + [False] * 3
+    # Both are known now; the table shows what was asked for last, and never a mixture.
+    assert len(cells()) == 3
+    assert "cells to run" not in elmbench(*CI, "-m", "elm").out
+    commands = json.loads(Path("results/ci/toy/one/environment.json").read_text())["commands"]
+    assert commands == [f"elmbench run toy/one --profile ci -m elm{flag}" for flag in (" --no-paths", "")]
+
+
 @pytest.mark.parametrize(
     ("status", "code"), [("failed", 1), ("timeout", 0), ("out-of-memory", 0), ("diverged", 0), ("ok", 0)]
 )

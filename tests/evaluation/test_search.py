@@ -275,6 +275,20 @@ def test_a_path_is_used_where_there_is_one(toys: dict[str, Dataset], make_unit: 
         assert mean == pytest.approx(np.mean(values))
 
 
+@pytest.mark.parametrize("kind", ["search", "grid"])
+@pytest.mark.parametrize("scale", ["all", "train"])
+def test_a_path_is_left_aside_where_the_unit_says_so(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, kind: str, scale: str
+) -> None:
+    Recorder.seen.clear()
+    add_model("with-path", WithPath)
+    how = {"model": "with-path", "grid": {"C": [0.2, 0.5]}, "scale": {"range": [0.0, 1.0], "fit-on": scale}}
+    run = search_inner if kind == "search" else evaluate_outer
+    run(make_unit(kind, **how) | {"paths": False}, {}, None)
+    assert len(Recorder.seen) == 2 * (3 if kind == "search" else 1)
+    assert not any("path" in entry for entry in Recorder.seen)
+
+
 OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm"]
 SMALL = {"n_hidden": [4, 9], "C": [0.1, 100.0], "gamma": [0.5, 4.0], "budget": [5, 20], "delta": [0.01, 0.2]}
 

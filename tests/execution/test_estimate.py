@@ -52,6 +52,15 @@ def test_more_work_takes_longer(
     assert 0 < estimated_seconds(unit) < estimated_seconds(more)
 
 
+def test_sharing_no_work_takes_longer(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    (unit,) = (
+        u
+        for u in plan_toy(experiment, runs=1, models=("K-ELM",)).units.values()
+        if u["kind"] == "search" and u["fold"] == 0
+    )
+    assert estimated_seconds(unit) < estimated_seconds(unit | {"paths": False})
+
+
 def test_every_unit_of_every_table_has_an_estimate(plan_table: MakePlan) -> None:
     for profile in ("fast", "paper"):
         for table in ("table2", "table4", "table6"):

@@ -289,6 +289,34 @@ def test_keys_under_a_profile(
     assert {c for c in shown if families(before)[c] != families(after)[c]} == columns
 
 
+@pytest.mark.parametrize("select", ["nested", "oracle"])
+def test_searches_without_shared_work_are_results_of_their_own(
+    plan_toy: MakePlan, experiment: dict[str, Any], select: str
+) -> None:
+    experiment["models"]["SVM"] = {"model": "svm", "search": ["gamma", "C"]}
+    experiment["models"]["fixed"] = {"model": "k-elm", "params": {"gamma": 1.0, "C": 1.0}}
+    shared = plan_toy(experiment, select=(select,))
+    single = plan_toy(experiment, select=(select,), paths=False)
+    old, new = keys(shared), keys(single)
+    # What has nothing to share, or nothing to search, is what it was.
+    assert {place[0] for place in old if new[place] != old[place]} == COLUMNS
+    assert {c for c in families(shared) if families(single)[c] != families(shared)[c]} == COLUMNS
+    # Marked where it is off and nowhere else: the keys of the usual way are those of before.
+    assert not any("paths" in unit for unit in shared.units.values())
+    marked = {unit["model"] for unit in single.units.values() if unit.get("paths") is False}
+    assert marked == {"elm", "k-elm", "fb-kos-elm"}
+    unmarked = [{k: v for k, v in unit.items() if k != "paths"} for unit in single.units.values()]
+    firsts = [key_of(unit) for unit in unmarked if unit["kind"] in ("search", "grid") and not unit.get("given")]
+    assert firsts
+    assert set(firsts) <= set(shared.units)
+
+
+def test_printed_hyperparameters_need_no_search_of_either_kind(plan_table: MakePlan) -> None:
+    how = {"profile": "fast", "datasets": ("wdbc",), "runs": 1}
+    shared, single = plan_table("table4", **how), plan_table("table4", paths=False, **how)
+    assert (keys(shared), families(shared)) == (keys(single), families(single))
+
+
 def test_a_column_s_name_and_place_do_not_matter(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
     before = set(keys(plan_toy(experiment)).values())
     models = experiment["models"]
