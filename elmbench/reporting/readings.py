@@ -14,7 +14,7 @@ from elmbench.reporting.results import Results, read_commands, read_results, res
 from elmbench.reporting.summary import published_values
 from elmbench.reporting.tables import fixed, spelling
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
-from elmbench.specs.experiments import Reading
+from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved, resolve
 
 _LEAKING = "carry-over=folds"

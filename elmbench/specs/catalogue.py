@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.experiments import PROFILES, Experiment, Paper, Profile
+from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import parse_spec, read_yaml, spec_root
+from elmbench.specs.papers import Paper
 from elmbench.specs.published import PublishedValue, published_parameters, read_published
 
 

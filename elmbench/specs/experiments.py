@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid
 from elmbench.specs.limits import parse_limits
+from elmbench.specs.papers import Spec
 
 Selection = Literal["nested", "oracle", "published"]
 Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
@@ -21,18 +22,6 @@ _OF_TASK = {
     "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1"),
     "regression": ("nrmse", "rmse"),
 }
-#: Metrics of which less is better; all others are better when larger.
-LESS_IS_BETTER = frozenset({"nrmse", "rmse", "fit_seconds", "n_units"})
-
-
-def _hyphens(name: str) -> str:
-    return name.replace("_", "-")
-
-
-class Spec(BaseModel):
-    """A frozen model that refuses unknown keys and spells its own with hyphens."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=_hyphens, allow_inf_nan=False)
 
 
 class Scale(Spec):
@@ -153,44 +142,6 @@ class Profile(Spec):
     rows: int | None = Field(default=None, ge=20)
     #: Search hyperparameters on so many rows of the training part (drawn in the same way).
     tune_rows: int | None = Field(default=None, ge=20)
-
-
-class ReadingValue(Spec):
-    """One way to read a passage."""
-
-    says: str
-    #: What it changes, laid over the experiment.
-    set: dict[str, Any] = Field(default_factory=dict)
-
-
-class Reading(Spec):
-    """A passage that the text does not settle; its first value is the default."""
-
-    question: str
-    values: dict[str, ReadingValue] = Field(min_length=2)
-
-    @field_validator("values")
-    @classmethod
-    def _default_changes_nothing(cls, values: dict[str, ReadingValue]) -> dict[str, ReadingValue]:
-        first = next(iter(values), None)
-        if first is not None and values[first].set:
-            raise ValueError(f"the first value, {first!r}, sets something; expected nothing, as it is the default")
-        return values
-
-    @property
-    def default(self) -> str:
-        return next(iter(self.values))
-
-
-class Paper(Spec):
-    """`experiments/<paper>/paper.yaml`: what the tables of one paper share."""
-
-    key: str
-    title: str
-    authors: str
-    year: int
-    doi: str
-    readings: dict[str, Reading] = Field(default_factory=dict)
 
 
 class Experiment(Spec):

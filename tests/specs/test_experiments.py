@@ -8,8 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.experiments import Experiment, Paper
+from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
+from elmbench.specs.papers import Paper
 
 
 def parse(content: dict[str, Any]) -> Experiment:
