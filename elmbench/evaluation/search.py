@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from elmbench.evaluation.folds import Indices, fold_data, scale_columns, splitter, stratified_rows
 from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import check_predictions, score
+from elmbench.numerics.counters import count
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.grids import candidates
 from elmbench.specs.registry import find_model, parameter_names
@@ -53,6 +54,7 @@ def clone_and_fit(
     """Yield (candidate, fold, predictions) from one fit each: what every path must equal."""
     for i, candidate in enumerate(grid):
         for j, (train, test) in enumerate(folds):
+            count("clone and fit")
             estimator = factory(**fixed, **candidate)
             yield i, j, estimator.fit(X[train], y[train]).predict(X[test])
 

@@ -14,6 +14,7 @@ from elmbench.evaluation.description import describe
 from elmbench.evaluation.folds import load_for
 from elmbench.evaluation.memory import memory_budget
 from elmbench.evaluation.search import choose, evaluate_outer, search_inner
+from elmbench.numerics.counters import counted
 from elmbench.specs.datasets import load_dataset_specs
 
 #: How a unit may end.
@@ -65,12 +66,13 @@ def run_unit(
     Returns
     -------
     dict
-        `status` and `reason`; with status "ok" also what the unit yields; `warnings` that arose, each once.
+        `status` and `reason`; with status "ok" also what the unit yields; `warnings` that arose, each once; `solvers`,
+        how often each way of solving was taken and how often a bound failed, where any was.
     """
     failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failed is not None:
         return {"status": failed["status"], "reason": f"the search before it: {failed['reason']}"}
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads):
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads), counted() as solvers:
         warnings.simplefilter("default")
         try:
             with memory_budget(memory_limit):
@@ -87,7 +89,7 @@ def run_unit(
                 "traceback": traceback.format_exc(limit=-6),
             }
     messages = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
-    return result | {"warnings": messages[:5]}
+    return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
 
 
 def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str | None) -> dict[str, Any]:

@@ -31,3 +31,14 @@ def counted() -> Iterator[dict[str, int]]:
         yield found
     finally:
         found.update({what: n - before[what] for what, n in sorted(_counts.items()) if n > before[what]})
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Leave out of the record what happens within the block."""
+    before = _counts.copy()
+    try:
+        yield
+    finally:
+        _counts.clear()
+        _counts.update(before)

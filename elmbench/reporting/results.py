@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.execution.store import Store, write_atomically
-from elmbench.execution.units import Row
+from elmbench.execution.units import Row, needs
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.figures import write_figures
 from elmbench.reporting.formats import markdown
@@ -109,7 +110,27 @@ def _provenance(resolved: Resolved, rows: list[Row], store: Store, commands: lis
         "datasets": {name: sorted(found) for name, found in datasets.items()},
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
+        "solvers": _solvers(rows, store),
     }
+
+
+def _solvers(rows: list[Row], store: Store) -> dict[str, int]:
+    """Return how often each way of solving was taken for these cells and the searches before them, each counted once.
+
+    A candidate on a fold counts as one; "bound failed" and "... given up" are those of them that took another way
+    after that.
+    """
+    total: Counter[str] = Counter()
+    seen: set[str] = set()
+    ahead = [row.key for row in rows if row.key]
+    while ahead:
+        key = ahead.pop()
+        record = store.get(key) if key not in seen else None
+        seen.add(key)
+        if record is not None:
+            total.update(record["result"].get("solvers", {}))
+            ahead += needs(record["unit"])
+    return dict(total)
 
 
 def read_commands(folder: Path) -> list[str]:

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_info
 from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.unit import STATUSES, run_unit
+from elmbench.numerics.counters import count
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
@@ -53,6 +54,28 @@ def acting(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -
 
 def throw(error: BaseException) -> None:
     raise error
+
+
+def test_solvers_are_counted_for_the_unit_alone(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit("search", grid={"gamma": [0.5], "C": [0.1, 1.0, 100.0]})
+    # Three candidates on three folds, each fitted once where no work is shared.
+    for _ in range(2):
+        assert run_unit(unit | {"paths": False}, {}, None)["solvers"] == {"clone and fit": 9}
+    shared = run_unit(unit, {}, None)["solvers"]
+    failed = shared.pop("bound failed", 0) + shared.pop("lanczos given up", 0)
+    assert "clone and fit" not in shared
+    assert 9 <= sum(shared.values()) <= 9 + failed
+
+
+def test_what_was_counted_before_a_failure_is_kept(acting: Callable[..., dict[str, Any]]) -> None:
+    def act() -> None:
+        count("reduction", 4)
+        raise ValueError("no luck")
+
+    found = acting(act)
+    # Once, although the model has been warmed up in this process: another may have been before.
+    assert (found["status"], found["solvers"]) == ("failed", {"reduction": 4})
+    assert "solvers" not in acting(lambda: None)
 
 
 def test_a_cell_of_a_choice_of_its_own(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:

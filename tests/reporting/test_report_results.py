@@ -70,6 +70,24 @@ def test_every_number_can_be_traced(resolved: Resolved, tmp_path: Path) -> None:
     assert len(record["spec_sha256"]) == 64
 
 
+def test_solvers_are_summed_over_searches_each_once(resolved: Resolved, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    found = {"status": "ok", "reason": "", "params": {}, "scores": [], "seconds": 1.0}
+    store.put("first", {"kind": "search"}, found | {"solvers": {"lanczos": 5, "bound failed": 1}}, "e")
+    store.put("second", {"kind": "search", "given": "first"}, found | {"solvers": {"cholesky": 2}}, "e")
+    store.put("choice", {"kind": "choice", "given": "second", "evaluated": ["grid", "lost"]}, found, "e")
+    store.put("grid", {"kind": "grid", "given": "second"}, found | {"solvers": {"lanczos": 10}}, "e")
+    for row in store.rows("paper", "toy/one"):
+        record = store.get(row.key)
+        assert record is not None
+        store.put(row.key, record["unit"] | {"chosen": "choice"}, record["result"] | {"solvers": {"cholesky": 1}}, "e")
+    folder = write_results(resolved, store, tmp_path).folder
+    # Four cells rest on one choice.
+    solvers = json.loads((folder / "environment.json").read_text())["solvers"]
+    assert solvers == {"lanczos": 15, "bound failed": 1, "cholesky": 2 + 4}
+
+
 def test_results_are_read_from_cells_and_not_from_the_store(resolved: Resolved, tmp_path: Path) -> None:
     store = Store(tmp_path)
     fill(store)
