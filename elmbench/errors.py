@@ -50,6 +50,10 @@ class ElmbenchWarning(UserWarning):
     """A finding that the user can act on but that does not stop the run."""
 
 
+#: More names than this are not spelled out in a message.
+MOST_NAMES = 40
+
+
 def closest(name: str, known: list[str]) -> str | None:
     """Return the known name that `name` is most likely a slip for, or None."""
     import difflib
@@ -59,9 +63,11 @@ def closest(name: str, known: list[str]) -> str | None:
 
 
 def unknown_name(kind: str, name: str, known: list[str], next_step: str) -> ElmbenchError:
-    """Build the error for a name that does not exist, with the allowed ones and the likeliest slip."""
+    """Build the error for a name that does not exist, with the allowed ones (as far as these can be read at a glance)
+    and the likeliest slip.
+    """
     guess = closest(name, known)
     hint = f" (did you mean {guess!r}?)" if guess else ""
-    return ElmbenchError(
-        f"unknown {kind} {name!r}{hint}", expected="one of " + ", ".join(sorted(known)), next_step=next_step
-    )
+    few = len(known) <= MOST_NAMES
+    expected = "one of " + ", ".join(sorted(known)) if few else "one of the names that the next command lists"
+    return ElmbenchError(f"unknown {kind} {name!r}{hint}", expected=expected, next_step=next_step)
