@@ -151,7 +151,10 @@ def validate() -> None:
             for model in file.spec.models.values():
                 find_model(model.model)
             for profile in file.profiles:
-                published_values(resolve(file, profile))
+                resolved = resolve(file, profile)
+                published_values(resolved)
+                for name in resolved.settings.stand_ins:
+                    resolved.spec.protocol.metric_for(datasets.find(name).task)
             _ = file.printed_parameters
         except ElmbenchError as error:
             found = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"

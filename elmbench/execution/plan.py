@@ -37,11 +37,12 @@ def _datasets(resolved: Resolved, request: Request) -> list[str]:
     if not request.datasets:
         return available
     wanted = [load_dataset_specs().find(name).name for name in request.datasets]
+    known = dict.fromkeys((*resolved.file.spec.datasets, *available))
     for name in wanted:
-        if name not in resolved.file.spec.datasets:
+        if name not in known:
             raise ElmbenchError(
                 f"{resolved.file.id} has no data set {name!r}",
-                expected=f"one of {', '.join(resolved.file.spec.datasets)}",
+                expected=f"one of {', '.join(known)}",
                 next_step=f"elmbench show {resolved.file.id}",
             )
     return wanted

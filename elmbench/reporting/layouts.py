@@ -21,7 +21,8 @@ UNJUDGED = ("fit_seconds", "n_units")
 
 def tasks(resolved: Resolved) -> set[str]:
     """Return the tasks of a table's data sets."""
-    return {load_dataset_specs().find(name).task for name in resolved.file.spec.datasets}
+    names = (*resolved.file.spec.datasets, *resolved.settings.stand_ins)
+    return {load_dataset_specs().find(name).task for name in names}
 
 
 def value_columns(resolved: Resolved) -> list[str]:
@@ -41,7 +42,11 @@ def measures(resolved: Resolved, dataset: str, column: str) -> list[str]:
     layout = resolved.spec.layout
     task = load_dataset_specs().find(dataset).task
     if layout == "datasets":
-        return [f for f in FACTS if task == "classification" or f in ("features", "instances")]
+        printed = {figure.metric for figure in resolved.file.figures}
+        # Where the paper counts the rows of each class, their sum and the number of classes say nothing more.
+        followed = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
+        own = [f for f in FACTS if task == "classification" or f in ("features", "instances")]
+        return [f for f in own if f not in followed - printed]
     if layout == "confusion":
         return list(COUNTS)
     if layout == "parameters":

@@ -173,7 +173,8 @@ def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
     if not (options.everything or options.paper) or not request.datasets:
         return request
     wanted = [load_dataset_specs().find(name).name for name in request.datasets]
-    return replace(request, datasets=tuple(name for name in wanted if name in file.spec.datasets))
+    known = {*file.spec.datasets, *resolve(file, options.profile).spec.datasets}
+    return replace(request, datasets=tuple(name for name in wanted if name in known))
 
 
 def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> list[Results]:

@@ -27,6 +27,8 @@ COLUMNS = [
     "verdict",
 ]
 
+#: The paper's figures of a table by (data set, column, metric).
+Published = dict[tuple[str, str, str], PublishedValue]
 
 #: Verdicts of an entry of which every cell ended ok; all others say how it ended instead.
 COMPLETE = ("", "agrees", "near", "differs")
@@ -38,7 +40,7 @@ def table_order(resolved: Resolved) -> Order:
     return Order(list(spec.datasets), list(spec.models), list(resolved.spec.protocol.selections))
 
 
-def published_values(resolved: Resolved) -> dict[tuple[str, str, str], PublishedValue]:
+def published_values(resolved: Resolved) -> Published:
     """Return the paper's figures of a table by (data set, column, metric), data sets by the suite's names."""
     values = resolved.file.figures
     return {(load_dataset_specs().find(entry.dataset).name, entry.model, entry.metric): entry for entry in values}

@@ -11,7 +11,8 @@ import pandas as pd
 
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.layouts import COUNTS, FACTS, MEASURED
-from elmbench.reporting.summary import COMPLETE, ENTRY, published_values
+from elmbench.reporting.notes import endings, meant, remarks
+from elmbench.reporting.summary import COMPLETE, ENTRY, Published, published_values
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
@@ -107,9 +108,9 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         sections=tuple(sections),
         notes=(
             *check_claims(summary, resolved),
-            *_endings(cells),
-            *_remarks(published, set(cells["dataset"])),
-            *_meant(resolved),
+            *endings(cells),
+            *remarks(published, set(cells["dataset"])),
+            *meant(resolved),
         ),
     )
 
@@ -133,12 +134,25 @@ def profile_line(resolved: Resolved, cells: pd.DataFrame) -> str:
     runs, most = int(numbers.min()), int(numbers.max())
     ran = f"{runs} run{'s' if runs != 1 else ''}" if runs == most else f"{runs} to {most} runs"
     if resolved.profile != "paper":
+        ran = "; ".join([ran, *_departures(resolved)])
         return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
     planned = resolved.spec.protocol.outer.runs
     return f"Profile paper: the protocol as printed, {ran}" + ("." if runs >= planned else f" of {planned}.")
 
 
-Published = dict[tuple[str, str, str], PublishedValue]
+def _departures(resolved: Resolved) -> list[str]:
+    """Return what a profile changes about the data and the search."""
+    settings = resolved.settings
+    found = []
+    if settings.stand_ins:
+        found.append(f"{', '.join(settings.stand_ins)} in place of the paper's data")
+    if settings.rows:
+        found.append(f"at most {settings.rows} rows of a data set")
+    if settings.folds:
+        found.append(f"{settings.folds} folds")
+    if settings.thin_grids and settings.thin_grids > 1:
+        found.append("thinned grids")
+    return found
 
 
 def _by_place(group: pd.DataFrame) -> dict[tuple[str, str, str], dict[Any, Any]]:
@@ -253,36 +267,3 @@ def three_figures(value: float | None) -> str:
 
 def _ratio(value: float | None, base: float | None) -> str:
     return f"{value / base:.2g}" if value is not None and base else ""
-
-
-def _endings(cells: pd.DataFrame) -> list[str]:
-    """Return one note for each way in which cells ended otherwise than ok, with how many and the first reason."""
-    notes = []
-    bad = cells[cells["status"] != "ok"]
-    for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
-        notes.append(f"{dataset} unavailable: {group['reason'].iloc[0]}")
-    ran = bad[bad["status"] != "unavailable"]
-    totals = cells.groupby(ENTRY).size()
-    for place, group in ran.groupby([*ENTRY, "status"], sort=False):
-        dataset, model, select, reading, status = map(str, place)
-        total = totals[dataset, model, select, reading]
-        where = f"{dataset} {model}, {select}" + (f", {reading}" if reading else "")
-        reason = str(group["reason"].iloc[0]).splitlines()[0]
-        notes.append(f"{where}: {len(group)} of {total} cells {status}: {reason}")
-    return notes
-
-
-def _remarks(published: Published, datasets: set[str]) -> list[str]:
-    """Return what there is to say about the published figures of these data sets."""
-    remarks: dict[str, list[str]] = {}
-    for (dataset, model, metric), entry in published.items():
-        if entry.note and dataset in datasets:
-            remarks.setdefault(entry.note, []).append(f"{dataset} {model} {metric}")
-    return [f"published {', '.join(places)}: {note}" for note, places in remarks.items()]
-
-
-def _meant(resolved: Resolved) -> list[str]:
-    declared = resolved.file.spec.published
-    if declared is None:
-        return []
-    return [f"what the paper prints as {printed} is read as {meant}" for printed, meant in declared.meant.items()]

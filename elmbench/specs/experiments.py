@@ -130,6 +130,9 @@ class Profile(Spec):
     """What a profile changes about the printed protocol."""
 
     datasets: tuple[str, ...] | None = None
+    #: Data sets that the table does not have, in place of its own: for the regression check of profile `ci`, where
+    #: none of its own ships with the suite.
+    stand_ins: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
     runs: int | None = Field(default=None, ge=1)
     folds: int | None = Field(default=None, ge=2)
@@ -226,6 +229,11 @@ class Experiment(Spec):
         for key, profile in self.profiles.items():
             if key not in PROFILES:
                 raise ValueError(f"profiles names {key!r}; expected one of {', '.join(PROFILES)}")
+            if profile and profile.stand_ins:
+                if key != "ci" or profile.datasets is not None:
+                    raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
+                for name in set(profile.stand_ins).intersection(self.datasets):
+                    raise ValueError(f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see datasets")
             kept = (profile.models if profile else None) or ()
             for column in kept:
                 if column not in self.models:

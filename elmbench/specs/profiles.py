@@ -98,8 +98,8 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     )
     protocol = spec.protocol.model_copy(update={"outer": outer, "select": profile.select or spec.protocol.select})
     change["protocol"] = protocol
-    if profile.datasets is not None:
-        change["datasets"] = profile.datasets
+    if profile.datasets is not None or profile.stand_ins:
+        change["datasets"] = profile.stand_ins or profile.datasets
     if profile.models is not None:
         change["models"] = {name: spec.models[name] for name in profile.models}
     if profile.thin_grids:

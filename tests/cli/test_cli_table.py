@@ -24,7 +24,9 @@ def test_text(elmbench: Callable, real: Path) -> None:
     for line, model, published in zip(lines[start + 3 :], ["ELM", "K-ELM"], ["0.93 ± 0.012", "0.95"], strict=False):
         assert line.startswith(f"  {model} ")
         assert published in line
-    assert "Profile ci: 1 run; not a reproduction of the printed protocol." in " ".join(found.out.split())
+    assert "Profile ci: 1 run; thinned grids; not a reproduction of the printed protocol." in " ".join(
+        found.out.split()
+    )
 
 
 def test_markdown_is_what_the_run_wrote(elmbench: Callable, real: Path) -> None:

@@ -63,6 +63,15 @@ def test_every_cell_once_and_every_unit_after_what_it_needs(plan_toy: MakePlan, 
         json.dumps(plan.units)
 
 
+def test_a_stand_in_is_planned_and_can_be_asked_for(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    content = experiment | {"datasets": ["sylva"], "profiles": {"ci": {"stand-ins": ["wdbc"], "runs": 1}}}
+    assert {row.dataset for row in plan_toy(content, profile="ci").rows} == {"wdbc"}
+    assert {row.dataset for row in plan_toy(content, profile="ci", datasets=("wdbc",)).rows} == {"wdbc"}
+    with pytest.raises(ElmbenchError, match="no data set 'wdbc'") as error:
+        plan_toy(content, datasets=("wdbc",))
+    assert error.value.expected == "one of sylva"
+
+
 def test_nested_searches_each_fold_and_shares_along_chains(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
     plan = plan_toy(experiment)
     # ELM, K-ELM and FB-KOS-ELM search; OS-ELM takes ELM's.

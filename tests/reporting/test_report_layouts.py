@@ -57,6 +57,22 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
     assert row(section, "ELM", "tp")["published"] == "65"
 
 
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        (["features"], ["features", "instances", "classes", "negatives", "positives"]),
+        (["negatives"], ["features", "instances", "classes", "negatives", "positives"]),
+        (["negatives", "positives"], ["features", "negatives", "positives"]),
+        (["negatives", "positives", "instances"], ["features", "instances", "negatives", "positives"]),
+    ],
+)
+def test_facts_that_follow_from_the_printed_ones_are_left_out(toy: Toy, printed: list[str], shown: list[str]) -> None:
+    resolved = toy("".join(f"WDBC,data,{fact},3,,\n" for fact in printed), layout="datasets")
+    facts = {"features": 30, "instances": 569, "classes": 2, "negatives": 357, "positives": 212}
+    summary = summarise(frame(resolved, [cell("data", **facts)]), resolved)
+    assert summary["metric"].tolist() == shown
+
+
 def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(toy: Toy) -> None:
     published = 'WDBC,ELM,"predicted positive, actual negative",6,,\n'
     plain = toy(published, layout="confusion")

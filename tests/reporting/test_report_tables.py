@@ -111,7 +111,7 @@ def test_times_are_compared_as_ratios_over_the_first_model_of_a_data_set(toy: To
     [
         ("paper", 2, "Profile paper: the protocol as printed, 2 runs."),
         ("paper", 1, "Profile paper: the protocol as printed, 1 run of 2."),
-        ("ci", 1, "Profile ci: 1 run; not a reproduction of the printed protocol."),
+        ("ci", 1, "Profile ci: 1 run; thinned grids; not a reproduction of the printed protocol."),
     ],
 )
 def test_a_table_says_which_profile_it_shows(toy: Toy, profile: str, runs: int, says: str) -> None:
@@ -119,6 +119,36 @@ def test_a_table_says_which_profile_it_shows(toy: Toy, profile: str, runs: int, 
     table = table_of(toy(profile=profile), lines)
     assert table.subtitle.endswith(says)
     assert ("reproduction" in table.subtitle) == (profile != "paper")
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"runs": 1}, "2 runs; not"),
+        ({"rows": 400, "folds": 5}, "2 runs; at most 400 rows of a data set; 5 folds; not"),
+        ({"stand-ins": ["sylva"], "thin-grids": 1}, "2 runs; sylva in place of the paper's data; not"),
+    ],
+)
+def test_a_table_says_how_a_profile_departs_from_the_printed_protocol(
+    toy: Toy, settings: dict[str, object], says: str
+) -> None:
+    lines = [line | {"run": run} for run in range(2) for line in folds("ELM", 0.9, 0.9)]
+    assert f"Profile ci: {says}" in table_of(toy(profile="ci", profiles={"ci": settings}), lines).subtitle
+
+
+def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
+    names = ["sonar", "wdbc", "heart", "oil-spill"]
+    missing = "the data set '{0}' is not here; elmbench data fetch {0} (or drop {0}.csv into the folder)"
+    reasons = {name: missing.format(name) for name in names} | {"heart": "its licence"}
+    lines = [cell(dataset=name, status="unavailable", reason=reasons[name]) for name in names if name != "wdbc"]
+    table = table_of(toy(datasets=names), [*lines, *folds("ELM", 0.9, 0.9)])
+    assert table.notes == (
+        "sonar, oil-spill unavailable: the data set 'NAME' is not here; elmbench data fetch NAME "
+        "(or drop NAME.csv into the folder)",
+        "heart unavailable: its licence",
+    )
+    (alone,) = table_of(toy(datasets=names), lines[:1]).notes
+    assert alone == f"sonar unavailable: {reasons['sonar']}"
 
 
 def test_a_table_of_which_no_cell_has_ended_says_so(toy: Toy) -> None:

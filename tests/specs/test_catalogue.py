@@ -178,6 +178,13 @@ def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
     assert printed.protocol.selections == ("nested",)
 
 
+def test_other_data_sets_stand_in_under_ci_alone(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    experiment["datasets"] = ["sylva"]
+    experiment["profiles"]["ci"] = {"stand-ins": ["wdbc"]}
+    file = table_of(write_tree, experiment)
+    assert [resolve(file, profile).spec.datasets for profile in PROFILES] == [("wdbc",), ("sylva",), ("sylva",)]
+
+
 def test_a_profile_may_treat_single_data_sets_otherwise(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
     experiment["datasets"] = ["wdbc", "sylva", "ionosphere"]
     experiment["protocol"]["outer"]["except"] = {"wdbc": {"folds": 4}}
