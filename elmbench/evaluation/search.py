@@ -1,21 +1,22 @@
-"""Hyperparameter search: a grid of candidates, evaluated on inner folds or on an outer one."""
+"""A grid of candidates evaluated on folds: by the model's own path over it, or by one fit each."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.evaluation.folds import Indices, fold_data, scale_columns, splitter, stratified_rows
+from elmbench.evaluation.folds import Indices
 from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import check_predictions, score
-from elmbench.numerics.counters import count
+from elmbench.numerics.counters import count, counted
 from elmbench.numerics.seeds import integer_seed
-from elmbench.specs.grids import candidates
-from elmbench.specs.registry import find_model, parameter_names
+from elmbench.specs.registry import parameter_names
 
 Predictions = Iterator[tuple[int, int, NDArray[Any]]]
 
@@ -59,6 +60,23 @@ def clone_and_fit(
             yield i, j, estimator.fit(X[train], y[train]).predict(X[test])
 
 
+@dataclass
+class Spent:
+    """What the evaluation of a grid took on one fold.
+
+    What is computed for several folds at once counts for the one that is evaluated first.
+
+    Attributes
+    ----------
+    seconds : float
+    solvers : Counter of str
+        How often each way of solving was taken.
+    """
+
+    seconds: float = 0.0
+    solvers: Counter[str] = field(default_factory=Counter)
+
+
 def grid_scores(
     factory: Callable[..., Any],
     X: NDArray[np.float64],
@@ -70,8 +88,8 @@ def grid_scores(
     labels: list[int] | None,
     *,
     paths: bool = True,
-) -> NDArray[np.float64]:
-    """Return the score of every candidate on every fold, of shape (n_candidates, n_folds), larger being better.
+) -> tuple[NDArray[np.float64], list[Spent]]:
+    """Return the score of every candidate on every fold, and what each fold took.
 
     The model's own path over the grid is used where it has one and nothing forbids it.
 
@@ -89,122 +107,37 @@ def grid_scores(
     labels : list of int or None
     paths : bool, default=True
         False fits every candidate anew, whatever the model offers.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_candidates, n_folds)
+        Larger is better; NaN where a path yields nothing.
+    spent : list of Spent
+        By fold.
     """
     largest = max(folds, key=lambda fold: len(fold[0]))[0]
     for candidate in grid:
         check_memory(factory, X[largest[:1]], y[largest], labels, fixed | candidate)
-    path = getattr(factory, "evaluate_grid", None) if paths else None
-    predictions = path(X, y, folds, grid, **fixed) if path else clone_and_fit(factory, X, y, folds, grid, fixed)
     scores = np.full((len(grid), len(folds)), np.nan)
-    for i, j, predicted in predictions:
+    spent = [Spent() for _ in folds]
+    path = getattr(factory, "evaluate_grid", None) if paths else None
+    started = time.perf_counter()
+    predictions = iter(path(X, y, folds, grid, **fixed) if path else clone_and_fit(factory, X, y, folds, grid, fixed))
+    while True:
+        with counted() as solvers:
+            found = next(predictions, None)
+        if found is None:
+            return scores, spent
+        i, j, predicted = found
         expected = y[folds[j][1]]
         scores[i, j] = score(metric, expected, check_predictions(expected, predicted), labels)
-    return scores
+        now = time.perf_counter()
+        spent[j].seconds += now - started
+        spent[j].solvers.update(solvers)
+        started = now
 
 
 def best(scores: NDArray[np.float64]) -> int:
     """Return the candidate of the best mean over folds; of equals the first in the order of the grid."""
     means = scores.mean(axis=1)
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
-
-
-def search_inner(unit: dict[str, Any], given: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
-    """Choose hyperparameters on inner folds of the training part of one outer fold.
-
-    Parameters
-    ----------
-    unit : dict
-        A unit of kind "search": `model`, `params`, `grid`, `inner`, `metric`, `tune_rows` and the outer fold.
-    given : dict
-        Hyperparameters that were chosen for the model that this one is like.
-    data_dir : str or None
-
-    Returns
-    -------
-    dict
-        `params` (those given and those chosen here), `scores` (mean over the inner folds, one a candidate) and
-        `seconds`.
-    """
-    data = fold_data(unit, data_dir)
-    X, y = data.X_train, data.y_train
-    key = (unit["dataset"]["name"], unit["run"], unit["fold"])
-    rows = unit["tune_rows"]
-    if rows is not None and rows < len(y):
-        keep = stratified_rows(y, rows, data.labels is not None, "tune", *key)
-        X, y = X[keep], y[keep]
-    inner = splitter(unit["inner"]["kind"], unit["inner"]["folds"], integer_seed("inner", *key))
-    folds = list(inner.split(X, y))
-    started = time.perf_counter()
-    scores = _scores(unit, given, X, y, folds, data.labels)
-    seconds = time.perf_counter() - started
-    chosen = candidates(unit["grid"])[best(scores)]
-    return {"params": given | chosen, "scores": scores.mean(axis=1).tolist(), "seconds": seconds}
-
-
-def _scores(
-    unit: dict[str, Any],
-    given: dict[str, Any],
-    X: NDArray[np.float64],
-    y: NDArray[Any],
-    folds: list[tuple[Indices, Indices]],
-    labels: list[int] | None,
-) -> NDArray[np.float64]:
-    factory = find_model(unit["model"]).factory(unit["task"])
-    grid = candidates(unit["grid"])
-    fixed = _not_searched(factory, unit, given)
-    scale = unit["protocol"]["scale"]
-    paths = unit.get("paths", True)
-    if scale is None or scale["fit-on"] == "all":
-        return grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], labels, paths=paths)
-    # Scaled on the training rows only, the inputs differ from one inner fold to the next.
-    columns = []
-    for train, test in folds:
-        scaled = scale_columns(X, train, *scale["range"])
-        column = [(train, test)]
-        columns.append(grid_scores(factory, scaled, y, column, grid, fixed, unit["metric"], labels, paths=paths))
-    return np.hstack(columns)
-
-
-def _not_searched(factory: Callable[..., Any], unit: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Return what is fixed during a search; what is taken over from another model and searched anew is not."""
-    fixed = fixed_parameters(factory, given | unit["params"], model_seed(unit))
-    return {name: value for name, value in fixed.items() if name not in unit["grid"]}
-
-
-def evaluate_outer(unit: dict[str, Any], given: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
-    """Score every candidate on the test rows of one outer fold: a part of what `oracle` selection looks at.
-
-    Parameters and returned keys are those of `search_inner`, without the choice.
-    """
-    data = fold_data(unit, data_dir)
-    n_train = len(data.y_train)
-    X = np.vstack([data.X_train, data.X_test])
-    y = np.concatenate([data.y_train, data.y_test])
-    folds = [(np.arange(n_train), np.arange(n_train, len(y)))]
-    factory = find_model(unit["model"]).factory(unit["task"])
-    fixed = _not_searched(factory, unit, given)
-    started = time.perf_counter()
-    grid, paths = candidates(unit["grid"]), unit.get("paths", True)
-    scores = grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], data.labels, paths=paths)
-    return {"scores": scores[:, 0].tolist(), "seconds": time.perf_counter() - started}
-
-
-def choose(unit: dict[str, Any], evaluated: list[dict[str, Any]], given: dict[str, Any]) -> dict[str, Any]:
-    """Choose the candidate of the best mean over all outer test folds and runs (`oracle`).
-
-    Parameters
-    ----------
-    unit : dict
-        A unit of kind "choice", with `grid`.
-    evaluated : list of dict
-        The results of `evaluate_outer`, one an outer fold.
-    given : dict
-        Hyperparameters that were chosen for the model that this one is like.
-    """
-    scores = np.array([part["scores"] for part in evaluated]).T
-    chosen = candidates(unit["grid"])[best(scores)]
-    return {
-        "params": given | chosen,
-        "scores": scores.mean(axis=1).tolist(),
-        "seconds": float(sum(part["seconds"] for part in evaluated)) / len(evaluated),
-    }

@@ -13,7 +13,7 @@ from elmbench.evaluation.cell import evaluate_cell
 from elmbench.evaluation.description import describe
 from elmbench.evaluation.folds import load_for
 from elmbench.evaluation.memory import memory_budget
-from elmbench.evaluation.search import choose, evaluate_outer, search_inner
+from elmbench.evaluation.selection import choose, evaluate_outer, search_and_evaluate, search_inner
 from elmbench.numerics.counters import counted
 from elmbench.specs.datasets import load_dataset_specs
 
@@ -52,8 +52,8 @@ def run_unit(
     Parameters
     ----------
     unit : dict
-        Kind "search" (inner folds), "grid" (one outer fold), "choice" (over the outer folds), "cell" or "description"
-        (of the data), and what determines its value.
+        Kind "search" (inner folds), "grid" (one outer fold), "pass" (both at once), "choice" (over the outer folds),
+        "cell" or "description" (of the data), and what determines its value.
     inputs : dict of str to dict
         Results of the units that it needs, by key.
     data_dir : str or None
@@ -66,8 +66,9 @@ def run_unit(
     Returns
     -------
     dict
-        `status` and `reason`; with status "ok" also what the unit yields; `warnings` that arose, each once; `solvers`,
-        how often each way of solving was taken and how often a bound failed, where any was.
+        `status` and `reason`; with status "ok" also what the unit yields (a pass: under `search` and `grid` what these
+        yield); `warnings` that arose, each once; `solvers`, how often each way of solving was taken and how often a
+        bound failed, where any was.
     """
     failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failed is not None:
@@ -102,6 +103,8 @@ def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str 
             return evaluate_cell(unit, chosen["params"], chosen["seconds"], data_dir)
         case "description":
             return describe(load_for(unit["dataset"], data_dir))
+        case "pass":
+            return {"status": "ok", "reason": "", **search_and_evaluate(unit, data_dir)}
         case "search":
             found = search_inner(unit, given["params"], data_dir)
         case "grid":

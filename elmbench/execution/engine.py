@@ -13,6 +13,7 @@ from typing import Any
 
 from elmbench.evaluation.unit import run_unit
 from elmbench.execution.limits import allows_more, machine_memory
+from elmbench.execution.passes import as_pass, limits_of_pass, partners, parts_of
 from elmbench.execution.sandbox import Sandbox
 from elmbench.execution.store import Store
 from elmbench.execution.units import Unit, needs
@@ -139,8 +140,9 @@ def run_units(
         If a result cannot be kept; the run stops.
     """
     waiting = _Waiting(units, todo)
+    partner = partners(units, todo)
     with _sandboxes(settings) as (pool, run):
-        running: dict[Future[dict[str, Any]], str] = {}
+        running: dict[Future[dict[str, Any]], tuple[str, ...]] = {}
         try:
             while waiting or running:
                 while len(running) < settings.jobs and (key := waiting.pop_ready()) is not None:
@@ -150,15 +152,27 @@ def run_units(
                         result = run_unit(units[key], inputs, settings.data_dir)  # type: ignore[arg-type]
                         _keep(key, result, units, store, settings, on_event)
                         waiting.done(key)
+                    elif key in partner and waiting.take(partner[key]):
+                        on_event(Event("start", partner[key], units[partner[key]]))
+                        unit, both = as_pass(units, key, partner[key])
+                        running[pool.submit(run, unit, {}, limits_of_pass(limits, both))] = both
                     else:
-                        running[pool.submit(run, units[key], inputs, limits[key])] = key
+                        running[pool.submit(run, units[key], inputs, limits[key])] = (key,)
                 for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
-                    _keep(running[future], future.result(), units, store, settings, on_event)
-                    waiting.done(running.pop(future))
+                    results = parts_of(running[future], future.result())
+                    for key in running[future]:
+                        if key in results:
+                            _keep(key, results[key], units, store, settings, on_event)
+                            waiting.done(key)
+                        else:
+                            partner.pop(key)
+                            waiting.give_back(key)
+                    running.pop(future)
         except KeyboardInterrupt:
-            for future, key in running.items():
+            for future, keys in running.items():
                 if future.done():
-                    store.put(key, units[key], future.result(), settings.environment)
+                    for key, result in parts_of(keys, future.result()).items():
+                        store.put(key, units[key], result, settings.environment)
             raise
 
 
@@ -188,15 +202,34 @@ class _Waiting:
         self._ready = [self._position[key] for key in todo if not self._missing[key]]
         heapq.heapify(self._ready)
         self._left = len(todo)
+        self._taken: set[str] = set()
 
     def __bool__(self) -> bool:
         return self._left > 0
 
     def pop_ready(self) -> str | None:
-        if not self._ready:
-            return None
+        """Return the first unit that can start; None where there is none."""
+        while self._ready:
+            key = self._keys[heapq.heappop(self._ready)]
+            if key not in self._taken:
+                self._left -= 1
+                self._taken.add(key)
+                return key
+        return None
+
+    def take(self, key: str) -> bool:
+        """Take a unit that waits for nothing out of its turn; tell whether it was still there."""
+        if key in self._taken:
+            return False
         self._left -= 1
-        return self._keys[heapq.heappop(self._ready)]
+        self._taken.add(key)
+        return True
+
+    def give_back(self, key: str) -> None:
+        """Put a unit that was taken among those that can start again."""
+        self._left += 1
+        self._taken.discard(key)
+        heapq.heappush(self._ready, self._position[key])
 
     def done(self, key: str) -> None:
         for dependent in self._dependents[key]:

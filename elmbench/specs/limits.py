@@ -39,6 +39,14 @@ class Limits:
         memory = None if None in (self.memory, other.memory) else max(self.memory or 0, other.memory or 0)
         return Limits(seconds, memory)
 
+    def narrower(self, other: Limits) -> Limits:
+        """Return the smaller of both, of time and of memory."""
+        seconds, memory = (
+            min((value for value in pair if value is not None), default=None)
+            for pair in ((self.seconds, other.seconds), (self.memory, other.memory))
+        )
+        return Limits(seconds, memory if memory is None else int(memory))
+
 
 def parse_limits(text: str) -> Limits:
     """Return the limits that a text such as `time=600s,memory=4GB` sets.

@@ -15,16 +15,8 @@ from elmbench.datasets import Dataset
 from elmbench.evaluation import folds
 from elmbench.evaluation.folds import fold_data, outer_split, stratified_rows
 from elmbench.evaluation.metrics import classification_metrics, regression_metrics
-from elmbench.evaluation.search import (
-    best,
-    choose,
-    clone_and_fit,
-    evaluate_outer,
-    fixed_parameters,
-    grid_scores,
-    model_seed,
-    search_inner,
-)
+from elmbench.evaluation.search import best, clone_and_fit, fixed_parameters, grid_scores, model_seed
+from elmbench.evaluation.selection import choose, evaluate_outer, search_and_evaluate, search_inner
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.grids import candidates
@@ -239,6 +231,81 @@ def test_oracle_does_see_the_test_rows(
     assert evaluate_outer(unit, {}, None)["scores"] == pytest.approx([-score for score in before])
 
 
+# --- Both at once ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", ["two", "three", "real"])
+@pytest.mark.parametrize("model", ["elm", "k-elm", "fb-kos-elm", "svm"])
+def test_one_pass_finds_what_two_searches_find(
+    toys: dict[str, Dataset], make_unit: MakeUnit, model: str, dataset: str
+) -> None:
+    entry = find_model(model)
+    if dataset == "real" and entry.regression is None:
+        return
+    grid = {name: list(values[:2]) for name, values in entry.grid.items()}
+    for run, fold in itertools.product((0, 1), range(3)):
+        unit = make_unit("search", dataset=dataset, model=model, grid=grid, run=run, fold=fold)
+        found = search_and_evaluate(unit, None)
+        alone = search_inner(unit, {}, None)
+        assert found["search"]["params"] == alone["params"]
+        assert found["search"]["scores"] == pytest.approx(alone["scores"], rel=1e-9)
+        assert found["grid"]["scores"] == pytest.approx(evaluate_outer(unit, {}, None)["scores"], rel=1e-9)
+        assert set(found["grid"]) | {"params"} == set(found["search"])
+        assert min(found["search"]["seconds"], found["grid"]["seconds"]) > 0
+
+
+def test_the_solvers_of_one_pass_count_for_the_part_that_they_were_for(
+    toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]
+) -> None:
+    """A candidate on a fold counts once, whether both selections are asked for or one."""
+    found = search_and_evaluate(make_unit("search", model="recorder", grid={"C": [1.0, 2.0]}), None)
+    assert found["search"]["solvers"] == {"clone and fit": 6}
+    assert found["grid"]["solvers"] == {"clone and fit": 2}
+
+
+def test_one_pass_is_one_call_of_the_path(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> None:
+    Recorder.seen.clear()
+    add_model("with-path", WithPath)
+    search_and_evaluate(make_unit("search", model="with-path", grid={"C": [0.2, 0.5]}), None)
+    assert [entry["path"] for entry in Recorder.seen] == [True]
+
+
+@pytest.mark.parametrize(
+    "change", [{"tune_rows": 30}, {"scale": {"range": [0.0, 1.0], "fit-on": "train"}}, {"tune_rows": 60}]
+)
+def test_one_pass_where_the_folds_are_of_other_rows_or_scales(
+    toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]], change: dict[str, Any]
+) -> None:
+    """The models are given exactly the rows that two searches give them."""
+
+    def given() -> list[tuple[bytes, ...]]:
+        rows = sorted((fit["X"].tobytes(), fit["y"].tobytes(), str(fit["C"]).encode()) for fit in recorder)
+        recorder.clear()
+        return rows
+
+    unit = make_unit("search", model="recorder", grid={"C": [1.0, 2.0]}, **change)
+    search_and_evaluate(unit, None)
+    at_once = given()
+    search_inner(unit, {}, None)
+    evaluate_outer(unit, {}, None)
+    assert len(at_once) == 8
+    assert at_once == given()
+
+
+def test_the_choice_of_one_pass_never_sees_the_test_rows(
+    toys: dict[str, Dataset], make_unit: MakeUnit, keep_split: Callable[[Any], None]
+) -> None:
+    unit = make_unit("search")
+    before = search_and_evaluate(unit, None)
+    split = outer_split(toys["two"], unit["protocol"], 0, 0)
+    toys["two"].y[split[1]] *= -1
+    keep_split(split)
+    after = search_and_evaluate(unit, None)
+    assert after["search"]["params"] == before["search"]["params"]
+    assert after["search"]["scores"] == before["search"]["scores"]
+    assert after["grid"]["scores"] == pytest.approx([-score for score in before["grid"]["scores"]])
+
+
 # --- The path --------------------------------------------------------------------------------------------------------
 
 
@@ -304,7 +371,7 @@ def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit,
     inner = list(folds.splitter(unit["inner"]["kind"], 3, 0).split(X, y))
     extra = {"initial_batch": 15, "batch_size": 10, "start": "ridge"} if name == "os-elm" else {}
     fixed = fixed_parameters(factory, extra, 5)
-    found = grid_scores(factory, X, y, inner, grid, fixed, unit["metric"], data.labels)
+    found, _ = grid_scores(factory, X, y, inner, grid, fixed, unit["metric"], data.labels)
     expected = np.full((len(grid), 3), np.nan)
     for i, j, predicted in clone_and_fit(factory, X, y, inner, grid, fixed):
         if data.labels is None:
@@ -322,7 +389,7 @@ def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
 
     y = np.array([-1, 1, 1, -1])
     inner = [(np.array([1, 2]), np.arange(4))]
-    scores = grid_scores(Partial, y[:, None] * 1.0, y, inner, [{"C": 1}, {"C": 2}], {}, "mcc", [-1, 1])
+    scores, _ = grid_scores(Partial, y[:, None] * 1.0, y, inner, [{"C": 1}, {"C": 2}], {}, "mcc", [-1, 1])
     assert best(scores) == 1
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from elmbench.execution import engine
 from elmbench.execution.engine import Event, Settings, effective_limits, pending, run_units
+from elmbench.execution.passes import as_pass, limits_of_pass, partners
 from elmbench.execution.store import Store, StoreWriteError
 from elmbench.execution.units import Plan, Unit, key_of, needs
 from elmbench.specs.limits import Limits
@@ -25,6 +26,7 @@ class InProcess:
 
     def __init__(self) -> None:
         self.diary: list[tuple[str, dict[str, Any]]] = []
+        self.passes = 0
         self.made = self.stopped = self.at_once = self.most = 0
         self.answer: Callable[[Unit], dict[str, Any]] = lambda unit: {"status": "ok", "reason": ""}
         self.lock = threading.Lock()
@@ -37,12 +39,21 @@ class InProcess:
         with self.lock:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
-            self.diary.append((key_of(unit), inputs))
         try:
-            return {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit)
+            if unit["kind"] != "pass":
+                return self.one(unit, inputs)
+            self.passes += 1
+            grid = {name: value for name, value in unit.items() if name not in ("inner", "tune_rows")}
+            parts = {kind: self.one(part | {"kind": kind}, inputs) for kind, part in (("search", unit), ("grid", grid))}
+            bad = next((part for part in parts.values() if part["status"] != "ok"), None)
+            return bad or {"status": "ok", "reason": "", "warnings": [], **parts}
         finally:
             with self.lock:
                 self.at_once -= 1
+
+    def one(self, unit: Unit, inputs: dict[str, Any]) -> dict[str, Any]:
+        self.diary.append((key_of(unit), inputs))
+        return {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(unit)
 
     def stop(self) -> None:
         self.stopped += 1
@@ -144,6 +155,84 @@ def test_any_order_of_what_is_to_do(workers: InProcess, store: Store, plan: Plan
         assert waited_for <= done | {k for k, _ in workers.diary}
         done.add(key)
     assert all(store.result(key) for key in plan.units)
+
+
+# --- Both ways of choosing from one pass -----------------------------------------------------------------------------
+
+
+def test_both_ways_of_choosing_take_one_pass(workers: InProcess, store: Store, plan: Plan) -> None:
+    run(plan, store)
+    assert workers.passes == 3
+    for key, unit in plan.units.items():
+        if unit["kind"] in ("search", "grid"):
+            stored = store.get(key)
+            assert stored is not None
+            assert stored["unit"] == unit
+            assert not {"search", "grid"}.intersection(stored["result"])
+
+
+@pytest.mark.parametrize("kind", ["search", "grid"])
+def test_what_is_known_of_one_way_is_not_computed_again(
+    workers: InProcess, store: Store, plan: Plan, kind: str
+) -> None:
+    """A run of one selection comes first; the run of both does what is missing and no more."""
+    known = [key for key, unit in plan.units.items() if unit["kind"] == kind]
+    run(plan, store, todo=known)
+    workers.diary.clear()
+    run(plan, store)
+    assert workers.passes == 0
+    assert not {key for key, _ in workers.diary}.intersection(known)
+    assert all(store.result(key) for key in plan.units)
+
+
+def test_forced_again_in_one_pass(workers: InProcess, store: Store, plan: Plan) -> None:
+    run(plan, store)
+    assert run(plan, store, force=True) == list(plan.units)
+    assert workers.passes == 6
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("bad", ["search", "grid"])
+def test_a_pass_that_fails_is_run_part_by_part(
+    workers: InProcess, store: Store, plan: Plan, bad: str, jobs: int
+) -> None:
+    """What one of the two does ends the other as little as if it had run alone."""
+    workers.answer = lambda unit: {"status": "timeout" if unit["kind"] == bad else "ok", "reason": bad}
+    events: list[Event] = []
+    run(plan, store, jobs, on_event=events.append)
+    assert workers.passes == 3
+    for key, unit in plan.units.items():
+        result = store.result(key)
+        assert result is not None
+        if unit["kind"] in ("search", "grid"):
+            assert result["status"] == ("timeout" if unit["kind"] == bad else "ok")
+    ended = [event.key for event in events if event.kind == "end"]
+    assert sorted(ended) == sorted(plan.units)
+
+
+def test_a_model_that_takes_over_another_s_hyperparameters_has_no_pass(
+    plan_toy: MakePlan, experiment: dict[str, Any]
+) -> None:
+    plan = plan_toy(experiment, runs=1, select=("oracle", "nested"))
+    found = partners(plan.units, list(plan.units))
+    models = {plan.units[key]["model"] for key in found}
+    assert models == {"elm", "k-elm"}
+    assert len(found) == 2 * 2 * 3
+    for key, other in found.items():
+        assert found[other] == key
+        unit, (search, grid) = as_pass(plan.units, key, other)
+        assert (plan.units[search]["kind"], plan.units[grid]["kind"]) == ("search", "grid")
+        same = ("dataset", "protocol", "run", "fold", "model", "stream", "params", "grid", "grid_order", "metric")
+        assert all(unit[name] == plan.units[search][name] == plan.units[grid][name] for name in same)
+    assert partners(plan.units, [key for key in plan.units if plan.units[key]["kind"] != "grid"]) == {}
+
+
+def test_a_pass_may_take_what_either_may() -> None:
+    keys = ("a", "b")
+    found = limits_of_pass({"a": Limits(600, None), "b": Limits(None, 100)}, keys)
+    assert found == Limits(600, 100)
+    assert limits_of_pass({"a": Limits(600, 50), "b": Limits(60, 100)}, keys) == Limits(60, 50)
+    assert limits_of_pass(dict.fromkeys(keys, Limits()), keys) == Limits()
 
 
 # --- What is run again -----------------------------------------------------------------------------------------------
@@ -300,5 +389,6 @@ def test_ctrl_c_keeps_every_result_that_has_arrived(workers: InProcess, store: S
     with pytest.raises(KeyboardInterrupt):
         run(plan, store, jobs=2, on_event=interrupt)
     arrived = [key for key, _ in workers.diary]
-    assert len(arrived) == 2
+    assert workers.passes == 2
+    assert len(arrived) == 4
     assert all(store.result(key) for key in arrived)
