@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from elm_problems import rows, targets
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from elmbench.models import EEKMClassifier, EEMClassifier, WELMClassifier
+from elmbench.models import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
 
 MODELS = {
     "WELM": WELMClassifier(n_hidden=20, random_state=3),
@@ -22,10 +23,13 @@ MODELS = {
     "EEM nsig": EEMClassifier(n_hidden=20, activation="nsig", random_state=3),
     "EEM rbf": EEMClassifier(n_hidden=20, activation="rbf", random_state=3),
     "EEKM": EEKMClassifier(n_landmarks=12, gamma=0.5, random_state=3),
+    "LSSVM": LSSVMClassifier(C=8.0, gamma=0.5),
+    "LSSVM weighted": LSSVMClassifier(C=1e10, gamma=0.5, class_weight="balanced"),
 }
 PROBABILITIES = sorted(name for name in MODELS if name.startswith("EE"))
 KINDS = ("binary", "multi", "one")
 each_model = pytest.mark.parametrize("name", sorted(MODELS))
+each_model_of_a_size = pytest.mark.parametrize("name", sorted(name for name in MODELS if "SVM" not in name))
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -35,6 +39,8 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
         EEMClassifier(),
         EEMClassifier(activation="rbf"),
         EEKMClassifier(),
+        LSSVMClassifier(),
+        LSSVMClassifier(class_weight="balanced"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -82,7 +88,8 @@ def test_constant_features_alone(name, d):
     X = np.full((20, d), 0.7)
     y = np.repeat([1, 2], [12, 8])
     model = clone(MODELS[name])
-    with pytest.warns(UserWarning, match="one class is predicted"):
+    expected = nullcontext() if "SVM" in name else pytest.warns(UserWarning, match="one class is predicted")
+    with expected:
         model.fit(X, y)
     assert len(set(model.predict(X))) == 1
     assert np.isfinite(model.decision_function(X)).all()
@@ -141,7 +148,7 @@ def test_what_has_no_probabilities_of_its_own_has_no_such_method():
     assert not hasattr(WELMClassifier(), "predict_proba")
 
 
-@each_model
+@each_model_of_a_size
 def test_more_nodes_or_landmarks_than_rows(name):
     X = rows(15, 3, 3)
     y = targets(X, 3, "binary")
@@ -174,6 +181,10 @@ def test_more_nodes_or_landmarks_than_rows(name):
         ("EEM", {"costs": ["a", 1]}, TypeError, "costs: expected a number greater than 0, got 'a' instead"),
         ("EEKM", {"n_landmarks": 0}, ValueError, "n_landmarks: expected a positive integer, got 0 instead"),
         ("EEKM", {"gamma": -1.0}, ValueError, "gamma: expected a finite number greater than 0, got -1.0 instead"),
+        ("LSSVM", {"C": 0.0}, ValueError, "C: expected a finite number greater than 0, got 0.0 instead"),
+        ("LSSVM", {"class_weight": "even"}, ValueError, "class_weight: expected one of 'balanced', got 'even' instead"),
+        ("LSSVM", {"class_weight": {1: 0}}, ValueError, "class_weight: expected a finite number greater than 0, got 0"),
+        ("LSSVM", {"weighting": "printed"}, ValueError, "weighting: expected one of 'as-printed', 'corrected', got"),
         ("EEKM", {"kernel": "linear"}, ValueError, "kernel: expected one of 'rbf', got 'linear' instead"),
     ],
 )
@@ -187,12 +198,13 @@ def test_bad_parameters(name, bad, error, message):
         list(type(model).evaluate_grid(X, y, [(np.arange(10), np.arange(3))], [{}], **model.get_params()))
 
 
-@pytest.mark.parametrize("name", ["WELM", "EEM", "EEKM"])
+@pytest.mark.parametrize("name", ["WELM", "EEM", "EEKM", "LSSVM"])
 @pytest.mark.parametrize(("n", "size"), [(6000, 200), (300, 900)])
 def test_memory_estimate_bounds_the_peak(name, n, size):
+    n = 2500 if name == "LSSVM" else n
     X = rows(n, 5, 0)
     y = targets(X, 0, "binary")
-    params = {"n_landmarks" if name == "EEKM" else "n_hidden": size}
+    params = {} if name == "LSSVM" else {"n_landmarks" if name == "EEKM" else "n_hidden": size}
     model = clone(MODELS[name]).set_params(**params).fit(X[:50], y[:50])
     tracemalloc.start()
     model.fit(X, y)

@@ -1,0 +1,266 @@
+"""The least-squares support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import unique_labels
+
+from elmbench.models._base import Array, FamilyClassifier
+from elmbench.models._parameters import check_choice, check_real
+from elmbench.numerics.bordered import bordered, output_errors
+from elmbench.numerics.counters import count
+from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, row_blocks, squared_distances
+from elmbench.numerics.shifted import solve_shifted
+from elmbench.numerics.solve import RidgeSystem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+WEIGHTINGS = ("corrected", "as-printed")
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class LSSVMClassifier(FamilyClassifier, BaseEstimator):
+    """Least-squares support vector machine, weighted by class or not.
+
+    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q:
+    1 for every row where classes are not weighted. More than two classes are learnt one against the rest, with the
+    weights of the rows' own classes.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    kernel : {"rbf"}, default="rbf"
+    class_weight : "balanced", dict or None, default=None
+        Weight w of the errors on each class: "balanced" is the size of the largest class over that of the row's own;
+        a dictionary gives numbers by label, 1 where it has none.
+    weighting : {"corrected", "as-printed"}, default="corrected"
+        How the weights enter: Q = 1/w, so that errors on a heavy class cost more, or Q = w as the paper prints it, with
+        which the smaller class is lost.
+
+    Attributes
+    ----------
+    beta_ : ndarray of shape (n_samples, n_outputs)
+        Coefficients of the rows of the dictionary, which add up to zero.
+    intercept_ : ndarray of shape (n_outputs,)
+        b.
+    dictionary_ : ndarray of shape (n_samples, n_features)
+        All training rows.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of rows in the dictionary.
+    condition_ : float
+        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C.
+    n_features_in_ : int
+
+    Notes
+    -----
+    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
+
+    References
+    ----------
+    Suykens and Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters 9, 1999; Suykens
+    et al., Weighted least squares support vector machines, Neurocomputing 48, 2002; Czarnecki and Tabor, Extreme
+    Entropy Machines, sections 2.2 and 7.
+    """
+
+    model_version: int = 1
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: str = "rbf",
+        class_weight: str | Mapping[Any, float] | None = None,
+        weighting: str = "corrected",
+    ) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
+        self.class_weight = class_weight
+        self.weighting = weighting
+
+    def _checked(self) -> tuple[str, float, float]:
+        """Return the kernel, gamma and the ridge."""
+        gamma = check_real("gamma", self.gamma)
+        return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
+
+    def _scale(self, T: Array, classes: NDArray[Any]) -> Array:
+        """Return Q^(-1/2) of the rows whose targets are given."""
+        weighting = check_choice("weighting", self.weighting, WEIGHTINGS)
+        rows = (T[:, 0] > 0) * (len(classes) - 1) if T.shape[1] == 1 else np.argmax(T, axis=1)
+        if self.class_weight is None:
+            weights = np.ones(len(classes))
+        elif isinstance(self.class_weight, Mapping):
+            given = self.class_weight
+            weights = np.array([check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()])
+        else:
+            check_choice("class_weight", self.class_weight, ["balanced"])
+            sizes = np.bincount(rows)
+            weights = sizes.max() / sizes
+        scales: Array = np.sqrt(weights if weighting == "corrected" else 1.0 / weights)
+        return scales[rows]
+
+    def _fit(self, X: Array, T: Array) -> None:
+        kernel, gamma, ridge = self._checked()
+        scale = self._scale(T, self.classes_)
+        K = kernel_matrix(X, gamma=gamma, kernel=kernel, out=np.empty((len(X), len(X)), order="F"))
+        _weigh(K, scale)
+        system = RidgeSystem(K, ridge)
+        self.intercept_, self.beta_ = _solution(system, T, scale)
+        self.condition_ = system.condition
+        self.dictionary_ = X
+        self.n_units_ = len(X)
+
+    def _outputs(self, X: Array) -> Array:
+        outputs = np.empty((len(X), self.beta_.shape[1]))
+        for rows in row_blocks(len(X), self.n_units_):
+            distances = squared_distances(X[rows], self.dictionary_)
+            outputs[rows] = KERNELS[self.kernel](distances, float(self.gamma)) @ self.beta_ + self.intercept_
+        return outputs
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem.
+        **params
+            The parameters of the constructor, which make no difference.
+
+        Returns
+        -------
+        int
+            One kernel matrix and little more.
+        """
+        return 8 * n_samples * (n_samples + 2 * n_features + 6 * n_outputs) + 5 * BLOCK_BYTES
+
+    @classmethod
+    def evaluate_grid(
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Evaluate a grid of parameters on folds from one matrix of distances, all `C` of a `gamma` together.
+
+        These come from one Krylov space or one reduction of the kernel matrix, see `solve_shifted`, and are taken where
+        the residual shows that no label hangs on what they are off; elsewhere, and where there are too few `C` to
+        share anything, the system is factored as in `fit`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        folds : list of (train, test)
+            Row numbers.
+        candidates : list of dict
+            Parameters of the constructor, any of them.
+        **fixed
+            The others.
+
+        Yields
+        ------
+        candidate, fold : int
+        predictions : ndarray
+            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+
+        Notes
+        -----
+        Needs three matrices of 8 m^2 bytes for m rows in a training part.
+        """
+        models = [cls(**fixed, **candidate) for candidate in candidates]
+        checked = [model._checked() for model in models]
+        for j, (train, test) in enumerate(folds):
+            T, decoded = cls._coded(y[train])
+            scales = [model._scale(T, unique_labels(y[train])) for model in models]
+            groups: dict[tuple[str, float, bytes], list[int]] = {}
+            for i, (kernel, gamma, _) in enumerate(checked):
+                groups.setdefault((kernel, gamma, scales[i].tobytes()), []).append(i)
+            among = squared_distances(X[train], out=np.empty((len(train), len(train)), order="F"))
+            probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
+            K, work = np.empty_like(among), np.empty_like(among)
+            for (kernel, gamma, _), members in groups.items():
+                np.copyto(K, among)
+                _weigh(KERNELS[kernel](K, gamma), scales[members[0]])
+                across = [KERNELS[kernel](probe.copy(), gamma) for probe in probes]
+                ridges = np.array([checked[i][2] for i in members])
+                for i, outputs in zip(
+                    members, _shared(cls, K, work, T, scales[members[0]], ridges, across), strict=True
+                ):
+                    if outputs is None:
+                        count("cholesky")
+                        np.copyto(work, K)
+                        intercept, beta = _solution(RidgeSystem(work, checked[i][2]), T, scales[i])
+                        outputs = np.concatenate([k @ beta + intercept for k in across])
+                    yield i, j, decoded(outputs)
+
+
+def _weigh(K: Array, scale: Array) -> None:
+    """Multiply a kernel matrix by the scale of its rows and of its columns, in place."""
+    if (scale != 1.0).any():
+        K *= scale[:, np.newaxis]
+        K *= scale
+
+
+def _solution(system: RidgeSystem, T: Array, scale: Array) -> tuple[Array, Array]:
+    """Return the intercepts and beta from the factored matrix without its border."""
+    Z = system.solve(scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T]))
+    intercepts, solution = bordered(scale, Z[:, 0], Z[:, 1:])
+    return intercepts, scale[:, np.newaxis] * solution
+
+
+def _shared(
+    cls: type[LSSVMClassifier], K: Array, work: Array, T: Array, scale: Array, ridges: Array, across: list[Array]
+) -> list[Array | None]:
+    """Return the outputs for the test rows, an array of shape (n_test, k) a ridge, or None for "factor it".
+
+    Parameters
+    ----------
+    cls : type
+        Tells what hangs on a difference of the outputs.
+    K : ndarray of shape (n, n)
+        Weighted kernel of the training rows.
+    work : ndarray of shape (n, n)
+        Overwritten.
+    T : ndarray of shape (n, k)
+    scale : ndarray of shape (n,)
+    ridges : ndarray of shape (p,)
+    across : list of ndarray of shape (rows, n)
+        Kernel between test rows and training rows.
+    """
+    B = scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T])
+    Z = solve_shifted(K, B, ridges, work)
+    if Z is None:
+        return [None] * len(ridges)
+    KZ = K @ Z
+    tests = np.concatenate([k @ (scale[:, np.newaxis] * Z) for k in across])
+    outputs: list[Array | None] = []
+    for i, ridge in enumerate(ridges):
+        columns = slice(i * B.shape[1], (i + 1) * B.shape[1])
+        ones, targets = Z[:, columns][:, 0], Z[:, columns][:, 1:]
+        intercepts, solution = bordered(scale, ones, targets)
+        found = tests[:, columns][:, 1:] + intercepts * (1.0 - tests[:, columns][:, :1])
+        left = B[:, 1:] - np.outer(scale, intercepts) - ridge * solution
+        left -= KZ[:, columns][:, 1:] - np.outer(KZ[:, columns][:, 0], intercepts)
+        # Twice what is left here; and what round-off leaves in a factorisation, K having no larger norm than its trace.
+        sizes = 2 * np.linalg.norm(left, axis=0) + 2 * _EPS * (K.trace() + ridge) * np.linalg.norm(solution, axis=0)
+        errors = output_errors(float(ridge), scale, ones, solution, sizes, tests[:, columns][:, 0])
+        held = np.isfinite(errors).all() and cls._hold(found, errors.max(axis=1))
+        if not held:
+            count("residual too large")
+        outputs.append(found if held else None)
+    return outputs

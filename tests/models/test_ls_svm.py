@@ -1,0 +1,204 @@
+"""LS-SVM against its bordered system, and its grid against single fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from elm_problems import FACTORS, rows, targets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import rbf_kernel
+from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits
+
+from elmbench.models import LSSVMClassifier, ls_svm
+from elmbench.numerics import bordered, shifted
+from elmbench.numerics.counters import counted
+
+SETTINGS = settings(max_examples=100, deadline=None)
+WEIGHTS = st.sampled_from(["balanced", None])
+WEIGHTINGS = st.sampled_from(["corrected", "as-printed"])
+
+
+def system(X: np.ndarray, y: np.ndarray, model: LSSVMClassifier) -> tuple[np.ndarray, np.ndarray]:
+    """[0 1'; 1 K + Q/C] and [0; T], written down from the paper for two classes labelled -1 and 1."""
+    n = len(X)
+    sizes = np.array([(y == label).sum() for label in y])
+    weights = max(sizes) / sizes if model.class_weight else np.ones(n)
+    Q = weights if model.weighting == "as-printed" else 1 / weights
+    A = np.zeros((n + 1, n + 1))
+    A[0, 1:] = A[1:, 0] = 1
+    A[1:, 1:] = rbf_kernel(X, gamma=model.gamma) + np.diag(Q) / model.C
+    return A, np.r_[0, y]
+
+
+@SETTINGS
+@given(
+    n=st.integers(2, 60),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    C=FACTORS,
+    gamma=GAMMAS,
+    class_weight=WEIGHTS,
+    weighting=WEIGHTINGS,
+    awkward=st.booleans(),
+)
+def test_satisfies_its_bordered_system(n, d, seed, C, gamma, class_weight, weighting, awkward):
+    X = rows(n, d, seed, awkward)
+    y = np.where(np.random.RandomState(seed).rand(n) > 0.3, 1, -1)
+    y[:2] = -1, 1
+    model = LSSVMClassifier(C=C, gamma=gamma, class_weight=class_weight, weighting=weighting).fit(X, y)
+    A, right = system(X, y, model)
+    solution = np.r_[model.intercept_, model.beta_[:, 0]]
+    np.testing.assert_allclose(A @ solution, right, rtol=0, atol=1e-10)
+    probe = rows(15, d, seed + 1)
+    expected = rbf_kernel(probe, X, gamma=gamma) @ model.beta_[:, 0] + model.intercept_
+    np.testing.assert_allclose(model.decision_function(probe), expected, atol=1e-9)
+    scale = np.diag(A)[1:] - 1
+    weighted = A[1:, 1:] / np.sqrt(np.outer(scale, scale)) / model.C
+    assert 0.1 < model.condition_ / np.linalg.cond(weighted, 1) < 1.01
+
+
+@pytest.mark.parametrize("exponent", range(-1, 11))
+@pytest.mark.parametrize("gamma", [1e-10, 1e-5, 1.0])
+def test_satisfies_its_system_over_the_whole_grid_of_the_paper(exponent, gamma):
+    """With coefficients of up to 1e10 the residual is that of rounding them."""
+    X = rows(120, 5, 1)
+    y = targets(X, 1, "binary")
+    model = LSSVMClassifier(C=10.0**exponent, gamma=gamma, class_weight="balanced").fit(X, y)
+    A, right = system(X, y, model)
+    solution = np.r_[model.intercept_, model.beta_[:, 0]]
+    scale = np.abs(A) @ np.abs(solution) + np.abs(right)
+    assert (np.abs(A @ solution - right) <= 1e-13 * scale).all()
+    if exponent <= 5:
+        np.testing.assert_allclose(A @ solution, right, rtol=0, atol=1e-10 * max(1, 10.0 ** (exponent - 3)))
+
+
+def test_a_weight_is_so_many_copies_of_a_row():
+    X = rows(40, 3, 0)
+    y = np.r_[np.ones(10), -np.ones(30)]
+    copies = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
+    plain = LSSVMClassifier(C=5.0).fit(X[copies], y[copies])
+    probe = rows(20, 3, 1)
+    for weights in ("balanced", {1.0: 3}, {1.0: 3.0, -1.0: 1.0}):
+        model = LSSVMClassifier(C=5.0, class_weight=weights).fit(X, y)
+        np.testing.assert_allclose(model.decision_function(probe), plain.decision_function(probe), atol=1e-10)
+
+
+def test_as_printed_the_smaller_class_is_lost():
+    X = rows(300, 4, 3)
+    y = np.where(X[:, 0] + 0.3 * np.random.RandomState(0).randn(300) > 1.0, 1, -1)
+    recalls = [
+        (LSSVMClassifier(class_weight="balanced", weighting=weighting).fit(X, y).predict(X)[y == 1] == 1).mean()
+        for weighting in ("corrected", "as-printed")
+    ]
+    assert recalls[0] > 0.8
+    assert recalls[1] < 0.1
+
+
+def test_more_classes_are_each_against_the_rest():
+    X = rows(60, 3, 2)
+    y = targets(X, 2, "multi")
+    model = LSSVMClassifier(C=8.0, gamma=2.0).fit(X, y)
+    for k, label in enumerate(model.classes_):
+        single = LSSVMClassifier(C=8.0, gamma=2.0).fit(X, y == label)
+        np.testing.assert_allclose(model.decision_function(X)[:, k], single.decision_function(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["binary", "one"])
+def test_gamma_so_small_that_k_has_rank_one(kind):
+    X = rows(30, 3, 0)
+    model = LSSVMClassifier(C=1e10, gamma=1e-30, class_weight="balanced").fit(X, targets(X, 0, kind))
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+# --- The grid --------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=220, deadline=None)
+@given(
+    problem=PROBLEMS,
+    pairs=st.lists(st.tuples(st.integers(-1, 10).map(lambda e: 10.0**e), GAMMAS), min_size=1, max_size=12),
+    names=st.sampled_from([("C", "gamma"), ("gamma",), ("C",), ()]),
+    class_weight=WEIGHTS,
+    weighting=WEIGHTINGS,
+)
+def test_grid_equals_fits(problem, pairs, names, class_weight, weighting):
+    X, y, folds = a_problem(**problem)
+    given_all = [dict(zip(("C", "gamma"), pair, strict=True)) for pair in pairs]
+    candidates = [{name: pair[name] for name in names} for pair in given_all]
+    fixed = {name: value for name, value in {"C": 100.0, "gamma": 0.1}.items() if name not in names}
+    fixed |= {"class_weight": class_weight, "weighting": weighting}
+    assert_grid_equals_fits(LSSVMClassifier, X, y, folds, candidates, **fixed)
+
+
+@pytest.mark.parametrize("kind", ["binary", "multi"])
+def test_whole_grid_of_the_paper_equals_fits_by_all_three_ways(kind):
+    """Krylov spaces for small gamma, reductions for large, factorisations where round-off decides as C is so large."""
+    X = rows(330, 5, 1)
+    y = targets(X, 1, kind)
+    folds = [(np.arange(300), np.arange(300, 330)), (np.arange(30, 330), np.arange(30))]
+    candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in range(-10, 1) for c in range(-1, 11)]
+    with counted() as ways:
+        list(LSSVMClassifier.evaluate_grid(X, y, folds, candidates, class_weight="balanced"))
+    assert min(ways[way] for way in ("lanczos", "reduction", "cholesky")) > 20
+    assert ways["cholesky"] < 2 * len(candidates)
+    assert_grid_equals_fits(LSSVMClassifier, X, y, folds, candidates, class_weight="balanced")
+
+
+def test_weights_are_kept_apart():
+    X, y, folds = a_problem(60, 3, 0, "binary", False, 2)
+    candidates = [
+        {"C": C, "class_weight": weights, "weighting": weighting}
+        for C in (1.0, 100.0)
+        for weights in (None, "balanced", {1: 5.0})
+        for weighting in ("corrected", "as-printed")
+    ]
+    assert_grid_equals_fits(LSSVMClassifier, X, y, folds, candidates)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-3, 1.0])
+def test_what_is_off_is_left_to_a_fit(size, monkeypatch):
+    """Shared solutions that were spoilt change no label."""
+    random = np.random.RandomState(0)
+
+    def spoilt(K, B, ridges, work):
+        Z = shifted.solve_shifted(K, B, ridges, work)
+        return None if Z is None else Z * (1 + size * random.randn(*Z.shape))
+
+    monkeypatch.setattr(ls_svm, "solve_shifted", spoilt)
+    X = rows(330, 2, 1)
+    y = targets(X, 1, "binary")
+    candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in (-8, -4, 0) for c in range(-1, 11, 2)]
+    assert_grid_equals_fits(LSSVMClassifier, X, y, [(np.arange(230), np.arange(230, 330))], candidates)
+
+
+@pytest.mark.parametrize("along", ["any", "ones"])
+@pytest.mark.parametrize("n", [20, 60])
+def test_the_bound_on_the_outputs_holds(n, along):
+    """Outputs of a solution that was spoilt are never further off than the bound."""
+    random = np.random.RandomState(0)
+    for ridge in (10.0, 0.1, 1e-4):
+        X, T = random.rand(n, 3), np.sign(random.randn(n, 2))
+        scale = random.uniform(0.5, 2, n)
+        K, across = rbf_kernel(X, gamma=3.0), rbf_kernel(random.rand(30, 3), X, gamma=3.0)
+        shifted_kernel = np.outer(scale, scale) * K + ridge * np.eye(n)
+        ones = np.linalg.solve(shifted_kernel, scale)
+        exact_b, exact = bordered.bordered(scale, ones, np.linalg.solve(shifted_kernel, scale[:, None] * T))
+        if along == "any":
+            spoilt_b, spoilt = exact_b + 1e-3 * random.randn(2), exact + 1e-3 * random.randn(n, 2)
+        else:  # leaves no residual but that of 1'beta = 0
+            spoilt_b, spoilt = exact_b - 1e-3, exact + 1e-3 * ones[:, None]
+        left = scale[:, None] * T - np.outer(scale, spoilt_b) - shifted_kernel @ spoilt
+        of_ones = across @ (scale * ones)
+        bound = bordered.output_errors(ridge, scale, ones, spoilt, np.linalg.norm(left, axis=0), of_ones)
+        off = across @ (scale[:, None] * (spoilt - exact)) + spoilt_b - exact_b
+        assert (np.abs(off) <= (1 + 1e-9) * bound).all()
+
+
+def test_the_sum_of_the_coefficients_vanishes_to_the_last_digits():
+    X = rows(200, 3, 0)
+    y = targets(X, 0, "binary")
+    for exponent in (0, 5, 10):
+        for class_weight in (None, "balanced"):
+            beta = LSSVMClassifier(C=10.0**exponent, gamma=1e-3, class_weight=class_weight).fit(X, y).beta_
+            assert abs(beta.sum()) <= 4e-16 * np.abs(beta).sum()
