@@ -30,6 +30,7 @@ __all__ = [
 _C = tuple(2.0**e for e in range(-8, 14, 3))
 _GAMMA = _C
 _L = (50, 100, 200, 400)
+_H = (50, 100, 250, 500, 1000)
 
 
 def _kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
@@ -42,6 +43,10 @@ def _hidden_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return n * size * (2 * d + 20) + 2 * n * size * smaller + smaller**3 / 3
 
 
+def _landmark_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    return _hidden_cost(n, d, params) + 10.0 * min(n, params.get("n_landmarks", 400)) ** 3
+
+
 def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
@@ -49,6 +54,10 @@ def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
 
 def _own(name: str, title: str, address: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
     return ModelEntry(name, title, f"{address}Classifier", f"{address}Regressor", grid, cost=cost)
+
+
+def _classifier(name: str, title: str, address: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
+    return ModelEntry(name, title, f"{address}Classifier", grid=grid, cost=cost)
 
 
 def _baseline(name: str, title: str, grid: Mapping[str, tuple[Any, ...]], cost: Any = None) -> ModelEntry:
@@ -84,6 +93,22 @@ _BUILT_IN = (
         f"{_MODELS}.ald_kos_elm:ALDKOSELM",
         {"gamma": _GAMMA, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
+    ),
+    _classifier("w-elm", "Weighted ELM, pseudo-inverse", f"{_MODELS}.w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
+    _classifier("eem", "Extreme entropy machine", f"{_MODELS}.eem:EEM", {"n_hidden": _H}, _hidden_cost),
+    _classifier(
+        "eekm",
+        "Extreme entropy kernel machine",
+        f"{_MODELS}.eekm:EEKM",
+        {"n_landmarks": _H, "gamma": _GAMMA},
+        _landmark_cost,
+    ),
+    _classifier(
+        "ls-svm",
+        "Least-squares support vector machine",
+        f"{_MODELS}.ls_svm:LSSVM",
+        {"gamma": _GAMMA, "C": _C},
+        _kernel_cost,
     ),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,13 +27,15 @@ from elmbench.specs.registry import (
 )
 
 OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm"]
+CLASSIFIERS = ["w-elm", "eem", "eekm", "ls-svm"]
 
 
 # --- The suite's own -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize(
+    ("name", "task"), [*itertools.product(OWN, TASKS), *((name, "classification") for name in CLASSIFIERS)]
+)
 def test_own_models_have_what_their_grids_and_the_field_s_names_say(name: str, task: str) -> None:
     entry = find_model(name)
     parameters = parameter_names(entry.factory(task))
@@ -44,8 +47,23 @@ def test_own_models_have_what_their_grids_and_the_field_s_names_say(name: str, t
     assert not entry.baseline
 
 
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_have_no_regressor(name: str) -> None:
+    with pytest.raises(ElmbenchError, match=f"'{name}' has no estimator for regression"):
+        find_model(name).factory("regression")
+
+
+@pytest.mark.parametrize("name", [name for name in list_models() if find_model(name).cost])
+def test_what_a_fit_costs_is_known_whatever_is_given_and_grows_with_the_rows(name: str) -> None:
+    """Parameters that were chosen by a search are not known when a run is announced."""
+    entry = find_model(name)
+    for params in ({}, {key: values[-1] for key, values in entry.grid.items()}):
+        costs = [entry.cost(n, 10, params) for n in (10, 100, 1000)]
+        assert 0 < costs[0] < costs[1] < costs[2]
+
+
 def test_the_front_door() -> None:
-    assert elmbench.list_models()[:6] == OWN
+    assert elmbench.list_models()[:10] == OWN + CLASSIFIERS
     model = elmbench.make_model("k-elm", C=32, gamma=0.03)
     assert type(model).__name__ == "KELMClassifier"
     assert (model.C, model.gamma) == (32, 0.03)
