@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from elmbench.cli.progress import duration
-from elmbench.reporting.tables import NUMERIC, WIDE_ONLY, Table
+from elmbench.reporting.tables import NUMERIC, Table
 from elmbench.specs.catalogue import ExperimentFile
 
 _COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
@@ -45,18 +45,19 @@ def table_text(table: Table) -> RenderableType:
     """Return a table of results beside the published values."""
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
     # A data set has a line of its own above its models: a column of its name leaves too little for the figures.
-    columns = {name: title for name, title in table.columns.items() if name not in ("dataset", *WIDE_ONLY)}
-    first, *others = columns
-    right = [columns[name] for name in others if name in NUMERIC]
     for section in table.sections:
+        shown = table.columns_of(section, narrow=True)
+        columns = {name: title for name, title in shown.items() if name != "dataset"}
+        first, *others = columns
+        right = [columns[name] for name in others if name in NUMERIC]
         rows: list[list[Text]] = []
         previous = ""
         for row in section.rows:
             if row["dataset"] != previous:
                 previous = row["dataset"]
                 rows.append([Text(previous, style="bold"), *(Text("") for _ in others)])
-            shown = (Text(row[name], style=_COLOURS.get(row[name], "")) for name in others)
-            rows.append([Text("  " + row[first]), *shown])
+            values = (Text(row[name], style=_COLOURS.get(row[name], "")) for name in others)
+            rows.append([Text("  " + row[first]), *values])
         text = grid(list(columns.values()), rows, right=right, whole=("model", "measure", "verdict"))
         parts += [Text(f"\n{section.heading}", style="italic"), text]
     parts += [Text(""), *(Text(f"- {note}", style="dim") for note in table.notes)] if table.notes else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elmbench.reporting.summary import COMPLETE
-from elmbench.reporting.tables import NUMERIC, WIDE_ONLY, Section, Table
+from elmbench.reporting.tables import NUMERIC, Section, Table
 
 
 def markdown(table: Table, commands: list[str], figure: str | None = None) -> str:
@@ -19,16 +19,18 @@ def markdown(table: Table, commands: list[str], figure: str | None = None) -> st
     lines = [f"# {table.title}", "", table.subtitle, "", "Made by:", ""]
     lines += [f"    {command}" for command in commands]
     for section in table.sections:
-        lines += ["", f"## {section.heading}", "", *_pipe_rows(section, table.columns)]
+        lines += ["", f"## {section.heading}", "", *_pipe_rows(section, table.columns_of(section))]
     if figure is not None:
         lines += ["", f"![{table.title}]({figure})"]
     legend = []
-    if any(row["verdict"] in COMPLETE[1:] for section in table.sections for row in section.rows):
+    if any(row.get("verdict") in COMPLETE[1:] for section in table.sections for row in section.rows):
         legend.append(
             "Verdicts: agrees (within one published deviation and half of the last digit), near (within two), differs."
         )
     if "fit" in table.columns:
         legend.append("Fit times are of one machine; compare the ratios, over the first model on the same data set.")
+    if any(row.get("optimism") for section in table.sections for row in section.rows):
+        legend.append("Optimism: the oracle's mean minus that of nested selection, on the same folds.")
     if legend:
         lines += ["", *legend]
     if table.notes:
@@ -45,9 +47,9 @@ def _pipe_rows(section: Section, columns: dict[str, str]) -> list[str]:
 
 def latex(table: Table) -> str:
     """Return a table as LaTeX for the booktabs package, each section a table of its own."""
-    columns = {name: title for name, title in table.columns.items() if name not in WIDE_ONLY}
     blocks = []
     for section in table.sections:
+        columns = table.columns_of(section, narrow=True)
         lines = [
             r"\begin{table}",
             rf"\caption{{{_tex(table.title)}. {_tex(section.heading)}}}",

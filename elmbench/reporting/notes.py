@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from elmbench.reporting.rows import ran_over
 from elmbench.reporting.summary import ENTRY, Published
 from elmbench.specs.profiles import Resolved
 
@@ -44,7 +45,7 @@ def remarks(published: Published, datasets: set[str]) -> list[str]:
     """Return what there is to say about the published figures of these data sets."""
     remarks: dict[str, list[str]] = {}
     for (dataset, model, metric), entry in published.items():
-        if entry.note and dataset in datasets:
+        if entry.note and dataset in datasets and not ran_over(entry):
             remarks.setdefault(entry.note, []).append(f"{dataset} {model} {metric}")
     return [f"published {', '.join(places)}: {note}" for note, places in remarks.items()]
 

@@ -17,6 +17,7 @@ from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.figures import write_figures
 from elmbench.reporting.formats import markdown
 from elmbench.reporting.layouts import value_columns
+from elmbench.reporting.optimism import optimism
 from elmbench.reporting.summary import summarise, table_order
 from elmbench.reporting.tables import Table, build_table
 from elmbench.specs.profiles import Resolved
@@ -48,6 +49,8 @@ def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
     """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and figures from the store.
 
+    Also `optimism.csv`, where both selections were run.
+
     Raises
     ------
     StoreWriteError
@@ -61,6 +64,8 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
     write_frame(results.summary, folder / "summary.csv")
+    if len(gains := optimism(cells, resolved)):
+        write_frame(gains, folder / "optimism.csv")
     figures = write_figures(resolved, rows, store, folder)
     picture = figures[0].name if figures else None
     write_atomically(folder / "table.md", markdown(results.table, commands, picture))

@@ -159,12 +159,19 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
         plan = make_plan(resolved, _request_of(options, file))
         tables.append((resolved, plan))
         units |= plan.units
-        said = parse_limits(resolved.spec.limit)
         # A unit that two tables share may take what the more generous one allows.
-        declared |= {key: said.wider(declared.get(key, said)) for key in plan.units}
+        for key, said in _declared(resolved, plan).items():
+            declared[key] = said.wider(declared.get(key, said))
     limits = effective_limits(units, declared, options.settings)
     todo = pending(units, limits, store, retry=options.retry, force=options.force)
     return PreparedRun(options, results_dir, store, tables, units, limits, todo)
+
+
+def _declared(resolved: Resolved, plan: Plan) -> dict[str, Limits]:
+    """Return what a table's file says that its units may take."""
+    fit = parse_limits(resolved.spec.limit)
+    search = parse_limits(resolved.spec.search_limit).over(fit)
+    return {key: fit if unit["kind"] == "cell" else search for key, unit in plan.units.items()}
 
 
 def _request_of(options: RunOptions, file: ExperimentFile) -> Request:

@@ -14,7 +14,7 @@ from elmbench.specs.papers import Spec
 
 Selection = Literal["nested", "oracle", "published"]
 Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
-Layout = Literal["metrics", "parameters", "confusion", "datasets", "precision-recall"]
+Layout = Literal["metrics", "times", "parameters", "confusion", "datasets", "precision-recall"]
 #: What may be asked for: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
 #: Metrics that exist for a task only; all others exist for both.
@@ -161,13 +161,16 @@ class Experiment(Spec):
     protocol: Protocol
     grids: dict[str, Grid] = Field(default_factory=dict)
     models: dict[str, Model] = Field(default_factory=dict)
-    #: What is shown: a metric, chosen hyperparameters, confusion counts, facts of the data, precision-recall curves.
+    #: What is shown: a metric, times of fits, chosen hyperparameters, confusion counts, facts of the data, or
+    #: precision-recall curves.
     layout: Layout = "metrics"
     readings: tuple[str, ...] = ()
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
     #: Of time and memory for every search and every fit, such as `time=600s,memory=4GB`.
     limit: str = ""
+    #: Of every search, where that is to be another: a grid takes as long as all its fits together.
+    search_limit: str = ""
     #: A table that has nothing to show under a profile has null there.
     profiles: dict[str, Profile | None] = Field(default_factory=dict)
 
@@ -179,7 +182,7 @@ class Experiment(Spec):
     def table(self) -> str:
         return self.id.split("/")[1]
 
-    @field_validator("limit")
+    @field_validator("limit", "search_limit")
     @classmethod
     def _limit_reads(cls, limit: str) -> str:
         try:

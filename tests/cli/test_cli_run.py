@@ -148,6 +148,28 @@ def test_exit_codes(elmbench: Callable, toy: Callable, worker: dict, status: str
     assert elmbench(*CI, "-m", "k-elm").code == 0
 
 
+@pytest.mark.parametrize(
+    ("declared", "given", "fit", "search"),
+    [
+        ({"limit": "time=600s"}, "", 600, 600),
+        ({"limit": "time=600s", "search-limit": "time=2h"}, "", 600, 7200),
+        ({"search-limit": "time=2h"}, "", None, 7200),
+        ({"limit": "time=600s", "search-limit": "time=2h"}, "time=5s", 5, 5),
+    ],
+)
+def test_limits_of_fits_and_of_searches(
+    elmbench: Callable, toy: Callable, worker: dict, declared: dict, given: str, fit: float, search: float
+) -> None:
+    from elmbench.execution.engine import Settings
+    from elmbench.reporting.runs import RunOptions, prepare
+    from elmbench.specs.limits import parse_limits
+
+    toy(**declared)
+    run = prepare(RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given))), Path("results"))
+    found = {(unit["kind"], run.limits[key].seconds) for key, unit in run.units.items()}
+    assert found == {("cell", fit), ("search", search)}
+
+
 def test_absent_data_are_no_failure(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["sylva"])
     found = elmbench(*CI)

@@ -56,6 +56,21 @@ def test_files_are_where_the_design_has_them(resolved: Resolved, tmp_path: Path)
     assert sorted(path.name for path in results.folder.iterdir()) == FILES
 
 
+def test_the_optimism_is_written_where_both_selections_were_run(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    rows = []
+    for select, mcc in (("oracle", 0.9), ("nested", 0.7)):
+        rows.append(Row("wdbc", "ELM", 0, 0, select, "", select, "family"))
+        store.put(select, {"dataset": {"identity": "abc"}}, {"status": "ok", "reason": "", "metrics": {"mcc": mcc}}, "")
+    store.add_rows("paper", "toy/one", rows[1:], COMMAND)
+    folder = write_results(toy(), store, tmp_path).folder
+    assert not (folder / "optimism.csv").exists()
+    store.add_rows("paper", "toy/one", rows[:1], COMMAND)
+    write_results(toy(), store, tmp_path)
+    (line,) = pd.read_csv(folder / "optimism.csv").to_dict("records")
+    assert line["optimism"] == pytest.approx(0.2)
+
+
 def test_every_number_can_be_traced(resolved: Resolved, tmp_path: Path) -> None:
     store = Store(tmp_path)
     fill(store)

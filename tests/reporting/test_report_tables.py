@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from made_cells import cell, folds, row, table_of
 
-from elmbench.reporting.tables import fixed, three_figures
+from elmbench.reporting.rows import fixed, three_figures
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -104,6 +104,53 @@ def test_times_are_compared_as_ratios_over_the_first_model_of_a_data_set(toy: To
     assert [r["published_ratio"] for r in rows] == ["1", "4", "1"]
     assert [r["fit"] for r in rows] == ["0.2", "1", "1"]
     assert [r["value"] for r in rows] == ["1.000", "1.000", "0.500"]
+
+
+TIMES = (
+    "WDBC,ELM,train_seconds,0.5,,\nWDBC,K-ELM,train_seconds,20.0,,\n"
+    "WDBC,OS-ELM,train_seconds,,,over 600 s\nWDBC,FB-KOS-ELM,train_seconds,,,\n"
+)
+
+
+def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
+    resolved = toy(TIMES, layout="times")
+    lines = [*folds("ELM", 0.9, 0.8, fit_seconds=0.2), *folds("K-ELM", 0.7, 0.7, fit_seconds=1.0)]
+    lines += folds("OS-ELM", 0.5, 0.5) + folds("FB-KOS-ELM", 0.5, 0.5)
+    table = table_of(resolved, lines)
+    (section,) = table.sections
+    expected = ["data set", "model", "fit s", "publ. s", "fit ratio", "publ. ratio", "mcc"]
+    assert list(table.columns_of(section).values()) == expected
+    # There is no verdict, so the ratios are what a terminal shows.
+    assert list(table.columns_of(section, narrow=True).values()) == expected
+    found = row(section, "K-ELM")
+    shown = [found[name] for name in ("fit", "published_fit", "ratio", "published_ratio", "value")]
+    assert shown == ["1", "20.0", "5", "40", "0.700"]
+    assert [r["published_fit"] for r in section.rows] == ["0.5", "20.0", "> 600 s", "-"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"), [("> 600 s", "> 600 s"), ("the search before it: > 7200 s", "search > 7200 s")]
+)
+def test_a_fit_that_ran_over_shows_where_its_time_would_stand(toy: Toy, reason: str, shown: str) -> None:
+    resolved = toy(TIMES, layout="times", **{"search-limit": "time=2h"})
+    lines = [cell("OS-ELM", fold=i, status="timeout", reason=reason, fit_seconds=None) for i in range(2)]
+    table = table_of(resolved, lines)
+    found = row(table.sections[0], "OS-ELM")
+    assert (found["fit"], found["published_fit"], found["value"]) == (shown, "> 600 s", "")
+    # What the cell says already is not said again.
+    assert [note for note in table.notes if "over 600 s" in note] == []
+
+
+def test_a_column_in_which_nothing_stands_is_left_out(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.93,,\n")
+    lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, reading="order=stored")]
+    table = table_of(resolved, lines)
+    assert "published" in table.columns_of(table.sections[0])
+    assert "published_fit" in table.columns
+    assert "published_fit" not in table.columns_of(table.sections[0])
+    bare = table_of(toy(), lines)
+    assert list(bare.columns_of(bare.sections[0])) == ["dataset", "model", "value", "fit", "ratio"]
+    assert list(bare.columns_of(bare.sections[0], narrow=True)) == ["dataset", "model", "value", "fit"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""What choosing on the outer test folds gains over choosing blind: computed fold by fold, shown, written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from made_cells import cell, folds, frame, row, table_of
+
+from elmbench.reporting.optimism import optimism
+from elmbench.specs.profiles import Resolved
+
+Toy = Callable[..., Resolved]
+BOTH = {"protocol": {"select": ["oracle", "nested"]}}
+
+
+def both(model: str, oracle: list[float], nested: list[float], **values: Any) -> list[dict[str, Any]]:
+    return [*folds(model, *oracle, select="oracle", **values), *folds(model, *nested, **values)]
+
+
+def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
+    resolved = toy(**BOTH)
+    lines = both("ELM", [0.9, 0.8], [0.85, 0.5])
+    (line,) = optimism(frame(resolved, lines), resolved).to_dict("records")
+    assert [line[name] for name in ("dataset", "model", "metric", "reading", "n")] == ["wdbc", "ELM", "mcc", "", 2]
+    assert [line["oracle"], line["nested"], line["optimism"]] == pytest.approx([0.85, 0.675, 0.175])
+    # Of the differences 0.05 and 0.3, not of the means.
+    assert line["std"] == pytest.approx(0.25 / 2**0.5)
+
+
+def test_of_an_error_the_sign_is_turned(toy: Toy) -> None:
+    resolved = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]})
+    lines = [cell(dataset="calhousing", select=s, nrmse=v) for s, v in [("oracle", 0.4), ("nested", 0.5)]]
+    (line,) = optimism(frame(resolved, lines), resolved).to_dict("records")
+    assert line["optimism"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "timeout", "reason": "> 5 s"},
+        {"status": "unavailable", "reason": "no file"},
+        {"fold": 7},
+        {"mcc": float("nan")},
+    ],
+)
+def test_an_entry_of_which_a_fold_is_missing_has_none(toy: Toy, change: dict[str, Any]) -> None:
+    resolved = toy(**BOTH)
+    lines = [*both("ELM", [0.9, 0.8], [0.8, 0.7]), *both("K-ELM", [0.9, 0.8], [0.8, 0.7])]
+    lines[0] |= change
+    found = optimism(frame(resolved, lines), resolved)
+    assert found["model"].tolist() == ["K-ELM"]
+
+
+def test_one_selection_alone_has_none(toy: Toy) -> None:
+    resolved = toy(**BOTH)
+    lines = [*folds("ELM", 0.9, 0.8, select="oracle"), *folds("K-ELM", 0.9, 0.8), *folds("OS-ELM", 1, 1)]
+    lines += folds("OS-ELM", 1, 1, select="published")
+    assert not len(optimism(frame(resolved, lines), resolved))
+    assert all(not any(r["optimism"] for r in section.rows) for section in table_of(resolved, lines).sections)
+
+
+def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -> None:
+    resolved = toy(datasets=["wdbc", "heart"], **BOTH)
+    lines = [*both("ELM", [0.9, 0.8], [0.8, 0.7]), *both("K-ELM", [0.9, 0.8], [0.95, 0.9])]
+    lines += both("ELM", [0.9, 0.8], [0.6, 0.5], dataset="heart")
+    lines += both("ELM", [0.9, 0.9], [0.5, 0.5], reading="order=stored")
+    table = table_of(resolved, lines)
+    oracle, nested, stored, _ = table.sections
+    assert [r["optimism"] for r in oracle.rows] == ["+0.100", "-0.075", "+0.300"]
+    assert row(stored, "ELM")["optimism"] == "+0.400"
+    assert "optimism" in table.columns_of(oracle)
+    assert "optimism" not in table.columns_of(nested)
+    (note,) = [note for note in table.notes if note.startswith("optimism")]
+    assert note.endswith("mean over 1 to 2 data sets: ELM +0.200, K-ELM -0.075")
