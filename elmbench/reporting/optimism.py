@@ -59,5 +59,10 @@ def optimism_note(found: pd.DataFrame) -> list[str]:
     means = own.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
     sizes = sorted(set(means["size"]))
     over = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    listed = ", ".join(f"{model} {line['mean']:+.3f}" for model, line in means.iterrows())
+    listed = ", ".join(f"{model} {gained(line['mean'])}" for model, line in means.iterrows())
     return [f"optimism of the selection, oracle minus nested, mean over {over} data sets: {listed}"]
+
+
+def gained(value: float) -> str:
+    """Return an optimism with its sign; nothing gained has a plus."""
+    return f"{round(value, 3) + 0.0:+.3f}"

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.reporting.layouts import COUNTS, FACTS, MEASURED
+from elmbench.reporting.optimism import gained
 from elmbench.reporting.summary import COMPLETE, ENTRY, Published
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import Resolved
@@ -37,7 +38,7 @@ def timed_rows(
     resolved : Resolved
     """
     lines = _by_place(group)
-    gained = dict(zip(zip(gains["dataset"], gains["model"], strict=True), gains["optimism"], strict=True))
+    gains_of = dict(zip(zip(gains["dataset"], gains["model"], strict=True), gains["optimism"], strict=True))
     base: tuple[float | None, float | None] = (None, None)
     previous = ""
     for dataset, model in dict.fromkeys((d, m) for d, m, _ in lines):
@@ -53,7 +54,7 @@ def timed_rows(
             "value": _measured(line, paper, cells, resolved),
             "published": printed(paper),
             "verdict": _judged(line),
-            "optimism": f"{gained[dataset, model]:+.3f}" if (dataset, model) in gained else "",
+            "optimism": gained(gains_of[dataset, model]) if (dataset, model) in gains_of else "",
             "fit": three_figures(times[0]),
             "published_fit": printed(published.get((dataset, model, "fit_seconds"))),
             "ratio": _ratio(times[0], base[0]),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from made_cells import cell, folds, frame, row, table_of
 
-from elmbench.reporting.optimism import optimism
+from elmbench.reporting.optimism import gained, optimism
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -74,3 +74,7 @@ def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -
     assert "optimism" not in table.columns_of(nested)
     (note,) = [note for note in table.notes if note.startswith("optimism")]
     assert note.endswith("mean over 1 to 2 data sets: ELM +0.200, K-ELM -0.075")
+
+
+def test_nothing_gained_has_a_plus() -> None:
+    assert [gained(v) for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]

@@ -1,0 +1,54 @@
+"""The EEM paper's tables as shipped: the grids and columns as printed, and a published figure for every cell."""
+
+from __future__ import annotations
+
+import pytest
+
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.published import DATA
+
+#: Tables of a G-mean or a time for each data set and model.
+GRIDS = ("table4", "table5", "table6", "table7", "table8")
+COLUMNS = [
+    "WELM-SIG", "EEM-SIG", "WELM-NSIG", "EEM-NSIG", "WELM-RBF", "EEM-RBF", "LS-SVM-RBF", "EEKM-RBF", "SVM-RBF",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("table", [*GRIDS, "table3"])
+def test_every_cell_has_a_published_figure_and_every_figure_a_cell(table: str) -> None:
+    file = find_experiment(f"eem/{table}")
+    found = [(load_dataset_specs().find(v.dataset).name, v.model, v.metric) for v in file.figures]
+    columns = list(file.spec.models) or [DATA]
+    metrics = ["features", "negatives", "positives"] if table == "table3" else [file.spec.protocol.metrics[0]]
+    assert sorted(found) == sorted((d, c, m) for d in file.spec.datasets for c in columns for m in metrics)
+    assert list(dict.fromkeys(v.model for v in file.figures)) == columns
+
+
+@pytest.mark.parametrize("table", GRIDS)
+def test_columns_search_the_printed_grids_by_the_g_mean(table: str) -> None:
+    spec = find_experiment(f"eem/{table}").spec
+    assert list(spec.models) == COLUMNS
+    h, gamma, C = [50, 100, 250, 500, 1000], [10.0**e for e in range(-10, 1)], [10.0**e for e in range(-1, 11)]
+    for column, model in spec.models.items():
+        searched = {name: spec.grids[name].expand() for name in model.search}
+        if column.startswith(("WELM", "EEM")):
+            assert searched == {"n_hidden": h}
+            nodes = {"SIG": "sigmoid", "NSIG": "nsig", "RBF": "rbf"}
+            assert model.params == {"activation": nodes[column.rpartition("-")[2]]}
+        elif column == "EEKM-RBF":
+            assert searched == {"n_landmarks": h, "gamma": gamma}
+        else:
+            assert searched == {"gamma": gamma, "C": C}
+            assert model.params["class_weight"] == "balanced"
+    assert spec.models["SVM-RBF"].params["max_iter"] == 100000
+    assert spec.protocol.selections == ("oracle", "nested")
+    assert spec.protocol.metric_for("classification") == "gmean"
+    outer = spec.protocol.outer
+    assert (outer.kind, outer.folds, outer.runs, spec.protocol.inner.folds) == ("stratified-kfold", 10, 1, 3)
+
+
+def test_what_two_tables_show_of_the_same_cells_is_limited_in_the_same_way() -> None:
+    limits = {table: find_experiment(f"eem/{table}").spec for table in GRIDS}
+    assert {(limits[t].limit, limits[t].search_limit) for t in GRIDS[1:]} == {("time=600s", "time=2h")}
+    assert limits["table4"].limit == ""
