@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models._base import Array
+from elmbench.models._base import OUTPUTS, Array, as_asked
 from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
 from elmbench.models._parameters import check_choice, check_count, check_real
 from elmbench.numerics.covariance import HELD_BYTES
@@ -197,6 +197,8 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         y: NDArray[Any],
         folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
         candidates: list[dict[str, Any]],
+        *,
+        outputs: str = "predict",
         **fixed: Any,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Evaluate a grid of parameters on folds, computing the distances to the landmarks once for all `gamma`.
@@ -209,6 +211,7 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
             Row numbers.
         candidates : list of dict
             Parameters of the constructor, any of them.
+        outputs : {"predict", "project"}, default="predict"
         **fixed
             The others; `random_state` is an int.
 
@@ -216,8 +219,10 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         ------
         candidate, fold : int
         predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+            What `predict`, or `project`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training rows,
+            returns for the test rows.
         """
+        check_choice("outputs", outputs, OUTPUTS)
         models = [cls(**fixed, **candidate) for candidate in candidates]
         checked = [model._checked() for model in models]
         for j, (train, test) in enumerate(folds):
@@ -236,4 +241,5 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
                     found, beta = _fitted(distances, among, T, kernel, gamma)
                     projections = np.concatenate([KERNELS[kernel](probe.copy(), gamma) @ beta for probe in probes])
                     for i in members:
-                        yield i, j, decoded(odds_of(projections, found, models[i]._log_weights(classes)))
+                        odds = odds_of(projections, found, models[i]._log_weights(classes))
+                        yield i, j, as_asked(outputs, decoded(odds), projections)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import Array
+from elmbench.models._base import OUTPUTS, Array, as_asked
 from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models._parameters import check_choice
 from elmbench.models._printed_nodes import CONSTANT_LAYER, PrintedNodesMixin, by_nodes
 from elmbench.numerics.covariance import HELD_BYTES
 from elmbench.numerics.nodes import ROW_BLOCK, TILE, padded, row_blocks
@@ -135,6 +136,8 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
         y: NDArray[Any],
         folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
         candidates: list[dict[str, Any]],
+        *,
+        outputs: str = "predict",
         **fixed: Any,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
@@ -150,6 +153,7 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
             Row numbers.
         candidates : list of dict
             Parameters of the constructor, any of them.
+        outputs : {"predict", "project"}, default="predict"
         **fixed
             The others; `random_state` is an int.
 
@@ -157,8 +161,10 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
         ------
         candidate, fold : int
         predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+            What `predict`, or `project`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training rows,
+            returns for the test rows.
         """
+        check_choice("outputs", outputs, OUTPUTS)
         for largest, sizes, members in by_nodes([cls(**fixed, **candidate) for candidate in candidates]):
             largest._draw_nodes(X.shape[1])
             for j, (train, test) in enumerate(folds):
@@ -173,4 +179,4 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
                     for i, model in members:
                         if model.n_hidden == n_hidden:
                             odds = odds_of(projections, found[n_hidden], model._log_weights(classes))
-                            yield i, j, decoded(odds)
+                            yield i, j, as_asked(outputs, decoded(odds), projections)

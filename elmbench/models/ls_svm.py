@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import unique_labels
 
-from elmbench.models._base import Array, FamilyClassifier
+from elmbench.models._base import OUTPUTS, Array, FamilyClassifier, as_asked
 from elmbench.models._parameters import check_choice, check_real
 from elmbench.numerics.bordered import bordered, output_errors
 from elmbench.numerics.counters import count
@@ -153,13 +153,16 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
         y: NDArray[Any],
         folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
         candidates: list[dict[str, Any]],
+        *,
+        outputs: str = "predict",
         **fixed: Any,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Evaluate a grid of parameters on folds from one matrix of distances, all `C` of a `gamma` together.
 
         These come from one Krylov space or one reduction of the kernel matrix, see `solve_shifted`, and are taken where
         the residual shows that no label hangs on what they are off; elsewhere, and where there are too few `C` to
-        share anything, the system is factored as in `fit`.
+        share anything, the system is factored as in `fit`. So it is for projections, whose last digits may be what is
+        compared.
 
         Parameters
         ----------
@@ -169,6 +172,7 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
             Row numbers.
         candidates : list of dict
             Parameters of the constructor, any of them.
+        outputs : {"predict", "project"}, default="predict"
         **fixed
             The others.
 
@@ -176,12 +180,14 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
         ------
         candidate, fold : int
         predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+            What `predict`, or `decision_function`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training
+            rows, returns for the test rows.
 
         Notes
         -----
         Needs three matrices of 8 m^2 bytes for m rows in a training part.
         """
+        check_choice("outputs", outputs, OUTPUTS)
         models = [cls(**fixed, **candidate) for candidate in candidates]
         checked = [model._checked() for model in models]
         for j, (train, test) in enumerate(folds):
@@ -197,16 +203,17 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
                 np.copyto(K, among)
                 _weigh(KERNELS[kernel](K, gamma), scales[members[0]])
                 across = [KERNELS[kernel](probe.copy(), gamma) for probe in probes]
-                ridges = np.array([checked[i][2] for i in members])
-                for i, outputs in zip(
-                    members, _shared(cls, K, work, T, scales[members[0]], ridges, across), strict=True
-                ):
-                    if outputs is None:
+                shared: list[Array | None] = [None] * len(members)
+                if outputs == "predict":
+                    ridges = np.array([checked[i][2] for i in members])
+                    shared = _shared(cls, K, work, T, scales[members[0]], ridges, across)
+                for i, values in zip(members, shared, strict=True):
+                    if values is None:
                         count("cholesky")
                         np.copyto(work, K)
                         intercept, beta = _solution(RidgeSystem(work, checked[i][2]), T, scales[i])
-                        outputs = np.concatenate([k @ beta + intercept for k in across])
-                    yield i, j, decoded(outputs)
+                        values = np.concatenate([k @ beta + intercept for k in across])
+                    yield i, j, as_asked(outputs, decoded(values), values)
 
 
 def _weigh(K: Array, scale: Array) -> None:

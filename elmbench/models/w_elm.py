@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import Array, FamilyClassifier
+from elmbench.models._base import OUTPUTS, Array, FamilyClassifier, as_asked
+from elmbench.models._parameters import check_choice
 from elmbench.models._printed_nodes import PrintedNodesMixin, by_nodes, warn_of_constant_layer
 from elmbench.numerics.leading_columns import leading_solutions
 from elmbench.numerics.nodes import TILE, padded, row_blocks
@@ -149,6 +150,8 @@ class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
         y: NDArray[Any],
         folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
         candidates: list[dict[str, Any]],
+        *,
+        outputs: str = "predict",
         **fixed: Any,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
@@ -163,6 +166,7 @@ class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
             Row numbers.
         candidates : list of dict
             Parameters of the constructor, any of them.
+        outputs : {"predict", "project"}, default="predict"
         **fixed
             The others; `random_state` is an int.
 
@@ -170,15 +174,17 @@ class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
         ------
         candidate, fold : int
         predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+            What `predict`, or `decision_function`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training
+            rows, returns for the test rows.
         """
+        check_choice("outputs", outputs, OUTPUTS)
         for largest, sizes, members in by_nodes([cls(**fixed, **candidate) for candidate in candidates]):
             largest._draw_nodes(X.shape[1])
             for j, (train, test) in enumerate(folds):
                 T, decoded = cls._coded(y[train])
                 probes = [largest._layer(X[test[rows]]) for rows in row_blocks(len(test))]
                 for n_hidden, beta, _ in balanced_solutions(largest._layer(X[train]), T, sizes):
-                    predicted = decoded(np.concatenate([H[:, :n_hidden] @ beta for H in probes]))
+                    values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:
-                            yield i, j, predicted
+                            yield i, j, as_asked(outputs, decoded(values), values)

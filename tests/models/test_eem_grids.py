@@ -12,7 +12,7 @@ from elm_problems import rows, targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmbench.models import EEKMClassifier, EEMClassifier, WELMClassifier
+from elmbench.models import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
 from elmbench.numerics import covariance
 
 SETTINGS = settings(max_examples=110, deadline=None)
@@ -52,6 +52,20 @@ def a_problem(n, d, seed, kind, awkward, n_folds):
     return X, targets(X, seed, kind), folds
 
 
+def assert_projections_equal_fits(cls: Any, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> None:
+    """Also for the rows of the training parts, whose projections a divergence is computed from."""
+    folds = [*folds, *((train, train) for train, _ in folds)]
+    seen = 0
+    for i, j, found in cls.evaluate_grid(X, y, folds, candidates, outputs="project", **fixed):
+        train, test = folds[j]
+        model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
+        expected = getattr(model, "project", model.decision_function)(X[test])
+        assert found.shape == expected.shape
+        np.testing.assert_array_equal(found, expected)
+        seen += 1
+    assert seen == len(candidates) * len(folds)
+
+
 def assert_grid_equals_fits(
     cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], **fixed: Any
 ) -> None:
@@ -72,6 +86,7 @@ def test_w_elm(problem, sizes, activation):
     candidates = [{"n_hidden": size} for size in sizes]
     fixed = {"activation": activation, "random_state": problem["seed"] % 7}
     assert_grid_equals_fits(WELMClassifier, X, y, folds, candidates, **fixed)
+    assert_projections_equal_fits(WELMClassifier, X, y, folds, candidates, **fixed)
 
 
 @SETTINGS
@@ -81,6 +96,7 @@ def test_eem(problem, sizes, activation):
     candidates = [{"n_hidden": size} for size in sizes]
     fixed = {"activation": activation, "random_state": problem["seed"] % 7}
     assert_grid_equals_fits(EEMClassifier, X, y, folds, candidates, **fixed)
+    assert_projections_equal_fits(EEMClassifier, X, y, folds, candidates, **fixed)
 
 
 @SETTINGS
@@ -94,7 +110,9 @@ def test_eekm(problem, pairs, names):
     given_all = [dict(zip(("n_landmarks", "gamma"), pair, strict=True)) for pair in pairs]
     candidates = [{name: pair[name] for name in names} for pair in given_all]
     fixed = {name: value for name, value in {"n_landmarks": 20, "gamma": 0.1}.items() if name not in names}
-    assert_grid_equals_fits(EEKMClassifier, X, y, folds, candidates, random_state=problem["seed"] % 7, **fixed)
+    fixed["random_state"] = problem["seed"] % 7
+    assert_grid_equals_fits(EEKMClassifier, X, y, folds, candidates, **fixed)
+    assert_projections_equal_fits(EEKMClassifier, X, y, folds, candidates, **fixed)
 
 
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])
@@ -126,6 +144,13 @@ def test_priors_costs_kinds_of_nodes_and_seeds_are_kept_apart(cls):
         for value in values
     ]
     assert_grid_equals_fits(cls, X, y, folds, candidates)
+
+
+@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier, EEKMClassifier, LSSVMClassifier])
+def test_other_outputs_than_those_there_are(cls):
+    X, y, folds = a_problem(30, 3, 0, "binary", False, 1)
+    with pytest.raises(ValueError, match="outputs: expected one of 'predict', 'project', got 'proba' instead"):
+        next(cls.evaluate_grid(X, y, folds, [{}], outputs="proba"))
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])

@@ -8,7 +8,7 @@ from elm_problems import FACTORS, rows, targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
-from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits
+from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits, assert_projections_equal_fits
 
 from elmbench.models import LSSVMClassifier, ls_svm
 from elmbench.numerics import bordered, shifted
@@ -129,6 +129,7 @@ def test_grid_equals_fits(problem, pairs, names, class_weight, weighting):
     fixed = {name: value for name, value in {"C": 100.0, "gamma": 0.1}.items() if name not in names}
     fixed |= {"class_weight": class_weight, "weighting": weighting}
     assert_grid_equals_fits(LSSVMClassifier, X, y, folds, candidates, **fixed)
+    assert_projections_equal_fits(LSSVMClassifier, X, y, folds, candidates, **fixed)
 
 
 @pytest.mark.parametrize("kind", ["binary", "multi"])
