@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -51,13 +52,66 @@ def clone_and_fit(
     folds: list[tuple[Indices, Indices]],
     grid: list[dict[str, Any]],
     fixed: dict[str, Any],
+    *,
+    outputs: str = "predict",
 ) -> Predictions:
-    """Yield (candidate, fold, predictions) from one fit each: what every path must equal."""
+    """Yield (candidate, fold, predictions) from one fit each: what every path must equal.
+
+    With `outputs` "project" what is yielded instead is that which the decision rests on: `project` of the model, or
+    `decision_function` where it has none.
+    """
     for i, candidate in enumerate(grid):
         for j, (train, test) in enumerate(folds):
             count("clone and fit")
-            estimator = factory(**fixed, **candidate)
-            yield i, j, estimator.fit(X[train], y[train]).predict(X[test])
+            estimator = factory(**fixed, **candidate).fit(X[train], y[train])
+            name = outputs if hasattr(estimator, outputs) else "decision_function"
+            yield i, j, getattr(estimator, name)(X[test])
+
+
+def grid_outputs(
+    factory: Callable[..., Any],
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    folds: list[tuple[Indices, Indices]],
+    grid: list[dict[str, Any]],
+    fixed: dict[str, Any],
+    labels: list[int] | None,
+    *,
+    paths: bool = True,
+    outputs: str = "predict",
+) -> Predictions:
+    """Yield (candidate, fold, outputs for the test rows), in any order.
+
+    The model's own path over the grid is used where it has one that can yield such outputs and nothing forbids it.
+
+    Parameters
+    ----------
+    factory : callable
+        The estimator class or factory.
+    X, y : ndarray of shape (n_samples, n_features), (n_samples,)
+    folds : list of (train, test) row numbers
+    grid : list of dict
+        The candidates.
+    fixed : dict
+        The other parameters.
+    labels : list of int or None
+    paths : bool, default=True
+        False fits every candidate anew, whatever the model offers.
+    outputs : {"predict", "project"}, default="predict"
+        Labels or values; or the projections that labels are decided by, of shape (n_test,) for two classes.
+
+    Raises
+    ------
+    MemoryError
+        If a fit would need more than it may, before any is done.
+    """
+    largest = max(folds, key=lambda fold: len(fold[0]))[0]
+    for candidate in grid:
+        check_memory(factory, X[largest[:1]], y[largest], labels, fixed | candidate)
+    path = getattr(factory, "evaluate_grid", None) if paths else None
+    if path is None or (outputs != "predict" and "outputs" not in inspect.signature(path).parameters):
+        return clone_and_fit(factory, X, y, folds, grid, fixed, outputs=outputs)
+    return iter(path(X, y, folds, grid, **({"outputs": outputs} if outputs != "predict" else {}), **fixed))
 
 
 @dataclass
@@ -91,22 +145,11 @@ def grid_scores(
 ) -> tuple[NDArray[np.float64], list[Spent]]:
     """Return the score of every candidate on every fold, and what each fold took.
 
-    The model's own path over the grid is used where it has one and nothing forbids it.
-
     Parameters
     ----------
-    factory : callable
-        The estimator class or factory.
-    X, y : ndarray of shape (n_samples, n_features), (n_samples,)
-    folds : list of (train, test) row numbers
-    grid : list of dict
-        The candidates.
-    fixed : dict
-        The other parameters.
+    factory, X, y, folds, grid, fixed, labels, paths
+        As for `grid_outputs`.
     metric : str
-    labels : list of int or None
-    paths : bool, default=True
-        False fits every candidate anew, whatever the model offers.
 
     Returns
     -------
@@ -115,14 +158,10 @@ def grid_scores(
     spent : list of Spent
         By fold.
     """
-    largest = max(folds, key=lambda fold: len(fold[0]))[0]
-    for candidate in grid:
-        check_memory(factory, X[largest[:1]], y[largest], labels, fixed | candidate)
     scores = np.full((len(grid), len(folds)), np.nan)
     spent = [Spent() for _ in folds]
-    path = getattr(factory, "evaluate_grid", None) if paths else None
     started = time.perf_counter()
-    predictions = iter(path(X, y, folds, grid, **fixed) if path else clone_and_fit(factory, X, y, folds, grid, fixed))
+    predictions = grid_outputs(factory, X, y, folds, grid, fixed, labels, paths=paths)
     while True:
         with counted() as solvers:
             found = next(predictions, None)

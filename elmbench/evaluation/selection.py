@@ -50,14 +50,19 @@ def _inner_folds(
     unit: dict[str, Any], data: FoldData
 ) -> tuple[NDArray[np.float64], NDArray[Any], list[tuple[Indices, Indices]]]:
     """Return the rows that hyperparameters are searched on, and the inner folds of them."""
-    X, y = data.X_train, data.y_train
-    key = (unit["dataset"]["name"], unit["run"], unit["fold"])
+    X, y = tuning_rows(unit, data)
+    seed = integer_seed("inner", unit["dataset"]["name"], unit["run"], unit["fold"])
+    return X, y, list(splitter(unit["inner"]["kind"], unit["inner"]["folds"], seed).split(X, y))
+
+
+def tuning_rows(unit: dict[str, Any], data: FoldData) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the rows of the training part that hyperparameters are searched on: all, or `tune_rows` random ones."""
     rows = unit["tune_rows"]
-    if rows is not None and rows < len(y):
-        keep = stratified_rows(y, rows, data.labels is not None, "tune", *key)
-        X, y = X[keep], y[keep]
-    inner = splitter(unit["inner"]["kind"], unit["inner"]["folds"], integer_seed("inner", *key))
-    return X, y, list(inner.split(X, y))
+    if rows is None or rows >= len(data.y_train):
+        return data.X_train, data.y_train
+    key = ("tune", unit["dataset"]["name"], unit["run"], unit["fold"])
+    keep = stratified_rows(data.y_train, rows, data.labels is not None, *key)
+    return data.X_train[keep], data.y_train[keep]
 
 
 def _scores(
@@ -69,7 +74,7 @@ def _scores(
     labels: list[int] | None,
 ) -> tuple[NDArray[np.float64], list[Spent]]:
     factory = find_model(unit["model"]).factory(unit["task"])
-    fixed = _not_searched(factory, unit, given)
+    fixed = not_searched(factory, unit, given)
     grid, paths = candidates(unit["grid"]), unit.get("paths", True)
     return grid_scores(factory, X, y, folds, grid, fixed, unit["metric"], labels, paths=paths)
 
@@ -86,7 +91,7 @@ def _in_all(spent: list[Spent]) -> dict[str, Any]:
     return {"seconds": sum(fold.seconds for fold in spent)} | ({"solvers": dict(solvers)} if solvers else {})
 
 
-def _not_searched(factory: Callable[..., Any], unit: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def not_searched(factory: Callable[..., Any], unit: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Return what is fixed during a search; what is taken over from another model and searched anew is not."""
     fixed = fixed_parameters(factory, given | unit["params"], model_seed(unit))
     return {name: value for name, value in fixed.items() if name not in unit["grid"]}

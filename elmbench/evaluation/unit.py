@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.cell import evaluate_cell
 from elmbench.evaluation.description import describe
+from elmbench.evaluation.divergence import choose_by_divergence, evaluate_divergence
 from elmbench.evaluation.folds import load_for
 from elmbench.evaluation.memory import memory_budget
 from elmbench.evaluation.selection import choose, evaluate_outer, search_and_evaluate, search_inner
@@ -52,8 +53,9 @@ def run_unit(
     Parameters
     ----------
     unit : dict
-        Kind "search" (inner folds), "grid" (one outer fold), "pass" (both at once), "choice" (over the outer folds),
-        "cell" or "description" (of the data), and what determines its value.
+        Kind "search" (inner folds), "grid" (one outer fold), "pass" (both at once), "divergence" (of the training
+        part's projections), "choice" (over the outer folds, or by a divergence), "cell" or "description" (of the
+        data), and what determines its value.
     inputs : dict of str to dict
         Results of the units that it needs, by key.
     data_dir : str or None
@@ -109,9 +111,14 @@ def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str 
             found = search_inner(unit, given["params"], data_dir)
         case "grid":
             found = evaluate_outer(unit, given["params"], data_dir)
+        case "divergence":
+            found = evaluate_divergence(unit, given["params"], data_dir)
         case "choice":
             evaluated = [result for key, result in inputs.items() if key != given_from]
-            found = choose(unit, evaluated, given["params"])
+            if "criterion" in unit:
+                found = choose_by_divergence(unit, evaluated[0], given["params"])
+            else:
+                found = choose(unit, evaluated, given["params"])
         case kind:
             raise ValueError(f"expected a kind of unit that is known, got {kind!r} instead")
     return {"status": "ok", "reason": "", **found, "seconds": found["seconds"] + given["seconds"]}

@@ -36,6 +36,8 @@ def estimated_seconds(unit: Unit) -> float:
     if unit["kind"] == "search":
         repeats = unit["inner"]["folds"]
         n = min(n, unit["tune_rows"] or n) * (repeats - 1) // repeats
+    elif unit["kind"] == "divergence":
+        n = min(n, unit["tune_rows"] or n)
     grid = unit["grid"]
     middle = {name: values[len(values) // 2] for name, values in grid.items()}
     shared = _SHARING if unit.get("paths", True) else 1.0
@@ -44,7 +46,7 @@ def estimated_seconds(unit: Unit) -> float:
 
 def number_of_fits(unit: Unit) -> int:
     """Return how many models a unit stands for."""
-    if unit["kind"] not in ("search", "grid"):
+    if unit["kind"] not in ("search", "grid", "divergence"):
         return int(unit["kind"] == "cell")
     repeats = unit["inner"]["folds"] if unit["kind"] == "search" else 1
     return int(repeats * math.prod(len(values) for values in unit["grid"].values()))

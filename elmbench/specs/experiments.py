@@ -65,6 +65,11 @@ class Protocol(Spec):
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which training rows reach a sequential model.
     order: Literal["shuffled", "stored"] = "shuffled"
+    #: What `nested` chooses by: the score on inner folds, or the Cauchy-Schwarz divergence of the projected training
+    #: rows of the two classes, taken for Gaussians or by kernel density estimates.
+    criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
+    #: Which formula the divergence of two Gaussians has.
+    dcs: Literal["corrected", "as-printed"] = "corrected"
 
     def metric_for(self, task: str) -> Metric:
         """Return the first metric that exists for a task: what the hyperparameters are chosen by.

@@ -1,0 +1,99 @@
+"""Plans of tables whose hyperparameters are chosen by a divergence."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from elmbench.execution.estimate import estimated_seconds, number_of_fits
+from elmbench.execution.units import Plan, key_of, needs
+
+MakePlan = Callable[..., Plan]
+
+
+@pytest.fixture
+def plan_by(plan_toy: MakePlan, experiment: dict[str, Any]) -> MakePlan:
+    """Plan one run of the tests' table: `plan_by("dcs-kde", dcs="as-printed", ...)`."""
+
+    def plan(criterion: str, dcs: str = "corrected", settings: dict[str, Any] | None = None, **request: Any) -> Plan:
+        experiment["protocol"] |= {"criterion": criterion, "dcs": dcs}
+        experiment["profiles"]["fast"] = settings or {}
+        return plan_toy(experiment, profile="fast", **{"runs": 1} | request)
+
+    return plan
+
+
+def kinds(plan: Plan) -> Counter[str]:
+    return Counter(unit["kind"] for unit in plan.units.values())
+
+
+def of_kind(plan: Plan, kind: str) -> set[str]:
+    return {key for key, unit in plan.units.items() if unit["kind"] == kind}
+
+
+def test_a_choice_a_fold_from_one_evaluation(plan_by: MakePlan) -> None:
+    plan = plan_by("dcs-gaussians")
+    assert kinds(plan) == {"cell": 12, "divergence": 9, "choice": 9}
+    seen: set[str] = set()
+    for key, unit in plan.units.items():
+        assert key == key_of(unit)
+        assert seen.issuperset(needs(unit))
+        seen.add(key)
+    json.dumps(plan.units)
+    for row in plan.rows:
+        assert row.select == "nested"
+        choice = plan.units[plan.units[row.key]["chosen"]]
+        (evaluated,) = (plan.units[key] for key in choice["evaluated"])
+        assert (evaluated["fold"], evaluated["grid"]) == (row.fold, choice["grid"])
+        assert not {"inner", "metric", "dcs", "criterion"}.intersection(evaluated)
+        if row.model == "FB-KOS-ELM":
+            # It takes over what K-ELM's projections chose, not how far they were apart.
+            assert evaluated["given"] == choice["given"]
+            assert plan.units[choice["given"]]["kind"] == "choice"
+
+
+def test_both_criteria_and_both_forms_share_the_evaluations(plan_by: MakePlan) -> None:
+    gaussians, kde = plan_by("dcs-gaussians"), plan_by("dcs-kde")
+    printed, same = plan_by("dcs-gaussians", "as-printed"), plan_by("dcs-kde", "as-printed")
+    models = [{plan.units[key]["model"] for key in of_kind(plan, "divergence")} for plan in (gaussians, kde)]
+    assert models == [{"elm", "k-elm", "fb-kos-elm"}] * 2
+    firsts = {key for key in of_kind(gaussians, "divergence") if gaussians.units[key]["given"] is None}
+    assert len(firsts) == 6
+    for other in (kde, printed):
+        assert firsts <= of_kind(other, "divergence")
+        assert not of_kind(gaussians, "choice") & of_kind(other, "choice")
+        assert not {row.key for row in gaussians.rows} & {row.key for row in other.rows}
+        assert not {row.family for row in gaussians.rows} & {row.family for row in other.rows}
+    # The printed formula is of Gaussians: estimates by kernels have no other form.
+    assert same.units == kde.units
+    assert same.rows == kde.rows
+
+
+def test_what_is_chosen_by_a_score_is_what_it_was(plan_by: MakePlan, plan_toy: MakePlan) -> None:
+    before = plan_by("score")
+    after = plan_by("score", "as-printed")
+    assert (before.units, before.rows) == (after.units, after.rows)
+    assert kinds(before) == {"cell": 12, "search": 9}
+
+
+def test_the_oracle_goes_by_the_score_whatever_the_criterion(plan_by: MakePlan) -> None:
+    assert plan_by("dcs-kde", select=("oracle",)).units == plan_by("score", select=("oracle",)).units
+
+
+def test_fewer_rows_to_tune_on_are_another_evaluation(plan_by: MakePlan) -> None:
+    few, all_rows = plan_by("dcs-kde", settings={"tune-rows": 100}), plan_by("dcs-kde")
+    assert not of_kind(few, "divergence") & of_kind(all_rows, "divergence")
+    assert not {row.family for row in few.rows} & {row.family for row in all_rows.rows}
+    for smaller, larger in zip(few.units.values(), all_rows.units.values(), strict=True):
+        if smaller["kind"] == "divergence" and smaller["model"] == "k-elm":
+            assert 0 < estimated_seconds(smaller) < estimated_seconds(larger)
+            assert number_of_fits(smaller) == number_of_fits(larger) == 8
+
+
+def test_candidates_fitted_singly_are_marked(plan_by: MakePlan) -> None:
+    plan = plan_by("dcs-kde", paths=False)
+    assert all(plan.units[key]["paths"] is False for key in of_kind(plan, "divergence"))
