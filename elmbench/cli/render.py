@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Literal
 
 from rich import box
@@ -64,8 +66,14 @@ def table_text(table: Table) -> RenderableType:
     return Group(*parts)
 
 
+#: More lines than this of a plan are not shown one by one.
+_MOST_LINES = 100
+
+
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return what a run would do, a line for each data set and model of a table."""
+    """Return what a run would do, a line for each data set and model of a table; of many, one for each data set."""
+    if len(lines) > _MOST_LINES:
+        lines = _by_dataset(lines)
     rows = [
         (line["experiment"], line["dataset"], line["model"], line["cells"], line["to_run"], line["fits"],
          "unavailable" if line["unavailable"] else duration(line["seconds"]))
@@ -73,6 +81,18 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     ]  # fmt: skip
     right = ("cells", "to run", "fits", "one core")
     return grid(("experiment", "data set", "model", *right), rows, right=right, whole=("data set", "model"))
+
+
+def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the lines of a plan with those of all models on a data set of a table added up."""
+    merged = []
+    for (experiment, dataset), group in groupby(lines, key=itemgetter("experiment", "dataset")):
+        own = list(group)
+        names = own[0]["model"] if len(own) == 1 else f"{len(own)} models"
+        counted = ("cells", "to_run", "unavailable", "fits", "seconds")
+        totals = {name: sum(line[name] for line in own) for name in counted}
+        merged.append({"experiment": experiment, "dataset": dataset, "model": names, **totals})
+    return merged
 
 
 def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> RenderableType:

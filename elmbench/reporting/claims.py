@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from elmbench.reporting.summary import COMPLETE, published_values
-from elmbench.specs.experiments import Claim
+from elmbench.specs.experiments import MOST, Claim
 from elmbench.specs.profiles import Resolved
 
 
@@ -21,39 +21,78 @@ def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:
     if not len(summary):
         return []
     own = summary[(summary["reading"] == "") & (summary["select"] == summary["select"].iloc[0])]
-    claims = [claim for claim in resolved.file.spec.claims if claim.dataset in set(own["dataset"])]
-    return [_check(claim, own, resolved) for claim in claims]
+    shown = dict.fromkeys(own["dataset"])
+    lines = []
+    for claim in resolved.file.spec.claims:
+        if claim.dataset == MOST:
+            lines.append(_check_most(claim, own, list(shown), resolved))
+        elif claim.dataset in shown:
+            lines.append(_check_one(claim, own, resolved))
+    return lines
 
 
-def _check(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
-    lines = summary[(summary["dataset"] == claim.dataset) & (summary["metric"] == claim.metric)]
+_UNDECIDED = "not decided, cells are missing"
+
+
+def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
+    start = f'claim "{claim.says}" ({claim.dataset}): '
+    figures = _figures(claim, claim.dataset, summary, resolved)
+    if figures is None:
+        return start + _UNDECIDED
+    value, others = figures
+    against = ", ".join(f"{column} {other:.4g}" for column, other in others.items())
+    return start + f"{_verdict(_holds(claim, value, others))}: {claim.metric} {value:.4g} against {against}"
+
+
+def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolved: Resolved) -> str:
+    found = [_figures(claim, dataset, summary, resolved) for dataset in datasets]
+    decided = [_holds(claim, *figures) for figures in found if figures is not None]
+    how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
+    times = f"{claim.factor:g} times " if claim.factor != 1 else ""
+    against = f"{claim.metric} of {claim.model} {how} {times}{', '.join(_than(claim, '', resolved))}"
+    start = f'claim "{claim.says}" (most data sets; {against}): '
+    if not decided:
+        return start + _UNDECIDED
+    return start + f"{_verdict(2 * sum(decided) > len(decided))}: on {sum(decided)} of {len(decided)}"
+
+
+def _verdict(holds: bool) -> str:
+    return "holds" if holds else "does not hold"
+
+
+def _figures(
+    claim: Claim, dataset: str, summary: pd.DataFrame, resolved: Resolved
+) -> tuple[float, dict[str, float]] | None:
+    """Return the figure that a claim is about and those that it is held against; None unless all are there."""
+    lines = summary[(summary["dataset"] == dataset) & (summary["metric"] == claim.metric)]
     # Of cells that a limit stopped or that have not run, what is left may be the easier folds.
     whole = lines[lines["verdict"].isin(COMPLETE)]
     means = whole.dropna(subset=["mean"]).set_index("model")["mean"]
-    than = _others(claim, resolved) if claim.than == "others" else list(claim.than)
+    than = _than(claim, dataset, resolved)
     there = [column for column in than if column in means.index]
     if claim.model not in means.index or not there or len(there) < len(than):
-        return f'claim "{claim.says}" ({claim.dataset}): not decided, cells are missing'
-    value = float(means[claim.model])
-    others = {column: claim.factor * float(means[column]) for column in there}
-    holds = all(_holds(claim, value, other) for other in others.values())
-    against = ", ".join(f"{column} {means[column]:.4g}" for column in there)
-    verdict = "holds" if holds else "does not hold"
-    return f'claim "{claim.says}" ({claim.dataset}): {verdict}: {claim.metric} {value:.4g} against {against}'
+        return None
+    return float(means[claim.model]), {column: float(means[column]) for column in there}
 
 
-def _others(claim: Claim, resolved: Resolved) -> list[str]:
-    """Return the other columns; one that the paper prints no figure for, as it leaves that model out, cannot decide."""
+def _than(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
+    """Return the columns that a claim compares with.
+
+    Of all others, one that the paper prints no figure for, as it leaves that model out, cannot decide.
+    """
+    if claim.than != "others":
+        return list(claim.than)
     printed = published_values(resolved)
     left_out = {
         column
-        for (dataset, column, metric), entry in printed.items()
-        if (dataset, metric) == (claim.dataset, claim.metric) and entry.value is None
+        for (place, column, metric), entry in printed.items()
+        if (place, metric) == (dataset, claim.metric) and entry.value is None
     }
     return [column for column in resolved.file.spec.models if column != claim.model and column not in left_out]
 
 
-def _holds(claim: Claim, value: float, other: float) -> bool:
+def _holds(claim: Claim, value: float, others: dict[str, float]) -> bool:
+    bounds = [claim.factor * other for other in others.values()]
     if claim.relation == "close":
-        return abs(value - other) <= claim.within
-    return value > other if claim.relation == "above" else value < other
+        return all(abs(value - bound) <= claim.within for bound in bounds)
+    return all(value > bound if claim.relation == "above" else value < bound for bound in bounds)

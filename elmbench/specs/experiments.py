@@ -17,6 +17,8 @@ Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse
 Layout = Literal["metrics", "times", "parameters", "confusion", "datasets", "precision-recall"]
 #: What may be asked for: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
+#: What a claim on the greater part of the data sets has in place of one.
+MOST = "most"
 #: Metrics that exist for a task only; all others exist for both.
 _OF_TASK = {
     "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1"),
@@ -118,7 +120,8 @@ class Claim(Spec):
     """A sentence of the paper about a table, and what of the results would bear it out.
 
     `metric` of `model` lies `is` (above, below or close) `factor` times that of every column of `than` (or of all
-    `others`); close means at most `within` apart.
+    `others`); close means at most `within` apart. On data set `most` it is held against all of the table's, and
+    stands where it is true of more than half of those that were run.
     """
 
     says: str
@@ -225,7 +228,7 @@ class Experiment(Spec):
             for key, profile in self.profiles.items()
             if profile
         }
-        places |= {"claims": [claim.dataset for claim in self.claims]}
+        places |= {"claims": [claim.dataset for claim in self.claims if claim.dataset != MOST]}
         for kind, names in places.items():
             for name in names:
                 if name not in self.datasets:

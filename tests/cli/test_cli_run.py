@@ -208,6 +208,19 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
     assert "would run" not in "".join(lines)
 
 
+def test_a_long_plan_is_summed_by_data_set(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    names = ["wdbc", "sylva", "heart", "sonar"]
+    toy(datasets=names)
+    words = ("run", "one", "--dry-run", "-q", "--profile", "paper")
+    assert len(elmbench(*words).out.splitlines()) == 2 + 16
+    long = {f"ELM{i}": {"model": "elm", "search": ["C"], "params": {"n_hidden": i + 1}} for i in range(30)}
+    toy(datasets=names, models=long)
+    lines = elmbench(*words).out.splitlines()
+    assert [line.split()[1] for line in lines[2:]] == names
+    assert lines[2].split()[2:7] == ["30", "models", "180", "180", str(180 * (2 * 2 + 1))]
+    assert lines[3].split()[2:7] == ["30", "models", "180", "0", "0"]
+
+
 def test_as_many_cells_end_as_were_to_run(elmbench: Callable, worker: dict) -> None:
     # Table III shows searches, Table II facts, and Table VII cells of Table IV.
     found = elmbench("run", "table2", "table3", "table4", "table7", "--profile", "ci", "-d", "wdbc", "--force")

@@ -86,6 +86,41 @@ def test_default_readings_and_the_own_selection_decide(toy: Toy) -> None:
     assert claimed(toy, other_reading + other_selection + lines, than=["K-ELM"]).startswith("holds")
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0.6, 0.6, 0.4], "holds: on 2 of 3"),
+        ([0.6, 0.4, 0.4], "does not hold: on 1 of 3"),
+        # Half of them is not most of them; one that is not whole does not count.
+        ([0.6, 0.4, None], "does not hold: on 1 of 2"),
+        ([0.6, 0.6, None], "holds: on 2 of 2"),
+        ([None, None, None], "not decided, cells are missing"),
+    ],
+)
+def test_a_claim_on_most_data_sets(toy: Toy, values: list[float | None], said: str) -> None:
+    names = ["wdbc", "sylva", "heart"]
+    lines = []
+    for name, value in zip(names, values, strict=True):
+        lines += folds("K-ELM", 0.5, 0.5, dataset=name)
+        lines += folds("ELM", *([0.9] if value is None else [value, value]), dataset=name)
+    resolved = toy(datasets=names, claims=[CLAIM | {"dataset": "most", "than": ["K-ELM"]}])
+    (note,) = [n for n in table_of(resolved, lines).notes if n.startswith("claim")]
+    assert note == f'claim "it is so" (most data sets; mcc of ELM above K-ELM): {said}'
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ({"is": "below", "factor": 0.1}, "mcc of ELM below 0.1 times K-ELM, OS-ELM"),
+        ({"is": "close", "within": 0.02}, "mcc of ELM within 0.02 of K-ELM, OS-ELM"),
+    ],
+)
+def test_a_claim_on_most_data_sets_says_what_is_compared(toy: Toy, claim: dict[str, Any], said: str) -> None:
+    resolved = toy(claims=[CLAIM | claim | {"dataset": "most", "than": ["K-ELM", "OS-ELM"]}])
+    (note,) = [n for n in table_of(resolved, folds("ELM", 0.8, 0.8)).notes if n.startswith("claim")]
+    assert f"(most data sets; {said}): not decided" in note
+
+
 def test_claims_on_data_sets_that_were_not_run_are_passed_over(toy: Toy) -> None:
     resolved = toy(datasets=["wdbc", "sylva"], claims=[CLAIM | {"dataset": "sylva", "than": ["K-ELM"]}])
     assert not table_of(resolved, folds("ELM", 0.8, 0.8)).notes

@@ -94,6 +94,11 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         ("data", {"wdbc": {"noise": "much"}}, r"'data\.wdbc\.noise' is 'much'"),
         ("limit", "time=soon", r"'limit' is 'time=soon': .*expected time=NUMBER"),
         ("search-limit", "time=soon", r"'search-limit' is 'time=soon': .*expected time=NUMBER"),
+        (
+            "claims",
+            [{"says": "x", "dataset": "sylva", "metric": "mcc", "model": "ELM", "is": "above", "than": ["K-ELM"]}],
+            "claims names 'sylva'; expected one of wdbc",
+        ),
         ("profiles/ci/runs", 0, r"'profiles\.ci\.runs' is 0"),
         ("profiles/ci/datasets", ["sylva"], r"profiles\.ci.* names 'sylva'; expected one of wdbc"),
         ("profiles/ci/stand-ins", ["wdbc"], r"profiles\.ci\.stand-ins names 'wdbc', a data set of the table"),
