@@ -101,10 +101,11 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
     outer = protocol.outer
     others = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
     scale = protocol.scale
+    criterion = protocol.metrics[0] if protocol.criterion == "score" else protocol.criterion
     how = [
         ("outer splits", f"{outer.kind}, {outer.folds} folds{others}, {outer.runs} run{'s' * (outer.runs != 1)}"),
         ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
-        ("selection", ", ".join(protocol.selections) + f" by {protocol.metrics[0]}"),
+        ("selection", ", ".join(protocol.selections) + f" by {criterion}"),
         ("inputs", f"scaled to {list(scale.range)} over {scale.fit_on} rows" if scale else "as they are"),
         ("order", protocol.order),
         *((f"grid {name}", _values(found.expand())) for name, found in spec.grids.items()),

@@ -18,6 +18,11 @@ HOW = {
     "nested": "hyperparameters chosen on inner folds of the training part",
     "oracle": "hyperparameters of the best mean over the outer test folds",
 }
+#: Of `nested`, where it goes by another criterion than the score on inner folds.
+_BLIND = {
+    "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training rows, as Gaussians",
+    "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, by kernel densities",
+}
 _LINE = ("dataset", "model", "measure", "value", "published", "verdict")
 _TIMES = ("fit", "published_fit", "ratio", "published_ratio")
 _TIMED = ("dataset", "model", "value", "published", "verdict", "optimism", *_TIMES)
@@ -136,7 +141,8 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
 def _heading(select: str, reading: str, resolved: Resolved) -> str:
     if resolved.spec.layout == "datasets":
         return "the data that were loaded"
-    heading = f"{select}: {HOW[select]}" + (f"; reading {reading}" if reading else "")
+    how = _BLIND.get(resolved.spec.protocol.criterion, HOW[select]) if select == "nested" else HOW[select]
+    heading = f"{select}: {how}" + (f"; reading {reading}" if reading else "")
     if "carry-over=folds" in reading:
         heading += " (LEAKING: test rows were learnt in earlier folds)"
     return heading

@@ -86,6 +86,24 @@ def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
     assert ["reading order=stored" in heading for heading in headings] == [False, False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("criterion", "says"),
+    [
+        ("score", "nested: hyperparameters chosen on inner folds of the training part"),
+        (
+            "dcs-gaussians",
+            "nested: hyperparameters of the largest D_CS of the two classes' projected training rows, as",
+        ),
+        ("dcs-kde", "nested: hyperparameters of the largest D_CS of the two classes' projected training rows, by kern"),
+    ],
+)
+def test_a_heading_says_what_hyperparameters_were_chosen_by(toy: Toy, criterion: str, says: str) -> None:
+    lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, select="oracle")]
+    nested, oracle = table_of(toy(protocol={"criterion": criterion}), lines).sections
+    assert nested.heading.startswith(says)
+    assert oracle.heading == "oracle: hyperparameters of the best mean over the outer test folds"
+
+
 @pytest.mark.parametrize("reading", ["carry-over=folds", "c-grid=all-powers;carry-over=folds"])
 def test_state_carried_over_folds_is_labelled_as_leaking(toy: Toy, reading: str) -> None:
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, reading=reading)]
