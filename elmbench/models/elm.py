@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,23 +10,21 @@ from sklearn.utils import check_random_state
 
 from elmbench.models._base import Array, FamilyClassifier, FamilyRegressor
 from elmbench.models._parameters import check_choice, check_count, check_real
+from elmbench.numerics.counters import count
+from elmbench.numerics.node_systems import many_output_weights, output_weights
 from elmbench.numerics.nodes import (
     ACTIVATIONS,
     ROW_BLOCK,
     TILE,
     draw_hidden_nodes,
-    gram_of_nodes,
+    factor_width,
     hidden_layer,
-    outer_gram,
-    outer_grams,
     padded,
     row_blocks,
-    transposed_product,
 )
-from elmbench.numerics.solve import RidgeSystem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -64,23 +61,6 @@ class HiddenNodesMixin:
         return len(self.weights_)
 
 
-def solve_output_weights(
-    X: Array, T: Array, weights: Array, biases: Array, activation: str, C: float
-) -> tuple[Array, float]:
-    """Return the output weights of eq. (3), from the smaller of the two systems that give them, and its condition.
-
-    With n rows and L nodes: beta = (H'H + I/C)^-1 H'T if L <= n, else H' (HH' + I/C)^-1 T.
-    """
-    n_nodes = len(weights)
-    if n_nodes <= len(X):
-        gram, moments = gram_of_nodes(X, T, weights, biases, activation)
-        system = RidgeSystem(gram[:n_nodes, :n_nodes], 1.0 / C)
-        return system.solve(moments[:n_nodes]), system.condition
-    H = hidden_layer(X, weights, biases, activation)
-    system = RidgeSystem(outer_gram(H), 1.0 / C)
-    return transposed_product(H, system.solve(T))[:n_nodes], system.condition
-
-
 class _ELM(HiddenNodesMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
@@ -101,7 +81,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
     def _fit(self, X: Array, T: Array) -> None:
         C = check_real("C", self.C)
         self._draw_nodes(X.shape[1])
-        self.beta_, self.condition_ = solve_output_weights(X, T, self.weights_, self.biases_, self.activation, C)
+        self.beta_, self.condition_ = output_weights(X, T, self.weights_, self.biases_, self.activation, 1.0 / C)
 
     @classmethod
     def memory_estimate(
@@ -121,13 +101,15 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
         -------
         int
         """
-        width = padded(n_hidden)
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
-            # H'H, the leading block that is factored, and a block of hidden outputs
-            return 8 * (nodes + 2 * width**2 + (width + 2 * TILE) * min(n_samples, ROW_BLOCK) + 3 * width * n_outputs)
-        # H, HH' and the product that is being added to it
-        return 8 * (nodes + n_samples * (width + 2 * TILE) + 2 * n_samples**2 + 3 * width * n_outputs)
+            # H'H, which is factored where it stands, and a block of hidden outputs
+            width = factor_width(n_hidden)
+            outputs = (padded(n_hidden) + 4 * TILE) * min(n_samples, ROW_BLOCK)
+            return 8 * (nodes + width**2 + outputs + 4 * width * (TILE + n_outputs))
+        # H, and HH', which is factored where it stands
+        width = padded(n_hidden)
+        return 8 * (nodes + n_samples * (width + 4 * TILE) + n_samples**2 + 3 * width * n_outputs)
 
     @classmethod
     def evaluate_grid(
@@ -140,8 +122,9 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
 
-        Their products H'H and HH' are grown tile by tile, so that each `n_hidden` finds its own in a leading block or
-        on the way; what is left for each pair of `n_hidden` and `C` is one factorisation.
+        One Cholesky factor a `C` serves every `n_hidden` up to the number of training rows; beyond, one reduction an
+        `n_hidden` serves every `C`, see `many_output_weights`. What a reduction yields is taken where its residual
+        tells that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
 
         Parameters
         ----------
@@ -163,47 +146,30 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
         groups: dict[tuple[str, Any], list[tuple[int, _ELM]]] = {}
         for i, candidate in enumerate(candidates):
             model = cls(**fixed, **candidate)
+            check_count("n_hidden", model.n_hidden)
             groups.setdefault((model.activation, model.random_state), []).append((i, model))
         for members in groups.values():
-            largest = max((model for _, model in members), key=lambda model: model.n_hidden)
-            largest._draw_nodes(X.shape[1])
-            sizes = sorted({check_count("n_hidden", model.n_hidden) for _, model in members})
+            networks = [(int(model.n_hidden), 1.0 / check_real("C", model.C)) for _, model in members]
+            nodes = max((model for _, model in members), key=lambda model: model.n_hidden)
+            nodes._draw_nodes(X.shape[1])
+            drawn = (nodes.weights_, nodes.biases_, nodes.activation)
             for j, (train, test) in enumerate(folds):
                 T, decoded = cls._coded(y[train])
-                probes = [largest._hidden(X[test[rows]]) for rows in row_blocks(len(test))]
-                for n_hidden, solve in _solvers(X[train], T, largest, sizes):
-                    for i, model in members:
-                        if model.n_hidden == n_hidden:
-                            beta = solve(1.0 / check_real("C", model.C))
-                            outputs = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
-                            yield i, j, decoded(outputs)
-
-
-def _solvers(X: Array, T: Array, nodes: _ELM, sizes: list[int]) -> Iterator[tuple[int, Callable[[float], Array]]]:
-    """Yield each of the ascending sizes with the function from a ridge to the output weights of so many nodes.
-
-    The same systems, to the last bit, as `solve_output_weights` sets up for each size by itself. A function is valid
-    until the next one is asked for.
-    """
-    weights, biases, activation = nodes.weights_, nodes.biases_, nodes.activation
-    primal = [size for size in sizes if size <= len(X)]
-    dual = [size for size in sizes if size > len(X)]
-    if primal:
-        gram, moments = gram_of_nodes(X, T, weights[: primal[-1]], biases[: primal[-1]], activation)
-        for size in primal:
-            yield size, partial(_solve_primal, gram[:size, :size], moments[:size])
-    if dual:
-        H = hidden_layer(X, weights, biases, activation)
-        for size, outer in outer_grams(H, dual):
-            yield size, partial(_solve_dual, outer, H[:, : padded(size)], T, size)
-
-
-def _solve_primal(gram: Array, moments: Array, ridge: float) -> Array:
-    return RidgeSystem(gram.copy(order="F"), ridge).solve(moments)
-
-
-def _solve_dual(outer: Array, H: Array, T: Array, size: int, ridge: float) -> Array:
-    return transposed_product(H, RidgeSystem(outer.copy(order="F"), ridge).solve(T))[:size]
+                H = [nodes._hidden(X[test[rows]]) for rows in row_blocks(len(test))]
+                norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
+                for solved in many_output_weights(X[train], T, *drawn, networks):
+                    found = np.concatenate([block[:, : len(solved.weights)] @ solved.weights for block in H])
+                    for i, network in enumerate(solved.networks):
+                        outputs = found[:, i * T.shape[1] : (i + 1) * T.shape[1]]
+                        if issubclass(cls, FamilyClassifier):
+                            accepted = cls._hold(outputs, solved.slack[i] * norms)
+                        else:
+                            accepted = bool(solved.close[i])
+                        if not accepted:
+                            count("bound failed")
+                            beta = solved.exact(i)
+                            outputs = np.concatenate([block[:, : len(beta)] @ beta for block in H])
+                        yield members[network][0], j, decoded(outputs)
 
 
 class ELMClassifier(FamilyClassifier, _ELM):

@@ -19,7 +19,8 @@ def count(what: str, times: int = 1) -> None:
     times : int, default=1
         Usually the number of systems, each of which is a candidate on a fold.
     """
-    _counts[what] += times
+    if times:
+        _counts[what] += times
 
 
 @contextmanager

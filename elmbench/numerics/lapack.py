@@ -7,7 +7,7 @@ library through the function pointers that SciPy publishes for Cython and Numba.
 from __future__ import annotations
 
 import ctypes
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,20 +25,21 @@ _signature_of = ctypes.pythonapi.PyCapsule_GetName
 _signature_of.restype, _signature_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
 
 
-def address(A: Array) -> int:
+def address(A: Array | NDArray[np.int32]) -> int:
     """Return where the first entry of `A` is in memory.
 
     Parameters
     ----------
     A : ndarray of shape (n,) or (n, m)
-        Doubles; the entries of a column stand side by side, the columns at any distance.
+        Doubles, or integers of 32 bits as a work space; the entries of a column stand side by side, the columns at any
+        distance.
 
     Raises
     ------
     ValueError
         If they do not.
     """
-    if A.dtype != np.float64 or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
+    if A.dtype not in (np.float64, np.int32) or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
         raise ValueError(f"expected columns of doubles, got {A.dtype} at strides {A.strides} instead")
     return int(A.__array_interface__["data"][0])
 
@@ -59,7 +60,7 @@ def routine(name: str) -> Callable[..., None]:
     return foreign
 
 
-def call(name: str, *arguments: str | int | float | Array) -> int:
+def call(name: str, *arguments: str | int | float | Array | NDArray[np.int32]) -> int:
     """Call a routine of BLAS or LAPACK.
 
     Parameters
@@ -91,15 +92,17 @@ def call(name: str, *arguments: str | int | float | Array) -> int:
     return info.value
 
 
-def _converted(argument: str | int | float | Array) -> Any:
-    match argument:
-        case str():
-            return ctypes.c_char_p(argument.encode())
-        case int():
-            return ctypes.byref(ctypes.c_int(argument))
-        case float():
-            return ctypes.byref(ctypes.c_double(argument))
-    return address(argument)
+def _converted(argument: str | int | float | Array | NDArray[np.int32]) -> Any:
+    kind = type(argument)
+    return address(argument) if kind is np.ndarray else _scalar(kind, argument)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=4096)
+def _scalar(kind: type, value: str | int | float) -> Any:
+    """Return a reference to a scalar, which the routines only read. (1 and 1.0 are equal, hence the type.)"""
+    if kind is str:
+        return ctypes.c_char_p(str(value).encode())
+    return ctypes.byref(ctypes.c_int(value) if kind is int else ctypes.c_double(value))  # type: ignore[arg-type]
 
 
 def symmetric_product(A: Array) -> Callable[[Array, Array], None]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from elmbench.numerics.lapack import call, leading_dimension
 from elmbench.numerics.solve import mirror
 
 if TYPE_CHECKING:
@@ -75,6 +76,23 @@ def padded(n_nodes: int) -> int:
     return -(-n_nodes // TILE) * TILE
 
 
+def factor_block(start: int) -> int:
+    """Return by how many rows a factor of H'H is extended that already has `start`, see `gram_of_nodes`.
+
+    It comes to 128, 384, 512, 768, 1024, ... rows. The more at once the faster, but what a small network is filled up
+    with has to be factored too.
+    """
+    return 2 * TILE if start in (0, 6 * TILE) else 4 * TILE
+
+
+def factor_width(n_nodes: int) -> int:
+    """Return `n_nodes` rounded up to whole blocks of a factor."""
+    width = 0
+    while width < n_nodes:
+        width += factor_block(width)
+    return width
+
+
 def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sigmoid") -> Array:
     """Return the outputs g(a.x + b) of the hidden nodes, filled up with columns of zeros to whole tiles.
 
@@ -122,16 +140,29 @@ def gram_of_nodes(
 
     Returns
     -------
-    gram : ndarray of shape (padded(L), padded(L))
-    moments : ndarray of shape (padded(L), k)
-        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone.
+    gram : ndarray of shape (w, w), in Fortran order, with w = factor_width(L)
+    moments : ndarray of shape (w, k)
+        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; zero from L on.
     """
-    width = padded(len(weights))
+    return gram_of_outputs(lambda rows: hidden_layer(X[rows], weights, biases, activation), T, len(weights))
+
+
+def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:
+    """Return H'H and H'T as `gram_of_nodes`, for hidden outputs from anywhere.
+
+    Parameters
+    ----------
+    hidden : callable
+        From up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
+    T : ndarray of shape (n, k)
+    n_nodes : int
+    """
+    width = factor_width(n_nodes)
     gram = np.zeros((width, width), order="F")
     moments = np.zeros((width, T.shape[1]))
-    for rows in row_blocks(len(X)):
-        H = hidden_layer(X[rows], weights, biases, activation)
-        for start in range(0, width, TILE):
+    for rows in row_blocks(len(T)):
+        H = hidden(rows)
+        for start in range(0, n_nodes, TILE):
             stop = start + TILE
             gram[:stop, start:stop] += H[:, :stop].T @ H[:, start:stop]
             moments[start:stop] += H[:, start:stop].T @ T[rows]
@@ -152,13 +183,15 @@ def outer_gram(H: Array) -> Array:
     -------
     ndarray of shape (n, n), in Fortran order
     """
-    return next(outer_grams(H, [H.shape[1]]))[1]
+    gram = next(outer_grams(H, [H.shape[1]]))[1]
+    mirror(gram)
+    return gram
 
 
 def outer_grams(H: Array, sizes: list[int]) -> Iterator[tuple[int, Array]]:
     """Yield HH' of the first nodes, for each of the ascending `sizes`, from sums that are carried on.
 
-    To the last bit what `outer_gram` returns for so many nodes alone.
+    Its lower triangle only: above it stand zeros. To the last bit what `outer_gram` returns for so many nodes alone.
 
     Parameters
     ----------
@@ -172,19 +205,27 @@ def outer_grams(H: Array, sizes: list[int]) -> Iterator[tuple[int, Array]]:
     gram : ndarray of shape (n, n), in Fortran order
         Valid until the next one is asked for.
     """
-    gram = np.zeros((len(H), len(H)), order="F")
+    n = len(H)
+    gram = np.zeros((n, n), order="F")
     done = 0
     for size in sizes:
         for start in range(done, size // TILE * TILE, TILE):
-            tile = H[:, start : start + TILE]
-            gram += tile @ tile.T
+            _add_outer(gram, H[:, start : start + TILE])
             done = start + TILE
         if size == done:
             yield size, gram
         else:
             tile = H[:, done : done + TILE].copy(order="F")
             tile[:, size - done :] = 0.0
-            yield size, gram + tile @ tile.T
+            own = gram.copy(order="F")
+            _add_outer(own, tile)
+            yield size, own
+
+
+def _add_outer(gram: Array, tile: Array) -> None:
+    """Add the product of a tile with its transpose to the lower triangle of `gram`."""
+    n = len(gram)
+    call("dsyrk", "L", "N", n, TILE, 1.0, tile, leading_dimension(tile), 1.0, gram, n)
 
 
 def transposed_product(H: Array, A: Array) -> Array:

@@ -24,7 +24,7 @@ _STOP = 2e-11
 """The same at which Lanczos' method stops, by its recurrence."""
 
 
-def solve_shifted(K: Array, B: Array, ridges: Array, work: Array) -> Array | None:
+def solve_shifted(K: Array, B: Array, ridges: Array, work: Array, *, try_lanczos: bool = True) -> Array | None:
     """Return the solutions of (K + r I) Z = B for all ridges, by the cheaper of two ways.
 
     By Lanczos' method, a column of B after the other, as long as the residual of the smallest ridge falls fast enough;
@@ -41,6 +41,8 @@ def solve_shifted(K: Array, B: Array, ridges: Array, work: Array) -> Array | Non
         Positive.
     work : ndarray of shape (n, n)
         In Fortran order; may be K itself where that may be overwritten.
+    try_lanczos : bool, default=True
+        False where it is known to converge slowly.
 
     Returns
     -------
@@ -55,7 +57,7 @@ def solve_shifted(K: Array, B: Array, ridges: Array, work: Array) -> Array | Non
     n, k = B.shape
     p = len(ridges)
     reduction, factors = reduction_seconds(n, p, k), p * factor_seconds(n, k)
-    solutions = _by_lanczos(K, B, ridges, min(reduction, factors))
+    solutions = _by_lanczos(K, B, ridges, min(reduction, factors)) if try_lanczos else None
     if solutions is not None:
         count("lanczos", p)
         return solutions

@@ -1,0 +1,122 @@
+"""The search of ELM against one fit each, by the score of every candidate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from elm_problems import FACTORS, class_of, is_classification, rows, targets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold, StratifiedKFold
+
+import elmbench.numerics.nodes as nodes
+import elmbench.numerics.shifted as shifted
+from elmbench.evaluation.metrics import nrmse, score
+from elmbench.evaluation.search import best, clone_and_fit
+from elmbench.models import ELMClassifier
+from elmbench.numerics.counters import counted
+
+
+def accuracy(expected, predicted):
+    return np.mean(expected == predicted)
+
+
+def mcc(expected, predicted):
+    return score("mcc", expected, predicted, [-1, 1])
+
+
+SCORES = {"binary": mcc, "multi": accuracy, "regression": nrmse}
+
+
+def scores_of(cls, X, y, folds, grid, kind, **fixed):
+    """Return the scores of the path, and those of one fit each."""
+    both = []
+    for predictions in (cls.evaluate_grid(X, y, folds, grid, **fixed), clone_and_fit(cls, X, y, folds, grid, fixed)):
+        scores = np.full((len(grid), len(folds)), np.nan)
+        for i, j, predicted in predictions:
+            scores[i, j] = SCORES[kind](y[folds[j][1]], predicted)
+        both.append(scores)
+    return both
+
+
+@settings(max_examples=240, deadline=None)
+@given(
+    n=st.integers(9, 90),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    kind=st.sampled_from(["binary", "multi", "regression"]),
+    awkward=st.booleans(),
+    sizes=st.lists(st.integers(1, 200), min_size=1, max_size=4, unique=True),
+    Cs=st.lists(FACTORS, min_size=1, max_size=4, unique=True),
+    activation=st.sampled_from(["sigmoid", "tanh", "relu"]),
+    reduce=st.booleans(),
+    row_block=st.sampled_from([16, 2048]),
+    n_splits=st.integers(2, 4),
+    scale=st.sampled_from([1e-3, 1.0, 1e4]),
+)
+def test_all_scores_of_a_random_grid(
+    n, d, seed, kind, awkward, sizes, Cs, activation, reduce, row_block, n_splits, scale
+):
+    """More nodes than rows and fewer, repeated rows, a constant column; of equal scores the same candidate wins."""
+    X = rows(n, d, seed, awkward)
+    y = targets(X, seed, kind)
+    if kind == "regression":
+        y *= scale
+    grid = [{"n_hidden": size, "C": C} for size in sizes for C in [*Cs, 2.0**13]]
+    folds = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
+    fixed = {"random_state": seed % 5, "activation": activation}
+    with pytest.MonkeyPatch.context() as patch, counted() as solvers:
+        patch.setattr(nodes, "ROW_BLOCK", row_block)
+        if reduce:
+            patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
+        found, expected = scores_of(class_of("ELM", kind), X, y, folds, grid, kind, **fixed)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    if reduce:
+        small = sum(min(size, len(train) + 1) <= len(train) for size in sizes for train, _ in folds) * (len(Cs) + 1)
+        assert solvers.get("leading cholesky", 0) <= small
+        assert solvers.get("reduction", 0) == len(grid) * n_splits - small
+    if np.isfinite(expected).all() and is_classification(kind):
+        assert best(found) == best(expected)
+
+
+@pytest.mark.parametrize("kind", list(SCORES))
+def test_all_scores_of_a_grid_as_in_the_papers(kind):
+    """Every C of the papers, few dimensions and twice each row; networks below, at and above the number of rows."""
+    X = np.repeat(rows(90, 2, 5), 2, axis=0)
+    y = targets(X, 5, kind)
+    split = StratifiedKFold if is_classification(kind) else KFold
+    folds = list(split(2, shuffle=True, random_state=0).split(X, y))
+    grid = [{"n_hidden": size, "C": 2.0**c} for size in (30, 64, 89, 90, 91, 150, 400) for c in range(-8, 14)]
+    with counted() as solvers:
+        found, expected = scores_of(class_of("ELM", kind), X, y, folds, grid, kind, random_state=1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    assert best(found) == best(expected)
+    assert solvers["leading cholesky"] == 2 * 4 * 22
+    assert solvers["reduction"] == 2 * 3 * 22
+
+
+def test_of_ties_the_first_wins():
+    """Of well separated classes most candidates are perfect."""
+    random = np.random.RandomState(0)
+    y = np.repeat([-1, 1], 40)
+    X = random.rand(80, 2) + 3 * (y[:, np.newaxis] > 0)
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    grid = [{"n_hidden": size, "C": 2.0**c} for size in (5, 40, 100) for c in range(-8, 14, 3)]
+    found, expected = scores_of(ELMClassifier, X, y, folds, grid, "binary", random_state=0)
+    assert (expected == 1.0).all(axis=1).sum() > 10
+    np.testing.assert_array_equal(found, expected)
+    assert best(found) == best(expected) == int(np.flatnonzero((expected == 1.0).all(axis=1))[0])
+
+
+def test_outputs_that_tie_are_left_to_the_fit():
+    """Equal rows of different classes: what becomes of the label is round-off, and that of the fit counts."""
+    X = np.repeat(np.random.RandomState(0).rand(40, 3), 2, axis=0)
+    y = np.tile(["a", "b"], 40)
+    folds = [(np.arange(0, 60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
+    grid = [{"C": 2.0**c, "n_hidden": size} for c in (-8, 0, 13) for size in (20, 60, 61, 200)]
+    with counted() as solvers:
+        for i, j, predicted in ELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0):
+            train, test = folds[j]
+            model = ELMClassifier(**grid[i], random_state=0).fit(X[train], y[train])
+            np.testing.assert_array_equal(predicted, model.predict(X[test]), str(grid[i]))
+    assert solvers["bound failed"] >= 2 * 6
