@@ -13,7 +13,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVR
 
 from elmbench.models._parameters import check_real
 
@@ -114,19 +114,6 @@ def rff_ridge_regressor(
         Draws the features.
     """
     return make_pipeline(_fourier(n_hidden, gamma, random_state), ridge_regressor(C))
-
-
-def svm_classifier(C: float = 1.0, gamma: float = 1.0) -> SVC:
-    """Return the support vector machine with the Gaussian kernel.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel.
-    """
-    return SVC(C=C, gamma=gamma, kernel="rbf")
 
 
 def svm_regressor(C: float = 1.0, gamma: float = 1.0) -> SVR:

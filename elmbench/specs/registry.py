@@ -123,7 +123,15 @@ _BUILT_IN = (
         {"n_hidden": (100, 300), "gamma": _GAMMA, "C": _C},
         _hidden_cost,
     ),
-    _baseline("svm", "Support vector machine, Gaussian kernel", {"gamma": _GAMMA, "C": _C}, _kernel_cost),
+    ModelEntry(
+        "svm",
+        "Support vector machine, Gaussian kernel",
+        f"{_MODELS}.svm:SVMClassifier",
+        f"{_MODELS}.baselines:svm_regressor",
+        {"gamma": _GAMMA, "C": _C},
+        baseline=True,
+        cost=_kernel_cost,
+    ),
     _baseline("extra-trees", "Extremely randomised trees", {"n_estimators": (100,)}),
 )
 

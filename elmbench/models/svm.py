@@ -1,0 +1,162 @@
+"""scikit-learn's support vector machine with the Gaussian kernel, and a path over its grid from precomputed kernels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from elmbench.models._base import OUTPUTS, Array
+from elmbench.models._parameters import check_choice
+from elmbench.numerics.counters import count
+from elmbench.numerics.kernels import squared_distances
+from elmbench.numerics.libsvm_kernel import libsvm_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+SHARED_BYTES = 2**29
+"""Largest kernel matrix that a grid is evaluated from; more rows are trained on as they are."""
+
+
+class SVMClassifier(SVC):
+    """Support vector machine with the Gaussian kernel: scikit-learn's `SVC`, which is LIBSVM.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    class_weight : "balanced", dict or None, default=None
+        What multiplies C for the rows of each class, by label; "balanced" is inversely proportional to their number.
+    max_iter : int, default=-1
+        Steps after which LIBSVM is stopped, in each problem of two classes; -1 for no limit.
+
+    Attributes
+    ----------
+    support_vectors_ : ndarray of shape (n_units_, n_features)
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of support vectors.
+    capped_ : float
+        Share of the problems of two classes that were stopped at `max_iter`, not solved.
+    n_features_in_ : int
+
+    References
+    ----------
+    Chang and Lin, LIBSVM: a library for support vector machines, ACM TIST 2(3), 2011.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        max_iter: int = -1,
+    ) -> None:
+        super().__init__(C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter)
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        ConvergenceWarning
+            If LIBSVM was stopped.
+        """
+        super().fit(X, y)
+        self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
+        if self.capped_ > 0:
+            count("capped")
+        return self
+
+    def _fit_kernel(self, K: Array, X: Array, y: NDArray[Any]) -> Self:
+        """Fit to rows whose kernel matrix is known: to the last bit what `fit` does."""
+        try:
+            self.kernel = "precomputed"
+            self.fit(K, y)
+        finally:
+            self.kernel = "rbf"
+        # From here on rows are what is looked at.
+        self.support_vectors_, self._gamma = X[self.support_], self.gamma
+        self.shape_fit_, self.n_features_in_ = X.shape, X.shape[1]
+        return self
+
+    @property
+    def n_units_(self) -> int:
+        """The number of support vectors."""
+        return len(self.support_)
+
+    @classmethod
+    def evaluate_grid(
+        cls,
+        X: Array,
+        y: NDArray[Any],
+        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        candidates: list[dict[str, Any]],
+        *,
+        outputs: str = "predict",
+        **fixed: Any,
+    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Evaluate a grid of parameters on folds from one matrix of distances and one kernel matrix a `gamma`.
+
+        That a fit was stopped is counted ("capped"), and no warning given.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        folds : list of (train, test)
+            Row numbers.
+        candidates : list of dict
+            Parameters of the constructor, any of them.
+        outputs : {"predict", "project"}, default="predict"
+        **fixed
+            The others.
+
+        Yields
+        ------
+        candidate, fold : int
+        predictions : ndarray
+            What `predict`, or `decision_function`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training
+            rows, returns for the test rows.
+
+        Notes
+        -----
+        Needs two matrices of 8 m^2 bytes for m rows in a training part, up to `SHARED_BYTES` each.
+        """
+        check_choice("outputs", outputs, OUTPUTS)
+        groups: dict[Any, list[int]] = {}
+        for i, candidate in enumerate(candidates):
+            groups.setdefault(cls(**fixed, **candidate).gamma, []).append(i)
+        for j, (train, test) in enumerate(folds):
+            rows, labels, probes = np.ascontiguousarray(X[train]), y[train], X[test]
+            held = 8 * len(rows) ** 2 <= SHARED_BYTES
+            distances = squared_distances(rows) if held else np.empty((0, 0))
+            work = np.empty_like(distances)
+            for gamma, members in groups.items():
+                shared = held and len(members) > 1 and isinstance(gamma, Real)
+                K = libsvm_kernel(rows, distances, float(gamma), work) if shared else work
+                for i in members:
+                    model = cls(**fixed, **candidates[i])
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore", ConvergenceWarning)
+                        _ = model._fit_kernel(K, rows, labels) if shared else model.fit(rows, labels)
+                    yield i, j, model.predict(probes) if outputs == "predict" else model.decision_function(probes)
