@@ -40,7 +40,8 @@ def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
     if figures is None:
         return start + _UNDECIDED
     value, others = figures
-    against = ", ".join(f"{column} {other:.4g}" for column, other in others.items())
+    other_metric = f"{claim.than_metric} of " if claim.than_metric else ""
+    against = ", ".join(f"{other_metric}{column} {other:.4g}" for column, other in others.items())
     return start + f"{_verdict(_holds(claim, value, others))}: {claim.metric} {value:.4g} against {against}"
 
 
@@ -49,6 +50,7 @@ def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolv
     decided = [_holds(claim, *figures) for figures in found if figures is not None]
     how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
     times = f"{claim.factor:g} times " if claim.factor != 1 else ""
+    times += f"{claim.than_metric} of " if claim.than_metric else ""
     against = f"{claim.metric} of {claim.model} {how} {times}{', '.join(_than(claim, '', resolved))}"
     start = f'claim "{claim.says}" (most data sets; {against}): '
     if not decided:
@@ -64,15 +66,17 @@ def _figures(
     claim: Claim, dataset: str, summary: pd.DataFrame, resolved: Resolved
 ) -> tuple[float, dict[str, float]] | None:
     """Return the figure that a claim is about and those that it is held against; None unless all are there."""
-    lines = summary[(summary["dataset"] == dataset) & (summary["metric"] == claim.metric)]
     # Of cells that a limit stopped or that have not run, what is left may be the easier folds.
-    whole = lines[lines["verdict"].isin(COMPLETE)]
-    means = whole.dropna(subset=["mean"]).set_index("model")["mean"]
+    whole = summary[(summary["dataset"] == dataset) & summary["verdict"].isin(COMPLETE)].dropna(subset=["mean"])
+    own, other = (
+        whole[whole["metric"] == metric].set_index("model")["mean"]
+        for metric in (claim.metric, claim.than_metric or claim.metric)
+    )
     than = _than(claim, dataset, resolved)
-    there = [column for column in than if column in means.index]
-    if claim.model not in means.index or not there or len(there) < len(than):
+    there = [column for column in than if column in other.index]
+    if claim.model not in own.index or not there or len(there) < len(than):
         return None
-    return float(means[claim.model]), {column: float(means[column]) for column in there}
+    return float(own[claim.model]), {column: float(other[column]) for column in there}
 
 
 def _than(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ import pandas as pd
 from elmbench.execution.store import Store, write_atomically
 from elmbench.execution.units import Row
 from elmbench.reporting.cells import write_frame
+from elmbench.reporting.layouts import size_of, value_columns
+from elmbench.reporting.rows import spelling
 from elmbench.reporting.summary import table_order
 from elmbench.specs.profiles import Resolved
 
 
-def write_figures(resolved: Resolved, rows: list[Row], store: Store, folder: Path) -> list[Path]:
-    """Draw the figures of a table's layout; return the PNG files.
+def write_figures(resolved: Resolved, rows: list[Row], cells: pd.DataFrame, store: Store, folder: Path) -> list[Path]:
+    """Draw the figures of a table's layout, with their data as `figure.csv`; return the PNG files.
 
     Parameters
     ----------
@@ -26,9 +29,15 @@ def write_figures(resolved: Resolved, rows: list[Row], store: Store, folder: Pat
     rows : list of Row
         Cells of the table; those of other than the default readings are left out, and of a model that was selected
         in several ways those of the table's own.
+    cells : DataFrame
+        The same, as `cells.csv` has them.
     store : Store
     folder : Path
     """
+    title = f"{resolved.file.spec.label}, profile {resolved.profile}"
+    if resolved.spec.layout == "curves":
+        curves = size_curves(cells, resolved)
+        return _write(curves, draw_size_curves, title, folder)
     if resolved.spec.layout != "precision-recall":
         return []
     order = table_order(resolved)
@@ -37,11 +46,14 @@ def write_figures(resolved: Resolved, rows: list[Row], store: Store, folder: Pat
     for row in sorted(rows, key=lambda row: order.select.index(row.select)):
         own.setdefault(row.model, row.select)
     curves = precision_recall(pooled_outputs([row for row in rows if row.select == own[row.model]], store))
+    return _write(curves, draw_precision_recall, title, folder)
+
+
+def _write(curves: pd.DataFrame, draw: Callable[[pd.DataFrame, str], bytes], title: str, folder: Path) -> list[Path]:
     if not len(curves):
         return []
     write_frame(curves, folder / "figure.csv")
-    title = f"{resolved.file.spec.label}, profile {resolved.profile}"
-    write_atomically(folder / "figure.png", draw_precision_recall(curves, title))
+    write_atomically(folder / "figure.png", draw(curves, title))
     return [folder / "figure.png"]
 
 
@@ -95,6 +107,61 @@ def draw_precision_recall(curves: pd.DataFrame, title: str) -> bytes:
     axes.set(xlabel="recall", ylabel="precision", title=title, xlim=(0, 1.01), ylim=(0, 1.02))
     axes.grid(alpha=0.3)
     axes.legend(loc="lower left")
+    return _png(figure)
+
+
+def _png(figure: Any) -> bytes:
     buffer = io.BytesIO()
+    # Without the version of the library, so that the same data give the same file.
     figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()
+
+
+def size_curves(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return the metric for each number of hidden nodes, on each data set.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `cells.csv` has them; those of other than the default readings are left out.
+    resolved : Resolved
+
+    Returns
+    -------
+    DataFrame
+        With the columns dataset (as the paper spells it), model, h, metric, mean, std (from fold to fold), n.
+    """
+    own = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
+    lines = []
+    for (dataset, model), group in own.groupby(["dataset", "model"], sort=False):
+        for measure in value_columns(resolved):
+            values = group[measure].astype(float).dropna()
+            if not len(values):
+                continue
+            std = float(values.std(ddof=1)) if len(values) > 1 else None
+            place = {"dataset": spelling(str(dataset), resolved), "model": model, "h": size_of(measure)}
+            figures = {"metric": measure.partition("@")[0], "mean": float(values.mean()), "std": std, "n": len(values)}
+            lines.append(place | figures)
+    return pd.DataFrame(lines)
+
+
+def draw_size_curves(curves: pd.DataFrame, title: str) -> bytes:
+    """Return the picture of a metric against the number of hidden nodes, a line a data set, as in the EEM paper."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.8), dpi=150, layout="constrained")
+    axes: Any = figure.add_subplot()
+    several = len(set(curves["model"])) > 1
+    groups = list(curves.groupby(["dataset", "model"], sort=False))
+    # The legend has the order in which the lines end, from the top.
+    groups.sort(key=lambda group: -group[1]["mean"].iloc[-1])
+    for i, ((dataset, model), curve) in enumerate(groups):
+        label = f"{dataset}, {model}" if several else str(dataset)
+        style = ("-", "--", "-.")[i // 10 % 3]
+        axes.plot(curve["h"], curve["mean"], style, color=f"C{i % 10}", linewidth=1.4, label=label)
+    metric = {"gmean": "G-mean"}.get(curves["metric"].iloc[0], curves["metric"].iloc[0])
+    axes.set(xlabel="hidden nodes h", ylabel=f"{metric}, mean over test folds", title=title)
+    axes.set_xlim(0, curves["h"].max())
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside right upper", fontsize="small")
+    return _png(figure)

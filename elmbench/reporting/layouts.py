@@ -14,9 +14,32 @@ from elmbench.specs.registry import find_model
 COUNTS = ("tn", "fp", "fn", "tp")
 FACTS = ("features", "instances", "classes", "negatives", "positives")
 #: Everything that is measured; what else a table may show are hyperparameters.
-MEASURED = frozenset((*CLASSIFICATION, *REGRESSION, *FACTS, "fit_seconds", "n_units"))
+MEASURED = frozenset((*CLASSIFICATION, *REGRESSION, *FACTS, "fit_seconds", "n_units", "spearman"))
 #: Times and sizes: shown, never judged.
 UNJUDGED = ("fit_seconds", "n_units")
+
+
+#: Layouts that show one thing for each number of hidden nodes.
+SWEEPS = ("spearman", "curves")
+
+
+def _by_size(resolved: Resolved) -> list[str]:
+    """Return what is measured for each number of hidden nodes, such as `gmean@h=50`."""
+    what = "spearman" if resolved.spec.layout == "spearman" else resolved.spec.protocol.metric_for("classification")
+    return [f"{what}@h={size}" for size in resolved.spec.grids["n_hidden"].expand()]
+
+
+def size_of(measure: str) -> int:
+    """Return the number of hidden nodes that a measure such as `gmean@h=50` is for."""
+    return int(measure.rpartition("=")[2])
+
+
+def in_table(measure: str, resolved: Resolved) -> bool:
+    """Tell whether a table has a row for a measure: of a curve the first point and those at fifths of its length."""
+    if resolved.spec.layout != "curves":
+        return True
+    sizes = [size_of(other) for other in _by_size(resolved)]
+    return size_of(measure) == sizes[0] or 5 * size_of(measure) % sizes[-1] == 0
 
 
 def tasks(resolved: Resolved) -> set[str]:
@@ -29,6 +52,8 @@ def value_columns(resolved: Resolved) -> list[str]:
     """Return the columns of `cells.csv` that hold a table's measured values."""
     if resolved.spec.layout == "datasets":
         return list(FACTS)
+    if resolved.spec.layout in SWEEPS:
+        return _by_size(resolved)
     found = tasks(resolved)
     columns = list(CLASSIFICATION) if "classification" in found else []
     return columns + (list(REGRESSION) if "regression" in found else [])
@@ -47,6 +72,8 @@ def measures(resolved: Resolved, dataset: str, column: str) -> list[str]:
         followed = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
         own = [f for f in FACTS if task == "classification" or f in ("features", "instances")]
         return [f for f in own if f not in followed - printed]
+    if layout in SWEEPS:
+        return _by_size(resolved)
     if layout == "confusion":
         return list(COUNTS)
     if layout == "parameters":

@@ -66,7 +66,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     write_frame(results.summary, folder / "summary.csv")
     if len(gains := optimism(cells, resolved)):
         write_frame(gains, folder / "optimism.csv")
-    figures = write_figures(resolved, rows, store, folder)
+    figures = write_figures(resolved, rows, cells, store, folder)
     picture = figures[0].name if figures else None
     write_atomically(folder / "table.md", markdown(results.table, commands, picture))
     record = _provenance(resolved, rows, store, commands)

@@ -110,7 +110,7 @@ def _measured(line: dict[Any, Any], paper: PublishedValue | None, cells: pd.Data
         if verdict == "timeout":
             return _limit_reached(line, cells, resolved)
         return _SHOWN.get(verdict, verdict)
-    if line["metric"] not in MEASURED:
+    if line["metric"].partition("@")[0] not in MEASURED:
         return three_figures(mean) + (f" ± {three_figures(std)}" if std is not None else "")
     places = _places(line["metric"], paper)
     text = fixed(mean, places) + (f" ± {fixed(std, places)}" if std is not None else "")

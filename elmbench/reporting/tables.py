@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.reporting.claims import check_claims
+from elmbench.reporting.layouts import in_table
 from elmbench.reporting.notes import endings, meant, remarks
 from elmbench.reporting.optimism import GAINS, optimism, optimism_note
 from elmbench.reporting.rows import plain_rows, timed_rows
@@ -32,6 +33,13 @@ _COLUMNS = {
     "precision-recall": _TIMED,
     "times": ("dataset", "model", *_TIMES, "value"),
     "datasets": ("dataset", "measure", "value", "published", "verdict"),
+    "spearman": ("dataset", "measure", "value", "published", "verdict"),
+}
+#: What layouts show in which no hyperparameters are chosen.
+_WHAT = {
+    "datasets": "the data that were loaded",
+    "spearman": "rank correlation of D_CS and its leading term over random projections and operators",
+    "curves": "each number of hidden nodes on the outer test folds; none is chosen",
 }
 #: Columns that there is no room for on a terminal, beside those that say whether a figure came out.
 _WIDE_ONLY = ("ratio", "published_ratio")
@@ -106,7 +114,8 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             own_gains = gains[gains["reading"] == reading] if select == "oracle" else gains[:0]
             rows = timed_rows(group, cells, published, own_gains, resolved)
         else:
-            rows = plain_rows(group, cells, published, resolved)
+            shown = [in_table(str(metric), resolved) for metric in group["metric"]]
+            rows = plain_rows(group[shown], cells, published, resolved)
         sections.append(Section(_heading(str(select), str(reading), resolved), tuple(rows)))
     file = resolved.file
     own = [m for m in resolved.spec.protocol.metrics if m in set(summary["metric"]) and m != "fit_seconds"]
@@ -114,7 +123,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         "dataset": "data set",
         "model": "model",
         "measure": "measure",
-        "value": " / ".join(own) if timed else "found" if resolved.spec.layout == "datasets" else "mean",
+        "value": " / ".join(own) if timed else "found" if "model" not in columns else "mean",
         "published": "published",
         "verdict": "verdict",
         "optimism": "optimism",
@@ -139,10 +148,8 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
 
 
 def _heading(select: str, reading: str, resolved: Resolved) -> str:
-    if resolved.spec.layout == "datasets":
-        return "the data that were loaded"
     how = _BLIND.get(resolved.spec.protocol.criterion, HOW[select]) if select == "nested" else HOW[select]
-    heading = f"{select}: {how}" + (f"; reading {reading}" if reading else "")
+    heading = _WHAT.get(resolved.spec.layout, f"{select}: {how}") + (f"; reading {reading}" if reading else "")
     if "carry-over=folds" in reading:
         heading += " (LEAKING: test rows were learnt in earlier folds)"
     return heading

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
@@ -14,7 +14,9 @@ from elmbench.specs.papers import Spec
 
 Selection = Literal["nested", "oracle", "published"]
 Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
-Layout = Literal["metrics", "times", "parameters", "confusion", "datasets", "precision-recall"]
+#: A metric of a network of one size, as layout `curves` has it.
+OfSize = Annotated[str, Field(pattern=r"^[a-z]+@h=[0-9]+$")]
+Layout = Literal["metrics", "times", "parameters", "confusion", "datasets", "precision-recall", "curves", "spearman"]
 #: What may be asked for: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
 #: What a claim on the greater part of the data sets has in place of one.
@@ -119,17 +121,18 @@ class Published(Spec):
 class Claim(Spec):
     """A sentence of the paper about a table, and what of the results would bear it out.
 
-    `metric` of `model` lies `is` (above, below or close) `factor` times that of every column of `than` (or of all
-    `others`); close means at most `within` apart. On data set `most` it is held against all of the table's, and
-    stands where it is true of more than half of those that were run.
+    `metric` of `model` lies `is` (above, below or close) `factor` times that (or `than-metric`) of every column of
+    `than`, or of all `others`; close means at most `within` apart. On data set `most` it is held against all of the
+    table's, and stands where it is true of more than half of those that were run.
     """
 
     says: str
     dataset: str
-    metric: Metric
+    metric: Metric | OfSize
     model: str
     relation: Literal["above", "below", "close"] = Field(alias="is")
     than: tuple[str, ...] | Literal["others"]
+    than_metric: Metric | OfSize | None = None
     factor: float = 1.0
     within: float = 0.0
 
@@ -169,8 +172,9 @@ class Experiment(Spec):
     protocol: Protocol
     grids: dict[str, Grid] = Field(default_factory=dict)
     models: dict[str, Model] = Field(default_factory=dict)
-    #: What is shown: a metric, times of fits, chosen hyperparameters, confusion counts, facts of the data, or
-    #: precision-recall curves.
+    #: What is shown: a metric, times of fits, chosen hyperparameters, confusion counts, facts of the data,
+    #: precision-recall curves, a metric over the values of one hyperparameter, or rank correlations of a divergence
+    #: and its leading term.
     layout: Layout = "metrics"
     readings: tuple[str, ...] = ()
     published: Published | None = None

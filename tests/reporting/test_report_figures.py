@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from made_cells import cell, frame
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.execution.store import Store
 from elmbench.execution.units import Row
-from elmbench.reporting.figures import draw_precision_recall, precision_recall, write_figures
+from elmbench.reporting.figures import draw_precision_recall, draw_size_curves, precision_recall, write_figures
 from elmbench.specs.profiles import Resolved
 
 Scores = tuple[np.ndarray, np.ndarray]
+#: Curves of precision are drawn from what the store keeps.
+NO_CELLS = pd.DataFrame()
 
 
 def scores(seed: int, n: int = 40) -> Scores:
@@ -38,7 +42,7 @@ def put(store: Store, model: str, fold: int, found: Scores, select: str = "neste
 @pytest.fixture
 def figure(toy: Callable[..., Resolved], tmp_path: Path) -> Callable[[list[Row], Store], pd.DataFrame]:
     def draw(rows: list[Row], store: Store) -> pd.DataFrame:
-        (png,) = write_figures(toy(layout="precision-recall"), rows, store, tmp_path / "f")
+        (png,) = write_figures(toy(layout="precision-recall"), rows, NO_CELLS, store, tmp_path / "f")
         assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         return pd.read_csv(png.with_suffix(".csv"))
 
@@ -87,8 +91,8 @@ def test_other_readings_and_selections_are_not_mixed_in(
 def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved], tmp_path: Path) -> None:
     store = Store(tmp_path)
     row = put(store, "ELM", 0, scores(0), status="timeout")
-    assert write_figures(toy(layout="precision-recall"), [row], store, tmp_path / "f") == []
-    assert write_figures(toy(), [put(store, "ELM", 0, scores(0))], store, tmp_path / "f") == []
+    assert write_figures(toy(layout="precision-recall"), [row], NO_CELLS, store, tmp_path / "f") == []
+    assert write_figures(toy(), [put(store, "ELM", 0, scores(0))], NO_CELLS, store, tmp_path / "f") == []
     assert not (tmp_path / "f").exists()
 
 
@@ -106,3 +110,53 @@ def test_every_model_is_drawn_and_the_picture_is_the_same_again(monkeypatch: pyt
     assert drawn[0] == f"m0 (average precision {area:.3f})"
     again = draw_precision_recall(pd.read_csv(StringIO(curves.to_csv(index=False))), "Fig. 3")
     assert picture == again
+
+
+CURVES = {
+    "layout": "curves", "datasets": ["wdbc", "heart"], "grids": {"n_hidden": [5, 10]},
+    "models": {"ELM": {"model": "elm", "search": ["n_hidden"]}},
+}  # fmt: skip
+
+
+def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9,,\n", **CURVES)
+    lines = [cell(fold=f, **{"mcc@h=5": v, "mcc@h=10": 0.9}) for f, v in enumerate((0.5, 0.7))]
+    lines += [cell(fold=0, dataset="heart", **{"mcc@h=5": 0.1, "mcc@h=10": 0.2})]
+    lines += [cell(fold=1, dataset="heart", status="failed", reason="no")]
+    lines += [cell(fold=0, reading="order=stored", **{"mcc@h=5": 0.0, "mcc@h=10": 0.0})]
+    (png,) = write_figures(resolved, [], frame(resolved, lines), Store(tmp_path), tmp_path / "f")
+    assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    found = pd.read_csv(png.with_suffix(".csv"))
+    assert found[["dataset", "h", "n"]].to_numpy().tolist() == [
+        ["WDBC", 5, 2], ["WDBC", 10, 2], ["heart", 5, 1], ["heart", 10, 1],
+    ]  # fmt: skip
+    np.testing.assert_allclose(found["mean"], [0.6, 0.9, 0.1, 0.2])
+    np.testing.assert_allclose(found["std"][:2], [0.02**0.5, 0], atol=1e-12)
+    assert set(found["metric"]) == {"mcc"}
+
+
+def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.axes import Axes
+
+    drawn: list[tuple[str, tuple[str, str]]] = []
+    plot = Axes.plot
+
+    def note(self: Axes, *words: Any, **keys: Any) -> Any:
+        drawn.append((keys["label"], (words[2], keys["color"])))
+        return plot(self, *words, **keys)
+
+    monkeypatch.setattr(Axes, "plot", note)
+    points = [(f"d{i:02}", h, (i * 7 % 12) / 12) for i in range(12) for h in (5, 10)]
+    curves = pd.DataFrame(points, columns=["dataset", "h", "mean"]).assign(model="EEM-RBF", metric="gmean")
+    picture = draw_size_curves(curves, "Fig. 3")
+    ends = curves[curves["h"] == 10].sort_values("mean", ascending=False)
+    assert [label for label, _ in drawn] == ends["dataset"].tolist()
+    assert len({style for _, style in drawn}) == 12
+    assert picture == draw_size_curves(curves, "Fig. 3")
+
+
+def test_no_curves_where_nothing_has_ended(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+    resolved = toy(**CURVES)
+    lines = [cell(status="timeout", reason="> 5 s")]
+    assert write_figures(resolved, [], frame(resolved, lines), Store(tmp_path), tmp_path / "f") == []
+    assert not (tmp_path / "f").exists()
