@@ -110,20 +110,22 @@ class _KELM(BaseEstimator):
 
         Notes
         -----
-        Needs 8 (n^2 + m^2) bytes and little more for n rows, m of them in the largest training part.
+        Needs 8 (n^2 + m^2) bytes and little more for n rows, m of them in the largest training part; of few rows the
+        distances are kept too, see `kernel_ladder`.
         """
         groups: dict[str, dict[float, list[tuple[int, float]]]] = {}
         for i, candidate in enumerate(candidates):
             kernel, gamma, ridge = cls(**fixed, **candidate)._checked()
             groups.setdefault(kernel, {}).setdefault(gamma, []).append((i, ridge))
         parts = Parts(folds)
+        coded = [cls._coded(y[part.rows]) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for kernel, gammas in groups.items():
             for gamma, omega in kernel_ladder(X[parts.order], list(gammas), kernel):
                 members = [i for i, _ in gammas[gamma]]
                 ridges = np.array([ridge for _, ridge in gammas[gamma]])
                 for j, part in enumerate(parts.folds):
-                    T, decoded = cls._coded(y[part.rows])
+                    T, decoded = coded[j]
                     for i, outputs in zip(members, _fold_outputs(cls, omega, part, T, ridges, room), strict=True):
                         if outputs is None:
                             train, test = folds[j]
@@ -157,7 +159,7 @@ def _fold_outputs(
     Z = solve_shifted(part.square(omega, work), T, ridges, work)
     if Z is None:
         return [None] * len(ridges)
-    product = part.product(omega, np.hstack([Z, np.ones((n, 1))]))
+    product = part.product(omega, np.hstack([Z, np.ones((n, 1), order="F")]))
     test, mass = product[part.test, :-1], product[part.test, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)
     lengths = np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)

@@ -103,6 +103,10 @@ SQUARINGS = 3
 """How often in a row a Gaussian kernel may be squared instead of computed anew, see `kernel_ladder`."""
 
 
+DISTANCES_UP_TO = 2048
+"""Rows up to which the distances are kept to compute a kernel anew from: 32 MB."""
+
+
 def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterator[tuple[float, Array]]:
     """Yield the kernel matrix of the rows of `X` for every gamma, from the smallest to the largest.
 
@@ -125,13 +129,20 @@ def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterato
         Exactly symmetric. Overwritten by the next one, so valid until that is asked for, and not to be changed.
     """
     matrix = np.empty((len(X), len(X)), order="F")
+    ascending = sorted(set(gammas))
+    kept = len(X) <= DISTANCES_UP_TO and len(ascending) > 1 + SQUARINGS
+    distances = squared_distances(X, out=np.empty_like(matrix)) if kept else None
     last, squarings = 0.0, 0
-    for gamma in sorted(set(gammas)):
+    for gamma in ascending:
         if kernel == "rbf" and gamma == 2 * last and squarings < SQUARINGS:
             np.multiply(matrix, matrix, out=matrix)
             squarings += 1
         else:
-            kernel_matrix(X, gamma=gamma, kernel=kernel, out=matrix)
+            if distances is None:
+                kernel_matrix(X, gamma=gamma, kernel=kernel, out=matrix)
+            else:
+                np.copyto(matrix, distances)
+                KERNELS[kernel](matrix, gamma)
             squarings = 0
         last = gamma
         yield gamma, matrix

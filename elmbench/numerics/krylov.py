@@ -95,7 +95,7 @@ class Lanczos:
             self._diagonal.append(slope + float(again[-1]))
             self.steps += 1
             pivot = self._diagonal[-1] + ridge - below * (below / pivot)
-            below = float(np.linalg.norm(w))
+            below = math.sqrt(float(w @ w))
             if not (pivot > 0 and math.isfinite(below)):
                 return
             logs.append(logs[-1] + math.log(max(below, 1e-300) / pivot))

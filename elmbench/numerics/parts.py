@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.numerics.lapack import call, leading_dimension
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -54,9 +56,15 @@ class Part:
 
     def product(self, K: Array, Z: Array) -> Array:
         """Return the product of all rows of K with Z, of shape (n_train, m), which has the order of `rows`."""
-        total = np.zeros((len(K), Z.shape[1]), order="F")
-        for own, place in self._runs:
-            total += K[:, place] @ Z[own]
+        Z = np.asfortranarray(Z)
+        total = np.empty((len(K), Z.shape[1]), order="F")
+        sizes = len(K), Z.shape[1]
+        for i, (own, place) in enumerate(self._runs):
+            columns, rows = K[:, place], Z[own]
+            call(
+                "dgemm", "N", "N", *sizes, len(rows), 1.0, columns, leading_dimension(columns),
+                rows, leading_dimension(rows), float(i > 0), total, leading_dimension(total),
+            )  # fmt: skip
         return total
 
 

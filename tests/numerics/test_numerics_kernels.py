@@ -81,25 +81,28 @@ def test_allocates_no_second_matrix(symmetric):
     d=st.integers(1, 6),
     seed=st.integers(0, 2**31 - 1),
     exponents=st.lists(st.integers(-8, 13), min_size=1, max_size=22),
+    kept=st.sampled_from([0, 2048]),
 )
-def test_ladder(n, d, seed, exponents):
+def test_ladder(n, d, seed, exponents, kept):
     """Each gamma once, from the smallest; entries to 2e-15 relative of a kernel that is computed for itself."""
     X = np.random.RandomState(seed).rand(n, d)
     seen = []
-    for gamma, found in kernel_ladder(X, [2.0**e for e in exponents]):
-        seen.append(gamma)
-        np.testing.assert_allclose(found, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300)
-        np.testing.assert_array_equal(found, found.T)
-        assert (np.diag(found) == 1.0).all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "DISTANCES_UP_TO", kept)
+        for gamma, found in kernel_ladder(X, [2.0**e for e in exponents]):
+            seen.append(gamma)
+            np.testing.assert_allclose(found, kernel_matrix(X, gamma=gamma), rtol=2e-15, atol=1e-300)
+            np.testing.assert_array_equal(found, found.T)
+            assert (np.diag(found) == 1.0).all()
     assert seen == sorted({2.0**e for e in exponents})
 
 
-def test_ladder_computes_anew_where_it_cannot_square(monkeypatch):
+@pytest.mark.parametrize("kept", [True, False])
+def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
     anew = []
-    original = kernels.kernel_matrix
-    monkeypatch.setattr(
-        kernels, "kernel_matrix", lambda X, **given: anew.append(given["gamma"]) or original(X, **given)
-    )
+    original = kernels.KERNELS["rbf"]
+    monkeypatch.setitem(kernels.KERNELS, "rbf", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma))
+    monkeypatch.setattr(kernels, "DISTANCES_UP_TO", 5 if kept else 4)
     X = np.random.RandomState(0).rand(5, 2)
     for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
         pass
