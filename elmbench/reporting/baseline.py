@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
+from elmbench.reporting.capped import CAPPED
 from elmbench.reporting.cells import PLACE, TIMES, read_cells, write_frame
 from elmbench.reporting.layouts import COUNTS
 
@@ -140,7 +141,8 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
         return found
     if not np.isnan(_real(old, "mcc")):
         return found + _compare_counts(place, old, new)
-    metrics = [name for name in old if name not in (*PLACE, "n_units", "n_test", "condition", "params", "status")]
+    others = (*PLACE, "n_units", "n_test", "condition", "params", "status", *CAPPED)
+    metrics = [name for name in old if name not in others]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
         found.append(Difference(place, "params", old["params"], new["params"], "equal"))
     for metric in metrics:

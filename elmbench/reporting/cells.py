@@ -13,6 +13,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store, write_atomically
 from elmbench.execution.units import Row
+from elmbench.reporting.capped import CAPPED, CappedFits
 from elmbench.reporting.layouts import COUNTS, FACTS
 
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
@@ -38,15 +39,17 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
     Returns
     -------
     DataFrame
-        With the columns of `cells.csv`.
+        With the columns of `cells.csv`; the columns `CAPPED` only where a model may be stopped.
     """
     lines = []
+    fits = CappedFits(store)
     for row in rows:
         if row.unavailable:
             lines.append(_line(row, {"status": "unavailable", "reason": row.unavailable}))
-        elif (result := store.result(row.key)) is not None:
-            lines.append(_line(row, result))
+        elif (record := store.get(row.key)) is not None:
+            lines.append(_line(row, record["result"]) | fits.of(record))
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
+    columns += CAPPED if any("capped" in line for line in lines) else ()
     frame = pd.DataFrame(lines, columns=columns)
     frame = frame.astype({name: "Int64" for name in _WHOLE if name in columns})
     keys = [order.key(line) for line in lines]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from elmbench.reporting.capped import capped_notes
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.layouts import in_table
 from elmbench.reporting.notes import endings, meant, remarks
@@ -74,8 +75,8 @@ class Table:
     sections : tuple of Section
         Default readings and the table's own selection first.
     notes : tuple of str
-        What the paper claims and whether it holds; how optimistic its selection is; what ended otherwise than ok and
-        why; remarks on published figures.
+        What the paper claims and whether it holds; how optimistic its selection is; which fits were stopped; what
+        ended otherwise than ok and why; remarks on published figures.
     """
 
     title: str
@@ -140,6 +141,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         notes=(
             *check_claims(summary, resolved),
             *optimism_note(gains),
+            *capped_notes(cells),
             *endings(cells),
             *remarks(published, set(cells["dataset"])),
             *meant(resolved),

@@ -9,6 +9,7 @@ from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.profiles import resolve
 from elmbench.specs.published import DATA
+from elmbench.specs.registry import find_model, parameter_names
 
 #: Tables of a G-mean or a time for each data set and model.
 GRIDS = ("table4", "table5", "table6", "table7", "table8", "table9", "table10")
@@ -71,3 +72,11 @@ def test_readings_change_what_they_say() -> None:
     assert changed("table9", "dcs", "as-printed").protocol.dcs == "as-printed"
     # A kernel density estimate has no formula to be printed wrong.
     assert "dcs" not in find_experiment("eem/table10").spec.readings
+
+
+@pytest.mark.parametrize("table", GRIDS)
+def test_what_a_column_fixes_and_searches_is_known_to_its_model(table: str) -> None:
+    spec = find_experiment(f"eem/{table}").spec
+    for model in spec.models.values():
+        known = parameter_names(find_model(model.model).factory("classification"))
+        assert known is None or {*model.search, *model.params} <= set(known)

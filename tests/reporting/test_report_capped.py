@@ -1,0 +1,98 @@
+"""Fits that were stopped at `max_iter`: counted from the store, written as columns, said below the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from made_cells import folds, table_of
+
+from elmbench.execution.store import Store
+from elmbench.execution.units import Row
+from elmbench.reporting.capped import CAPPED, CappedFits, capped_notes
+from elmbench.reporting.cells import cells_frame
+from elmbench.reporting.summary import table_order
+from elmbench.specs.profiles import Resolved
+
+Toy = Callable[..., Resolved]
+GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
+OK = {"status": "ok", "reason": ""}
+
+
+def put(store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any) -> str:
+    store.put(key, unit, OK | ({"solvers": {"capped": capped}} if capped else {}) | result, "e")
+    return key
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path)
+    grids = [put(store, f"g{i}", {"kind": "grid", "grid": GRID}, capped) for i, capped in enumerate((3, 0, 6))]
+    put(store, "choice", {"kind": "choice", "grid": GRID, "evaluated": grids, "given": None})
+    put(store, "search", {"kind": "search", "grid": GRID, "inner": {"folds": 3}, "given": None}, 9)
+    put(store, "divergence", {"kind": "divergence", "grid": GRID, "given": None}, 1)
+    put(store, "by-dcs", {"kind": "choice", "grid": GRID, "evaluated": ["divergence"], "given": None})
+    return store
+
+
+def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> dict[str, Any]:
+    params = {} if max_iter is None else {"max_iter": max_iter}
+    return {"unit": {"kind": "cell", "params": params, "chosen": chosen}, "result": OK | result}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "share"), [("choice", 9 / 18), ("search", 9 / 18), ("by-dcs", 1 / 6), ("g0", 3 / 6), ("g1", 0)]
+)
+def test_the_share_is_of_all_fits_of_the_search(store: Store, chosen: str, share: float) -> None:
+    assert CappedFits(store).of(cell_of(chosen)) == {"capped": 0.0, "search_capped": share}
+
+
+def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
+    put(store, "second", {"kind": "search", "grid": {"C": [1]}, "inner": {"folds": 2}, "given": "search"}, 2)
+    assert CappedFits(store).of(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 2)
+
+
+def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
+    fits = CappedFits(store)
+    assert fits.of(cell_of(None, solvers={"capped": 1})) == {"capped": 1.0}
+    assert fits.of(cell_of("search", None)) == {}
+    assert fits.of(cell_of("search", -1)) == {}
+    assert fits.of(cell_of("search", status="timeout")) == {}
+
+
+def test_columns_are_there_only_where_a_model_may_be_stopped(store: Store, toy: Toy) -> None:
+    def frame(*keys: str) -> pd.DataFrame:
+        rows = [Row("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
+        return cells_frame(rows, store, ["mcc"], table_order(toy()))
+
+    put(store, "svm", cell_of("search")["unit"], 1)
+    put(store, "elm", cell_of("search", None)["unit"])
+    assert not set(CAPPED) & set(frame("elm").columns)
+    both = frame("elm", "svm").set_index("model")
+    assert both.loc["svm", list(CAPPED)].tolist() == [1.0, 0.5]
+    assert both.loc["elm", list(CAPPED)].isna().all()
+
+
+def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> None:
+    cells = pd.DataFrame(
+        [
+            *folds("SVM", 1, 1, capped=0.0, search_capped=0.1),
+            *folds("SVM", 1, 1, capped=1.0, search_capped=0.3, dataset="heart"),
+            *folds("SVM", 1, 1, capped=0.0, search_capped=0.2, select="oracle"),
+            *folds("SVM", 1, 1, capped=1.0, search_capped=1.0, reading="order=stored"),
+            *folds("other", 1, 1, capped=0.0, search_capped=0.0),
+            *folds("ELM", 1, 1),
+        ]
+    )
+    stopped = "of the fits shown were stopped at max_iter before they had converged"
+    assert capped_notes(cells) == [
+        f"SVM, nested: 50% {stopped}, 20% of those of the searches (most on heart: 30%)",
+        f"SVM, oracle: 0% {stopped}, 20% of those of the searches (most on wdbc: 20%)",
+    ]
+    alone = cells.drop(columns="search_capped").assign(search_capped=float("nan"))
+    assert capped_notes(alone) == [f"SVM, nested: 50% {stopped}"]
+    assert capped_notes(cells.drop(columns=list(CAPPED))) == []
+    assert table_of(toy(), folds("ELM", 1, 1)).notes == ()
