@@ -17,9 +17,17 @@ from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits,
 
 from elmbench.models import SVMClassifier, svm
 from elmbench.numerics.counters import counted
+from elmbench.numerics.libsvm_kernel import libsvm_kernel
 
 FACTORS = st.integers(-1, 10).map(lambda e: 10.0**e)
+pytestmark = pytest.mark.usefixtures("_share_early")
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def _share_early(monkeypatch):
+    """One value of C is enough for a kernel matrix."""
+    monkeypatch.setattr(svm, "SHARED_FROM", 1)
 
 
 @parametrize_with_checks([SVMClassifier(), SVMClassifier(class_weight="balanced", max_iter=1000)])
@@ -128,6 +136,17 @@ def test_whole_grid_of_the_paper(kind, limit, monkeypatch):
     candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in range(-10, 1) for c in range(-1, 11)]
     fixed = {"class_weight": "balanced", "max_iter": 500}
     assert_projections_equal_fits(SVMClassifier, X, y, folds, candidates, **fixed)
+
+
+@pytest.mark.parametrize(("n_values", "matrices"), [(3, 0), (4, 2)])
+def test_a_few_values_of_C_do_not_pay_for_a_kernel_matrix(n_values, matrices, monkeypatch):
+    monkeypatch.undo()
+    made = []
+    monkeypatch.setattr(svm, "libsvm_kernel", lambda *given: made.append(1) or libsvm_kernel(*given))
+    X, y, folds = a_problem(40, 3, 0, "binary", False, 1)
+    candidates = [{"C": 2.0**c, "gamma": gamma} for c in range(n_values) for gamma in (1.0, 2.0)]
+    assert_grid_equals_fits(SVMClassifier, X, y, folds, candidates)
+    assert len(made) == matrices
 
 
 def test_one_class_cannot_be_learnt():
