@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results test lint types check baseline lock clean help
+.PHONY: reproduce results bench test lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -34,15 +34,24 @@ results: $(VENV)/.runtime ## Make the committed results anew; ELMBENCH_DATA_DIR 
 	    --reading mg-noise=$$noise --jobs $(JOBS) || exit 1; done
 	$(BIN)/elmbench report
 
+bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others, half an hour; ROWS="elm-wdbc ..." for some.
+	$(THREADS) $(BIN)/python -m benchmarks $(ROWS)
+
+# Other packages of the kind, apart from .venv; where they do not install, their rows of the benchmark say so.
+.bench-packages/.installed: benchmarks/requirements.lock | $(VENV)/.runtime
+	rm -rf $(@D) && mkdir $(@D)
+	$(PIP) --no-deps --require-hashes --target $(@D) -r $< || echo "other ELM packages do not install here"
+	@touch $@
+
 test: $(VENV)/.dev ## Run the tests.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(VENV)/.dev ## Check style and formatting.
-	$(BIN)/ruff check elmbench tests
-	$(BIN)/ruff format --check elmbench tests
+	$(BIN)/ruff check elmbench tests benchmarks
+	$(BIN)/ruff format --check elmbench tests benchmarks
 
 types: $(VENV)/.dev ## Check types.
-	$(BIN)/mypy elmbench
+	$(BIN)/mypy elmbench benchmarks
 
 check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with the baselines.
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -57,9 +66,13 @@ lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
 	  --python-version 3.11 --custom-compile-command "make lock" \
 	  --group pyproject.toml:dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+	  --python-version 3.11 --custom-compile-command "make lock" \
+	  $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+	  --group pyproject.toml:bench -c requirements.lock -o benchmarks/requirements.lock
 
 clean: ## Remove the environment and caches; results stay.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .bench-packages .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v < (3, 14) or sys.exit( \

@@ -1,0 +1,116 @@
+"""Timing of two sides in turn."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+LONG_ROUND = 30.0
+"""Seconds of a round, both sides together, from which a row is measured twice instead of five times."""
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """What a piece of work took.
+
+    Attributes
+    ----------
+    cpu : float
+        Of this process and of those that it started and has waited for; user and system.
+    wall : float
+    """
+
+    cpu: float
+    wall: float
+
+    def __add__(self, other: Seconds) -> Seconds:
+        return Seconds(self.cpu + other.cpu, self.wall + other.wall)
+
+    def __mul__(self, factor: float) -> Seconds:
+        return Seconds(self.cpu * factor, self.wall * factor)
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this process and of its ended children so far."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def timed(work: Callable[[], Any]) -> tuple[Seconds, Any]:
+    """Return what `work()` takes, and what it returns."""
+    gc.collect()
+    wall, cpu = time.perf_counter(), cpu_seconds()
+    found = work()
+    return Seconds(cpu_seconds() - cpu, time.perf_counter() - wall), found
+
+
+@dataclass
+class Measurement:
+    """The rounds of a row.
+
+    Attributes
+    ----------
+    ours, theirs : list of Seconds
+        One a round.
+    scale : float
+        What the other side took stands for so many times as much.
+    our_result, their_result : object
+        What the first round returned.
+    """
+
+    scale: float = 1.0
+    ours: list[Seconds] = field(default_factory=list)
+    theirs: list[Seconds] = field(default_factory=list)
+    our_result: Any = None
+    their_result: Any = None
+
+    @property
+    def ratios(self) -> list[float]:
+        """The other side's processor time over ours, a round each: neighbours in time, so a slow minute cancels."""
+        return [self.scale * b.cpu / a.cpu for a, b in zip(self.ours, self.theirs, strict=True)]
+
+
+def rounds_for(first: float) -> int:
+    """Return how many rounds a row is measured for.
+
+    Parameters
+    ----------
+    first : float
+        Wall seconds of the first round, both sides together.
+    """
+    return 2 if first > LONG_ROUND else 5
+
+
+def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Measurement:
+    """Measure two sides one after the other, again and again.
+
+    Parameters
+    ----------
+    ours, theirs : callable
+        Without arguments; called once a round each, `theirs` first.
+    scale : float, default=1.0
+        What `theirs` does stands for so many times as much.
+    """
+    found = Measurement(scale)
+    while not found.ours or len(found.ours) < rounds_for(found.ours[0].wall + found.theirs[0].wall):
+        seconds, result = timed(theirs)
+        found.theirs.append(seconds)
+        if found.their_result is None:
+            found.their_result = result
+        del result
+        seconds, result = timed(ours)
+        found.ours.append(seconds)
+        if found.our_result is None:
+            found.our_result = result
+        del result
+    return found
+
+
+def median_seconds(rounds: list[Seconds]) -> Seconds:
+    """Return the median processor time and the median wall time."""
+    return Seconds(statistics.median(s.cpu for s in rounds), statistics.median(s.wall for s in rounds))

@@ -1,0 +1,134 @@
+"""Peak memory of fits and searches, each in a process of its own: `python -m benchmarks.memory WORK ROWS`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Measurement, Seconds
+from benchmarks.problems import mackey_glass, series
+from benchmarks.row import Result, Row
+from benchmarks.searches import POWERS
+from benchmarks.sides import kernel_ridge, search_of
+from elmbench.models import ELMRegressor, KELMRegressor
+from elmbench.specs.grids import candidates
+
+L = 1000
+_NO_RECORD = "this system keeps no record of a process's peak in /proc"
+_FEW: dict[str, list[Any]] = {"gamma": [0.25, 4.0], "C": POWERS[::7]}
+
+
+def resident_bytes(what: str) -> int:
+    """Return the memory that this process holds ("VmRSS"), or the most that it has held ("VmHWM").
+
+    `getrusage` would count what the process that started this one has held.
+    """
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split(f"{what}:")[1].split()[0])
+
+
+def _kernel_fit(rows: int) -> None:
+    KELMRegressor(32.0, 1.0).fit(*series(rows))
+
+
+def _node_fit(rows: int) -> None:
+    ELMRegressor(min(L, rows // 2), 32.0, random_state=0).fit(*series(rows))
+
+
+def _kernel_search(rows: int) -> None:
+    search_of("k-elm")(mackey_glass(rows), candidates(_FEW))
+
+
+def _kernel_search_elsewhere(rows: int) -> None:
+    kernel_ridge(mackey_glass(rows), candidates(_FEW)[:2])
+
+
+WORK: dict[str, Callable[[int], None]] = {
+    "k-elm": _kernel_fit,
+    "elm": _node_fit,
+    "k-elm-search": _kernel_search,
+    "kernel-ridge-search": _kernel_search_elsewhere,
+}
+
+
+def growth(work: str, rows: int) -> tuple[int, Seconds]:
+    """Return by how many bytes the peak of a fresh process rises with so many rows, and what that took."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.memory", work, str(rows)], check=True, capture_output=True, text=True
+    )
+    found = json.loads(done.stdout)
+    return found["bytes"], Seconds(found["cpu"], found["wall"])
+
+
+def _bound(key: str, work: str, name: str, bound: str, rows: int, needed: Callable[[int], int]) -> Row:
+    def run(trial: bool) -> Iterator[Result]:
+        n = rows // 10 if trial else rows
+        if not Path("/proc/self/status").is_file():
+            yield Result(f"memory of {name}", bound, skipped=_NO_RECORD)
+            return
+        found = [growth(work, n) for _ in range(2)]
+        peak = max(size for size, _ in found)
+        yield Result(
+            name=f"memory of {name}, {n:,} rows",
+            against=bound,
+            ratios=[needed(n) / size for size, _ in found],
+            ours=found[0][1],
+            note=f"{peak / 2**20:.0f} MiB above what the process held before",
+        )
+
+    return Row(key, run)
+
+
+def _against_scikit_learn(trial: bool) -> Iterator[Result]:
+    n = 500 if trial else 5000
+    if not Path("/proc/self/status").is_file():
+        yield Result("memory of a K-ELM search", "GridSearchCV(KernelRidge)", skipped=_NO_RECORD)
+        return
+    found = Measurement()
+    sizes = []
+    for _ in range(2):
+        theirs, seconds = growth("kernel-ridge-search", n)
+        found.theirs.append(seconds)
+        ours, seconds = growth("k-elm-search", n)
+        found.ours.append(seconds)
+        sizes.append((ours, theirs))
+    ours, theirs = sizes[0]
+    yield Result(
+        name=f"memory of a K-ELM search, {n:,} rows, 3 folds",
+        against="GridSearchCV(KernelRidge)",
+        ratios=[b / a for a, b in sizes],
+        ours=found.ours[0],
+        theirs=found.theirs[0],
+        note=f"{ours / 2**20:.0f} against {theirs / 2**20:.0f} MiB, 8 against 2 candidates",
+    )
+
+
+ROWS = [
+    _bound("memory-k-elm", "k-elm", "a K-ELM fit", "8 n^2 bytes", 10_000, lambda n: 8 * n**2),
+    _bound("memory-elm", "elm", f"an ELM fit, L = {L}", "H, 8 n L bytes", 20_000, lambda n: 8 * n * min(L, n // 2)),
+    _bound(
+        "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 5000,
+        lambda n: 8 * (n**2 + (2 * n // 3) ** 2),
+    ),
+    Row("memory-k-elm-rival", _against_scikit_learn),
+]  # fmt: skip
+
+
+def main() -> None:
+    """Do a piece of work and print by how much the peak rose."""
+    from benchmarks.measure import timed
+
+    work, rows = WORK[sys.argv[1]], int(sys.argv[2])
+    # What is loaded and compiled for it is not what it needs.
+    work(600)
+    before = resident_bytes("VmRSS")
+    seconds, _ = timed(lambda: work(rows))
+    print(json.dumps({"bytes": resident_bytes("VmHWM") - before, "cpu": seconds.cpu, "wall": seconds.wall}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Single fits against other public packages, where they are installed beside elmbench (`make bench` does that)."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import in_turn
+from benchmarks.problems import Array, series
+from benchmarks.row import Result, Row, measured
+from elmbench.models import ELMRegressor, OSELMRegressor
+
+FOLDER = Path(__file__).resolve().parents[1] / ".bench-packages"
+"""Where `make bench` puts them, apart from the environment of elmbench."""
+
+L, C, BLOCK = 500, 32.0, 500
+
+
+def load(module: str) -> Any:
+    """Return a module of another package.
+
+    Raises
+    ------
+    ImportError
+        If it is not there, or does not work with the software that is.
+    """
+    # At the end: what elmbench itself uses is not to be taken from there.
+    if str(FOLDER) not in sys.path:
+        sys.path.append(str(FOLDER))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module(module)
+
+
+def _elm(X: Array, y: Array) -> None:
+    ELMRegressor(L, C, random_state=0).fit(X, y)
+
+
+def _elm_that_predicts(X: Array, y: Array) -> Array:
+    return ELMRegressor(L, C, random_state=0).fit(X, y).predict(X[:500])
+
+
+def _hpelm(hpelm: Any, X: Array, y: Array) -> Array:
+    """HP-ELM with the nodes of `_elm`: the same model."""
+    nodes = ELMRegressor(L, C, random_state=0)
+    nodes._draw_nodes(X.shape[1])
+    model = hpelm.ELM(X.shape[1], 1, norm=1.0 / C, precision="double")
+    # Its sigmoid falls.
+    model.add_neurons(L, "sigm", np.ascontiguousarray(-nodes.weights_.T), -nodes.biases_)
+    model.train(X, y[:, np.newaxis], "r")
+    predicted: Array = model.predict(X[:500])[:, 0]
+    return predicted
+
+
+def _skelm(skelm: Any, X: Array, y: Array) -> None:
+    skelm.ELMRegressor(n_neurons=L, ufunc="sigm", alpha=1.0 / C, random_state=0).fit(X, y)
+
+
+def _pyoselm(pyoselm: Any, X: Array, y: Array) -> None:
+    pyoselm.ELMRegressor(n_hidden=L, activation_func="sigmoid", random_state=0).fit(X, y)
+
+
+def _pyoselm_blocks(pyoselm: Any, X: Array, y: Array) -> None:
+    model = pyoselm.OSELMRegressor(n_hidden=L, activation_func="sigmoid", random_state=0)
+    for start in range(0, len(X), BLOCK):
+        model.partial_fit(X[start : start + BLOCK], y[start : start + BLOCK, np.newaxis])
+
+
+def _os_elm(X: Array, y: Array) -> None:
+    OSELMRegressor(L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0).fit(X, y)
+
+
+_OWN_NODES = "nodes of its own, so that no scores are compared"
+
+
+def _row(
+    key: str,
+    package: str,
+    module: str,
+    name: str,
+    ours: Callable[[Array, Array], Any],
+    theirs: Callable[[Any, Array, Array], Any],
+    note: str,
+) -> Row:
+    def run(trial: bool) -> Iterator[Result]:
+        try:
+            other = load(module)
+        except ImportError as error:
+            yield Result(name, package, skipped=f"{package} is not here: {error}".splitlines()[0])
+            return
+        X, y = series(1000 if trial else 5000)
+        ours(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs(other, X, y)
+            found = in_turn(lambda: ours(X, y), lambda: theirs(other, X, y))
+        difference = None
+        if found.their_result is not None:
+            difference = float(np.max(np.abs(found.our_result - found.their_result)))
+        version = importlib.metadata.version(package)
+        yield measured(found, name=name, against=f"{package} {version}", difference=difference, note=note)
+
+    return Row(key, run)
+
+
+def _acba(trial: bool) -> Iterator[Result]:
+    yield Result(
+        "K-ELM fit",
+        "elm 0.1.3",
+        skipped="it asks for numpy 1.15.4, which has no build for the versions of Python that elmbench runs on",
+    )
+
+
+ROWS = [
+    _row(
+        "hpelm", "hpelm", "hpelm", f"ELM fit, 5,000 rows, L = {L}", _elm_that_predicts, _hpelm,
+        "the same nodes and ridge; both also predict 500 rows, which are compared",
+    ),
+    _row(
+        "scikit-elm", "scikit-elm", "skelm", f"ELM fit, 5,000 rows, L = {L}", _elm, _skelm,
+        f"{_OWN_NODES}; with an intercept",
+    ),
+    _row(
+        "pyoselm", "pyoselm", "pyoselm", f"ELM fit, 5,000 rows, L = {L}", _elm, _pyoselm,
+        f"{_OWN_NODES}; without a ridge, by a pseudo-inverse",
+    ),
+    _row(
+        "pyoselm-blocks", "pyoselm", "pyoselm", f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
+        lambda X, y: _os_elm(X, y), _pyoselm_blocks, f"{_OWN_NODES}; a pseudo-inverse a block",
+    ),
+    Row("elm-package", _acba),
+]  # fmt: skip

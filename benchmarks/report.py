@@ -1,0 +1,146 @@
+"""`bench.json` and `bench.md`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.plots import PLOT, write_plot
+from benchmarks.row import EQUAL, Result
+from elmbench.execution.environment import describe_environment
+
+EXPLANATION = f"""\
+`ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of
+the machine, it is the share of the bound that is reached. Both sides run in turn with one thread of linear algebra, for
+five rounds, or two where a round takes over 30 s; ratio and times are medians, the range is over the rounds. Where the
+other side would take over 60 s it is measured on a random subset of the candidates and scaled by their number
+(*extrapolated*). A target is met where the ratio is reached, the same candidate chosen, and every score that both
+sides have computed the same to {EQUAL:g}.
+"""
+
+
+def environment_line() -> str:
+    """Return the machine and the software in one line."""
+    found = describe_environment()
+    packages = found["packages"]
+    names = ("numpy", "scipy", "scikit-learn", "numba")
+    blas = sorted({f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in found["blas"]})
+    return "; ".join(
+        [
+            f"elmbench {packages.get('elmbench')}, commit {found['commit'] or 'unknown'}",
+            f"{found['processor']}, {found['cores']} cores, {found['memory_gib']} GiB",
+            found["system"],
+            f"Python {found['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
+            ", ".join(blas) + ", one thread",
+        ]
+    )
+
+
+def line(result: Result) -> str:
+    """Return a result as one line of progress."""
+    if result.skipped:
+        return f"{result.name}: not measured, {result.skipped}"
+    verdict = {None: "", True: " (met)", False: " (MISSED)"}[result.met]
+    target = f", target {result.target:g}{verdict}" if result.target is not None else ""
+    ours, theirs = result.ours, result.theirs
+    times = f"{ours.cpu:.3g} s" if ours else ""
+    times += f" to {theirs.cpu:.3g} s" if theirs else ""
+    scores = "" if result.difference is None else f", scores differ by {result.difference:.1g}"
+    choice = {None: "", True: ", same choice", False: ", ANOTHER CHOICE"}[result.same_choice]
+    return f"{result.name}: {result.ratio:.3g}{target}; {times} ({result.against}){scores}{choice}"
+
+
+def write_report(folder: Path, row: str, results: list[Result], environment: str, order: list[str]) -> None:
+    """Put the results of a row in the place of those of before, and write all files anew.
+
+    Parameters
+    ----------
+    folder : Path
+    row : str
+        Key of the row that was measured.
+    results : list of Result
+    environment : str
+    order : list of str
+        The keys of all rows, as the report has them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "bench.json"
+    known = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    records = [record for record in known if record["row"] != row and record["row"] in order]
+    records += [{"row": row} | result.record(environment) for result in results]
+    records.sort(key=lambda record: order.index(record["row"]))
+    path.write_text(json.dumps(records, indent=1, allow_nan=False) + "\n", "utf-8")
+    scalings = [record for record in records if record["points"]]
+    if scalings:
+        write_plot(scalings, folder / PLOT)
+    (folder / "bench.md").write_text(markdown(records), "utf-8")
+
+
+def markdown(records: list[dict[str, Any]]) -> str:
+    """Return the report as Markdown.
+
+    Parameters
+    ----------
+    records : list of dict
+        As `bench.json` has them.
+    """
+    environments = list(dict.fromkeys(record["environment"] for record in records))
+    with_target = [record for record in records if record["target"] is not None]
+    met = sum(bool(record["met"]) for record in with_target)
+    parts = [
+        "# Benchmark\n",
+        EXPLANATION,
+        *(f"{environment}.\n" for environment in environments),
+        f"Targets met: {met} of {len(with_target)}.\n",
+        "## Against a target\n",
+        _table(with_target),
+        "## Others\n",
+        _table([record for record in records if record["target"] is None]),
+    ]
+    if any(record["points"] for record in records):
+        parts += ["## Scaling\n", f"![seconds against size, with slopes]({PLOT})\n"]
+    return "\n".join(parts)
+
+
+_HEAD = (
+    "| what | against | ratio | range | target | | elmbench, CPU (wall) s | other side, CPU (wall) s | scores |\n"
+    "|---|---|--:|--:|--:|---|--:|--:|---|\n"
+)
+
+
+def _table(records: list[dict[str, Any]]) -> str:
+    lines = [_line(record) for record in records]
+    notes = [f"- {record['name']}: {text}" for record in records if (text := _remark(record))]
+    return _HEAD + "".join(lines) + "".join(f"\n{note}" for note in dict.fromkeys(notes)) + "\n"
+
+
+def _line(record: dict[str, Any]) -> str:
+    target = "" if record["target"] is None else f"{record['target']:g}"
+    if record["skipped"]:
+        return f"| {record['name']} | {record['against']} | - | | {target} | not measured | | | |\n"
+    verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
+    low, high = record["spread"]
+    against = record["against"] + (", *extrapolated*" if record["extrapolated"] else "")
+    return (
+        f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
+        f"| {_seconds(record, '')} | {_seconds(record, 'against_')} | {_scores(record)} |\n"
+    )
+
+
+def _seconds(record: dict[str, Any], side: str) -> str:
+    cpu, wall = record[f"{side}cpu_seconds"], record[f"{side}wall_seconds"]
+    return "" if cpu is None else f"{cpu:.3g} ({wall:.3g})"
+
+
+def _scores(record: dict[str, Any]) -> str:
+    """Return how the two sides compare, in words."""
+    choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
+    difference = record["largest_difference"]
+    if difference is None:
+        return choice
+    return ", ".join(filter(None, (choice, "equal" if difference == 0 else f"within {difference:.1g}")))
+
+
+def _remark(record: dict[str, Any]) -> str:
+    return "; ".join(filter(None, (record["skipped"], record["subset"], record["note"])))

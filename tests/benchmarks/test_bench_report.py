@@ -1,0 +1,87 @@
+"""The files of the benchmark, and the command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks.measure import Seconds
+from benchmarks.report import environment_line, line, markdown, write_report
+from benchmarks.row import Result, Row
+
+ORDER = ["first", "second", "third"]
+GOOD = Result(
+    "a search", "one by one", [50.0, 60.0], Seconds(1.0, 1.5), Seconds(55.0, 56.0), target=30.0, subset="3 of 9"
+)
+POINTS = {"axis": "rows", "x": [1, 10], "ours": [1.0, 10.0], "theirs": [1.0, 100.0], "slope": 1.0, "slope_against": 2.0}
+
+
+def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
+    write_report(tmp_path, "second", [GOOD], "there", ORDER)
+    write_report(tmp_path, "first", [Result("x", skipped="no data", target=2.0)], "there", ORDER)
+    write_report(tmp_path, "second", [Result("again", ratios=[1.0], points=POINTS), GOOD], "here", ORDER)
+    records = json.loads((tmp_path / "bench.json").read_text())
+    assert [(r["row"], r["name"], r["environment"]) for r in records] == [
+        ("first", "x", "there"), ("second", "again", "here"), ("second", "a search", "here"),
+    ]  # fmt: skip
+    assert records[2]["ratio"] == 55.0
+    assert (tmp_path / "scaling.png").read_bytes().startswith(b"\x89PNG")
+    assert "](scaling.png)" in (tmp_path / "bench.md").read_text()
+
+
+def test_the_report_says_which_targets_are_met() -> None:
+    missed = Result("a fit", "a bound", [0.5], Seconds(1.0, 1.0), Seconds(0.5, 0.5), target=0.8, note="why")
+    other = Result("b", "c", [2.0], Seconds(1.0, 1.0), same_choice=False, difference=1e-3)
+    text = markdown([result.record("here") for result in (GOOD, missed, other)])
+    assert "Targets met: 1 of 2." in text
+    assert "| a search | one by one, *extrapolated* | 55 | 50 to 60 | 30 | met | 1 (1.5) | 55 (56) |" in text
+    assert "| a fit | a bound | 0.5 | 0.5 to 0.5 | 0.8 | **missed** |" in text
+    assert "**another choice**, within 0.001" in text
+    assert "- a search: 3 of 9" in text
+    assert "- a fit: why" in text
+    assert text.count("here.") == 1
+    assert "MISSED" in line(missed)
+    assert "no data" in line(Result("x", skipped="no data"))
+
+
+def test_the_environment_names_machine_and_software() -> None:
+    text = environment_line()
+    for word in ("cores", "GiB", "Python 3.", "numpy ", "openblas", "one thread", "commit "):
+        assert word in text
+
+
+def test_the_command_measures_what_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def fail(trial: bool) -> list[Result]:
+        raise RuntimeError("no luck")
+
+    rows = [Row("good", lambda trial: [GOOD]), Row("bad", fail), Row("left out", fail)]
+    monkeypatch.setattr(command, "all_rows", lambda: rows)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "good", "bad", "--out", str(tmp_path / "b")])
+    command.main()
+    records = json.loads((tmp_path / "b" / "bench.json").read_text())
+    assert [(r["row"], r["ratio"], r["skipped"]) for r in records] == [
+        ("good", 55.0, None), ("bad", None, "failed: RuntimeError: no luck"),
+    ]  # fmt: skip
+    said = capsys.readouterr().out
+    assert "[1/2, 0 s] good" in said
+    assert "target 30 (met)" in said
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "good", "--trial"])
+    monkeypatch.chdir(tmp_path)
+    command.main()
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+    assert "target" not in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "nothing"])
+    with pytest.raises(SystemExit):
+        command.main()
+    assert "unknown row nothing" in capsys.readouterr().err
+
+
+def test_every_row_has_a_key_of_its_own() -> None:
+    keys = [row.key for row in command.all_rows()]
+    assert len(set(keys)) == len(keys) > 20

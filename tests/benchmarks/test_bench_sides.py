@@ -1,0 +1,97 @@
+"""The sides of the benchmark: that they evaluate the same thing, and what bounds count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.fits import BUDGET, budget_bytes, dependency_bytes
+from benchmarks.problems import Problem, digits, mackey_glass, series
+from benchmarks.searches import compare
+from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, search_of, svc
+from benchmarks.tables import KEPT, first_fold, thinned
+from elmbench.specs.grids import candidates
+
+KERNEL: dict[str, list[Any]] = {"gamma": [0.05, 2.0], "C": [0.01, 1.0, 100.0]}
+NODES: dict[str, list[Any]] = {"n_hidden": [5, 90], "C": [0.01, 1.0, 100.0]}
+SIDES = [
+    (search_of("k-elm"), kernel_ridge, KERNEL, ("two", "real")),
+    (search_of("k-elm"), search_of("k-elm", paths=False), KERNEL, ("two", "real")),
+    (search_of("elm", random_state=0), ridge_pipeline, NODES, ("two", "real")),
+    (search_of("ls-svm"), bordered_solves, KERNEL, ("two",)),
+    (search_of("svm"), svc, KERNEL, ("two",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "grid", "kind"),
+    [(ours, theirs, grid, kind) for ours, theirs, grid, kinds in SIDES for kind in kinds],
+)
+def test_sides_give_the_same_scores(ours: Any, theirs: Any, grid: dict[str, list[Any]], kind: str) -> None:
+    problem = digits(90) if kind == "two" else mackey_glass(90)
+    every = candidates(grid)
+    scores = ours(problem, every)
+    assert scores.shape == (6, 3)
+    assert len(np.unique(scores)) > 4
+    np.testing.assert_allclose(theirs(problem, every), scores, rtol=0, atol=1e-8)
+    # In the order of the candidates, whatever they are.
+    np.testing.assert_allclose(theirs(problem, every[::-2]), scores[::-2], rtol=0, atol=1e-8)
+
+
+def test_a_comparison_looks_at_the_candidates_that_both_have() -> None:
+    problem = digits(60)
+    grid: dict[str, list[Any]] = {"gamma": [1, 2, 3], "C": [1, 2, 3, 4]}
+    had: list[int] = []
+
+    def ours(problem: Problem, some: list[dict[str, Any]]) -> np.ndarray:
+        return np.array([[10.0 * c["gamma"] + c["C"]] * 3 for c in some])
+
+    def theirs(problem: Problem, some: list[dict[str, Any]]) -> np.ndarray:
+        had.append(len(some))
+        return ours(problem, some) + 1e-10
+
+    found = compare(problem, grid, ours, theirs)
+    assert (found.subset, found.same_choice, found.measurement.scale) == ("", True, 1.0)
+    assert found.difference == pytest.approx(1e-10, rel=1e-4)
+    assert had == [3] + [12] * 5
+    had.clear()
+    found = compare(problem, grid, ours, theirs, longest=0.0, allowed=0.0)
+    assert found.subset == "3 of 12 candidates at random, equally many of each gamma"
+    assert (found.same_choice, found.measurement.scale) == (True, 4.0)
+    assert had == [3] * 6
+    found = compare(problem, grid, ours, lambda problem, some: -ours(problem, some))
+    assert found.same_choice is False
+
+
+def test_bytes_of_the_online_models() -> None:
+    X, y = series(40)
+    touched, size = budget_bytes(X, y)
+    assert size == 40 < BUDGET
+    assert touched == sum(16 * m**2 for m in range(1, 41))
+    touched, size = dependency_bytes(X, y)
+    assert 1 < size < 40
+    # At the least every row that stays outside comes first, at the most it comes last.
+    joining = sum(4 * m**2 for m in range(size))
+    outside = 40 - size
+    assert joining + 24 * outside < touched < joining + 24 * outside * size**2
+
+
+def test_tables_are_those_of_the_first_fold_on_few_rows() -> None:
+    units = first_fold("table4", 400, None)
+    assert {(unit["run"], unit["fold"], unit["dataset"]["rows"]) for unit in units.values()} == {(0, 0, 400)}
+    assert {unit["dataset"]["name"] for unit in units.values()} == {"wdbc"}
+    searches = {unit["model"]: unit for unit in units.values() if unit["kind"] == "search"}
+    assert {name: len(candidates(unit["grid"])) for name, unit in searches.items()} == {
+        "elm": 19 * 8, "k-elm": 64, "fb-kos-elm": 8, "ald-kos-elm": 16,
+    }  # fmt: skip
+    for name, unit in searches.items():
+        single, share = thinned(unit)
+        assert single["paths"] is False
+        some, every = candidates(single["grid"]), candidates(unit["grid"])
+        assert len(some) == share * len(every)
+        assert share == (KEPT / 8 if name in ("elm", "k-elm") else 1.0)
+        assert [c for c in every if c in some] == some
+        first = unit["grid_order"][0]
+        assert {c[first] for c in some} == {c[first] for c in every}
