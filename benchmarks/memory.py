@@ -84,7 +84,7 @@ def _bound(key: str, work: str, name: str, bound: str, rows: int, needed: Callab
 
 
 def _against_scikit_learn(trial: bool) -> Iterator[Result]:
-    n = 500 if trial else 5000
+    n = 500 if trial else 3000
     if not Path("/proc/self/status").is_file():
         yield Result("memory of a K-ELM search", "GridSearchCV(KernelRidge)", skipped=_NO_RECORD)
         return
@@ -108,10 +108,10 @@ def _against_scikit_learn(trial: bool) -> Iterator[Result]:
 
 
 ROWS = [
-    _bound("memory-k-elm", "k-elm", "a K-ELM fit", "8 n^2 bytes", 10_000, lambda n: 8 * n**2),
+    _bound("memory-k-elm", "k-elm", "a K-ELM fit", "8 n^2 bytes", 6000, lambda n: 8 * n**2),
     _bound("memory-elm", "elm", f"an ELM fit, L = {L}", "H, 8 n L bytes", 20_000, lambda n: 8 * n * min(L, n // 2)),
     _bound(
-        "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 5000,
+        "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 3000,
         lambda n: 8 * (n**2 + (2 * n // 3) ** 2),
     ),
     Row("memory-k-elm-rival", _against_scikit_learn),
