@@ -98,7 +98,7 @@ def describe(event: Event) -> str:
     unit = event.unit
     if unit["kind"] in ("choice", "description"):
         return str(unit["kind"])
-    verb = "fit" if unit["kind"] == "cell" else "search"
+    verb = {"cell": "fit", "correlation": "correlate"}.get(unit["kind"], "search")
     return f"{verb} {unit['model']} on {unit['dataset']['name']}"
 
 

@@ -14,6 +14,20 @@ REGRESSION = ("nrmse", "rmse")
 LESS_IS_BETTER = frozenset(REGRESSION)
 
 
+def metric_at(metric: str, parameter: str, value: Any) -> str:
+    """Return the name of a metric at one value of a hyperparameter, such as `gmean@h=50`.
+
+    Parameters
+    ----------
+    metric : str
+    parameter : str
+        The number of hidden nodes, or of landmarks, is h, as the papers call it.
+    value : float, int or str
+    """
+    symbol = "h" if parameter in ("n_hidden", "n_landmarks") else parameter
+    return f"{metric}@{symbol}={value:g}" if isinstance(value, float) else f"{metric}@{symbol}={value}"
+
+
 def check_predictions(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:
     """Return predictions as an array of the shape of the targets.
 

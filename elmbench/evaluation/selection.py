@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.folds import FoldData, Indices, fold_data, scale_columns, splitter, stratified_rows
+from elmbench.evaluation.metrics import LESS_IS_BETTER, metric_at
 from elmbench.evaluation.search import Spent, best, fixed_parameters, grid_scores, model_seed
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.grids import candidates
@@ -106,6 +107,30 @@ def evaluate_outer(unit: dict[str, Any], given: dict[str, Any], data_dir: str | 
     X, y, outer = _outer_fold(data)
     scores, spent = _scores(unit, given, X, y, [outer], data.labels)
     return {"scores": scores[:, 0].tolist(), **_in_all(spent)}
+
+
+def evaluate_curve(unit: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+    """Measure a model on the test rows of one outer fold for every value of one hyperparameter: nothing is chosen.
+
+    Parameters
+    ----------
+    unit : dict
+        A unit of kind "curve": as for `evaluate_outer`, of a grid of one name.
+    data_dir : str or None
+
+    Returns
+    -------
+    dict
+        In the form of a cell's result; `metrics` are `gmean@h=5` and so on, not a number where predictions are not
+        finite.
+    """
+    found = evaluate_outer(unit, {}, data_dir)
+    ((name, values),) = unit["grid"].items()
+    scores = np.where(np.isfinite(found["scores"]), found["scores"], np.nan)
+    if unit["metric"] in LESS_IS_BETTER:
+        scores = -scores
+    metrics = {metric_at(unit["metric"], name, value): s for value, s in zip(values, scores.tolist(), strict=True)}
+    return {"params": unit["params"], "metrics": metrics, "search_seconds": found["seconds"]}
 
 
 def _outer_fold(data: FoldData) -> tuple[NDArray[np.float64], NDArray[Any], tuple[Indices, Indices]]:

@@ -10,11 +10,12 @@ from threadpoolctl import threadpool_limits
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.cell import evaluate_cell
+from elmbench.evaluation.correlation import correlate
 from elmbench.evaluation.description import describe
 from elmbench.evaluation.divergence import choose_by_divergence, evaluate_divergence
 from elmbench.evaluation.folds import load_for
 from elmbench.evaluation.memory import memory_budget
-from elmbench.evaluation.selection import choose, evaluate_outer, search_and_evaluate, search_inner
+from elmbench.evaluation.selection import choose, evaluate_curve, evaluate_outer, search_and_evaluate, search_inner
 from elmbench.numerics.counters import counted
 from elmbench.specs.datasets import load_dataset_specs
 
@@ -54,8 +55,9 @@ def run_unit(
     ----------
     unit : dict
         Kind "search" (inner folds), "grid" (one outer fold), "pass" (both at once), "divergence" (of the training
-        part's projections), "choice" (over the outer folds, or by a divergence), "cell" or "description" (of the
-        data), and what determines its value.
+        part's projections), "choice" (over the outer folds, or by a divergence), "cell", "curve" (over the values of
+        one hyperparameter), "correlation" (of a divergence and its leading term) or "description" (of the data), and
+        what determines its value.
     inputs : dict of str to dict
         Results of the units that it needs, by key.
     data_dir : str or None
@@ -105,6 +107,10 @@ def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str 
             return evaluate_cell(unit, chosen["params"], chosen["seconds"], data_dir)
         case "description":
             return describe(load_for(unit["dataset"], data_dir))
+        case "correlation":
+            return correlate(unit, data_dir)
+        case "curve":
+            return {"status": "ok", "reason": "", **evaluate_curve(unit, data_dir)}
         case "pass":
             return {"status": "ok", "reason": "", **search_and_evaluate(unit, data_dir)}
         case "search":

@@ -167,6 +167,23 @@ class UnitMaker:
             last = self.plan.add({"kind": "choice", **ordered(grid), "given": last, "evaluated": evaluated})
         return last
 
+    def measured(self, column: str, models: dict[str, Model], run: int, fold: int, identity: str) -> Unit:
+        """Return the unit that goes through the values of a column's one hyperparameter without choosing any."""
+        model, protocol = models[column], self.resolved.spec.protocol
+        unit = {
+            **self.common(run, fold, identity),
+            **self.model(column, models),
+            "params": model.params,
+            **ordered(self.grid(model)),
+        }
+        if self.resolved.spec.layout == "curves":
+            metric = protocol.metric_for(self.dataset.task)
+            return unit | {"kind": "curve", **self.fitted_singly(model), "metric": metric}
+        del unit["fold"]
+        scale = {"protocol": {"scale": unit["protocol"]["scale"]}}
+        draws = protocol.draws.model_dump(by_alias=True, mode="json")
+        return unit | {"kind": "correlation", **scale, "draws": draws, "dcs": protocol.dcs}
+
 
 def ordered(grid: dict[str, list[Value]]) -> dict[str, Any]:
     """Return a grid as units have it: of equal candidates the first wins, so the order of names is part of a key."""

@@ -28,6 +28,8 @@ def estimated_seconds(unit: Unit) -> float:
         return 0.0
     shape = load_dataset_specs().find(unit["dataset"]["name"]).shape
     rows = min(shape.instances, unit["dataset"]["rows"] or shape.instances)
+    if unit["kind"] == "correlation":
+        return _correlation_seconds(unit, rows, shape.features)
     folds = unit["protocol"]["outer"]["folds"]
     n = rows * (folds - 1) // folds
     entry = find_model(unit["model"])
@@ -46,10 +48,17 @@ def estimated_seconds(unit: Unit) -> float:
 
 def number_of_fits(unit: Unit) -> int:
     """Return how many models a unit stands for."""
-    if unit["kind"] not in ("search", "grid", "divergence"):
+    if unit["kind"] not in ("search", "grid", "divergence", "curve"):
         return int(unit["kind"] == "cell")
     repeats = unit["inner"]["folds"] if unit["kind"] == "search" else 1
     return int(repeats * math.prod(len(values) for values in unit["grid"].values()))
+
+
+def _correlation_seconds(unit: Unit, n: int, d: int) -> float:
+    """Return what the layers and the operators of a rank correlation take: products with the rows."""
+    sizes, draws = unit["grid"]["n_hidden"], unit["draws"]
+    operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * draws["operators"])
+    return float(draws["projections"] * (_OVERHEAD + operations / _RATE))
 
 
 def _fit_seconds(cost: object, n: int, d: int, params: dict[str, object]) -> float:

@@ -34,7 +34,9 @@ class DatasetPlanner:
         self.request = request
         self.dataset = dataset
         self.units = UnitMaker(plan, resolved, request, dataset)
-        self.runs, self.folds = self.units.runs, self.units.folds
+        # A rank correlation is taken over all rows: there are no folds.
+        self.runs = self.units.runs
+        self.folds = 1 if resolved.spec.layout == "spearman" else self.units.folds
         self.published = self._published()
 
     def _published(self) -> dict[str, dict[str, Any]]:
@@ -56,6 +58,15 @@ class DatasetPlanner:
         if self.resolved.spec.layout == "datasets":
             # Nothing is fitted for such a table, whatever models are asked for.
             self._add_description(identities[0], missing)
+            return
+        if self.resolved.spec.layout in ("curves", "spearman"):
+            for column, model in columns.items():
+                if not self._has_a_place(column, model):
+                    continue
+                if missing:
+                    self._add_unavailable(column, self._first_selection(), missing)
+                else:
+                    self._add_measured(column, models, identities)
             return
         done: set[tuple[str, str]] = set()
         for select in self.request.select or self.resolved.spec.protocol.selections:
@@ -129,6 +140,25 @@ class DatasetPlanner:
                 }
                 key = self.plan.add(unit)
                 self.plan.rows.append(self._row(column, run, fold, select, key, family))
+
+    def _has_a_place(self, column: str, model: Model) -> bool:
+        """Tell whether a column that the table may not have itself varies what the table goes through."""
+        own = column in self.resolved.spec.models
+        able = getattr(find_model(model.model), self.dataset.task) is not None
+        return able and (own or (self.resolved.spec.layout == "curves" and len(self.units.grid(model)) == 1))
+
+    def _add_measured(self, column: str, models: dict[str, Model], identities: list[str]) -> None:
+        """Add the cells of a column whose hyperparameters the table itself goes through: none is chosen."""
+        select = self._first_selection()
+        family = key_of(self.units.measured(column, models, 0, 0, identities[0]))
+        for run in range(self.runs):
+            for fold in range(self.folds):
+                key = self.plan.add(self.units.measured(column, models, run, fold, identities[run]))
+                self.plan.rows.append(self._row(column, run, fold, select, key, family))
+
+    def _first_selection(self) -> Selection:
+        """Return what cells are filed under in a table that chooses nothing, whatever selection is asked for."""
+        return self.resolved.spec.protocol.selections[0]
 
     def _add_description(self, identity: str, missing: str) -> None:
         """Add the cell that says what the data set holds."""

@@ -57,6 +57,13 @@ class Outer(Splitter):
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
 
 
+class Draws(Spec):
+    """How many random hidden layers, and linear operators on each, a rank correlation is taken over."""
+
+    projections: int = Field(default=100, ge=1)
+    operators: int = Field(default=100, ge=1)
+
+
 class Protocol(Spec):
     """How every model is evaluated."""
 
@@ -74,6 +81,8 @@ class Protocol(Spec):
     criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
     #: Which formula the divergence of two Gaussians has.
     dcs: Literal["corrected", "as-printed"] = "corrected"
+    #: What a table of rank correlations is taken over.
+    draws: Draws = Field(default_factory=Draws)
 
     def metric_for(self, task: str) -> Metric:
         """Return the first metric that exists for a task: what the hyperparameters are chosen by.
@@ -224,6 +233,8 @@ class Experiment(Spec):
                     )
                 if name in model.params:
                     raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
+            if self.layout in ("curves", "spearman"):
+                self._varies_one_hyperparameter(column, model)
         if not self.models and self.layout != "datasets":
             raise ValueError("models is empty; expected at least one column")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
@@ -238,6 +249,16 @@ class Experiment(Spec):
                 if name not in self.datasets:
                     raise ValueError(f"{kind} names {name!r}; expected one of {', '.join(self.datasets)}")
         return self
+
+    def _varies_one_hyperparameter(self, column: str, model: Model) -> None:
+        names = list(model.search)
+        if len(names) != 1 or (self.layout == "spearman" and names != ["n_hidden"]):
+            expected = "n_hidden" if self.layout == "spearman" else "one hyperparameter"
+            raise ValueError(f"models.{column} searches {', '.join(names) or 'nothing'}; expected {expected}")
+        if model.like is not None:
+            raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
+        if self.layout == "spearman" and "activation" not in model.params:
+            raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:

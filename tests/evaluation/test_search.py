@@ -16,7 +16,7 @@ from elmbench.evaluation import folds
 from elmbench.evaluation.folds import fold_data, outer_split, stratified_rows
 from elmbench.evaluation.metrics import classification_metrics, regression_metrics
 from elmbench.evaluation.search import best, clone_and_fit, fixed_parameters, grid_scores, model_seed
-from elmbench.evaluation.selection import choose, evaluate_outer, search_and_evaluate, search_inner
+from elmbench.evaluation.selection import choose, evaluate_curve, evaluate_outer, search_and_evaluate, search_inner
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.grids import candidates
@@ -231,11 +231,50 @@ def test_oracle_does_see_the_test_rows(
     assert evaluate_outer(unit, {}, None)["scores"] == pytest.approx([-score for score in before])
 
 
+# --- One hyperparameter, none chosen ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")])
+def test_a_curve_is_one_fit_for_each_value(
+    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str, metric: str
+) -> None:
+    grid = {"n_hidden": [3, 20, 8]}
+    unit = make_unit("grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1)
+    found = evaluate_curve(unit, None)
+    assert found["search_seconds"] > 0
+    data = fold_data(unit, None)
+    factory = find_model("elm").factory(unit["task"])
+    expected = {}
+    for n_hidden in (3, 20, 8):
+        model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
+        predicted = model.predict(data.X_test)
+        if data.labels is None:
+            values = regression_metrics(data.y_test, predicted)
+        else:
+            values = classification_metrics(data.y_test, predicted, data.labels)
+        expected[f"{metric}@h={n_hidden}"] = values[metric]
+    assert list(found["metrics"]) == list(expected)
+    assert found["metrics"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_curve_goes_on_where_predictions_are_not_finite(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    class Broken(Recorder):
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return np.full(len(X), np.nan if self.gamma == 2.5 else 1.0)
+
+    add_model("broken", None, Broken)
+    found = evaluate_curve(make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]}), None)
+    assert found["metrics"]["nrmse@gamma=1"] > 0
+    assert np.isnan(found["metrics"]["nrmse@gamma=2.5"])
+
+
 # --- Both at once ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
-@pytest.mark.parametrize("model", ["elm", "k-elm", "fb-kos-elm", "svm"])
+@pytest.mark.parametrize("model", ["elm", "k-elm", "fb-kos-elm", "svm", "w-elm", "eem", "eekm", "ls-svm"])
 def test_one_pass_finds_what_two_searches_find(
     toys: dict[str, Dataset], make_unit: MakeUnit, model: str, dataset: str
 ) -> None:

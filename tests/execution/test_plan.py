@@ -302,7 +302,7 @@ def test_keys_under_a_profile(
 def test_searches_without_shared_work_are_results_of_their_own(
     plan_toy: MakePlan, experiment: dict[str, Any], select: str
 ) -> None:
-    experiment["models"]["SVM"] = {"model": "svm", "search": ["gamma", "C"]}
+    experiment["models"]["ridge"] = {"model": "ridge", "search": ["C"]}
     experiment["models"]["fixed"] = {"model": "k-elm", "params": {"gamma": 1.0, "C": 1.0}}
     shared = plan_toy(experiment, select=(select,))
     single = plan_toy(experiment, select=(select,), paths=False)

@@ -109,7 +109,8 @@ def test_facts_of_data_sets(facts: Resolved) -> None:
     assert ("Calhousing", "classes") not in rows
 
 
-SIZES = {"grids": {"n_hidden": [1, 10, 50]}, "models": {"ELM": {"model": "elm", "search": ["n_hidden"]}}}
+ELM = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
+SIZES = {"grids": {"n_hidden": [1, 10, 50]}, "models": {"ELM": ELM}}
 
 
 def test_correlations_stand_by_the_number_of_nodes(toy: Toy) -> None:
