@@ -16,25 +16,50 @@ LEAST_DISTANCE = 1e-9
 
 
 def solve_lower(factor: Array, m: int, w: Array) -> None:
-    """Replace w by the solution of L w = w; see `absorb_ald` for how L is held."""
-    for j in range(m):
+    """Replace w by the solution of L w = w; see `absorb_ald` for how L is held.
+
+    Four rows at a time, which is four times less often that w is read and written; each entry of w still sees the same
+    operations in the same order.
+    """
+    whole = m - m % 4
+    for j in range(0, whole, 4):
+        for i in range(j, j + 4):
+            w_i = w[i] / factor[i, i]
+            w[i] = w_i
+            for s in range(i + 1, j + 4):
+                w[s] -= factor[i, s] * w_i
+        w0, w1, w2, w3 = w[j], w[j + 1], w[j + 2], w[j + 3]
+        # Slices, for a loop from 0 is what numba turns into vector instructions.
+        row0, row1 = factor[j, j + 4 : m], factor[j + 1, j + 4 : m]
+        row2, row3 = factor[j + 2, j + 4 : m], factor[j + 3, j + 4 : m]
+        rest = w[j + 4 : m]
+        for s in range(m - j - 4):
+            rest[s] = (((rest[s] - row0[s] * w0) - row1[s] * w1) - row2[s] * w2) - row3[s] * w3
+    for j in range(whole, m):
         w_j = w[j] / factor[j, j]
         w[j] = w_j
-        # Slices, for a loop from 0 is what numba turns into vector instructions.
-        row = factor[j, j + 1 : m]
-        rest = w[j + 1 : m]
-        for s in range(m - j - 1):
-            rest[s] -= row[s] * w_j
+        for s in range(j + 1, m):
+            w[s] -= factor[j, s] * w_j
 
 
 def solve_upper(factor: Array, m: int, a: Array) -> None:
-    """Replace a by the solution of L' a = a."""
-    for i in range(m - 1, -1, -1):
-        row = factor[i]
-        a_i = a[i] / row[i]
+    """Replace a by the solution of L' a = a, four rows at a time as `solve_lower`."""
+    first = m % 4
+    for i in range(m - 4, first - 1, -4):
+        for j in range(i + 3, i - 1, -1):
+            a_j = a[j] / factor[j, j]
+            a[j] = a_j
+            for s in range(i, j):
+                a[s] -= factor[j, s] * a_j
+        a0, a1, a2, a3 = a[i + 3], a[i + 2], a[i + 1], a[i]
+        row0, row1, row2, row3 = factor[i + 3], factor[i + 2], factor[i + 1], factor[i]
+        for s in range(i):
+            a[s] = (((a[s] - row0[s] * a0) - row1[s] * a1) - row2[s] * a2) - row3[s] * a3
+    for i in range(first - 1, -1, -1):
+        a_i = a[i] / factor[i, i]
         a[i] = a_i
         for s in range(i):
-            a[s] -= row[s] * a_i
+            a[s] -= factor[i, s] * a_i
 
 
 def absorb_ald(
