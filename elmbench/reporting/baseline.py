@@ -25,6 +25,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.reporting.capped import CAPPED
 from elmbench.reporting.cells import PLACE, TIMES, read_cells, write_frame
 from elmbench.reporting.layouts import COUNTS
+from elmbench.reporting.warned import WARNING
 
 RELATIVE = 1e-6
 UNDECIDED = 0.1
@@ -141,7 +142,7 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
         return found
     if not np.isnan(_real(old, "mcc")):
         return found + _compare_counts(place, old, new)
-    others = (*PLACE, "n_units", "n_test", "condition", "params", "status", *CAPPED)
+    others = (*PLACE, "n_units", "n_test", "condition", "params", "status", *CAPPED, WARNING)
     metrics = [name for name in old if name not in others]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
         found.append(Difference(place, "params", old["params"], new["params"], "equal"))

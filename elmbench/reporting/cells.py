@@ -15,6 +15,7 @@ from elmbench.execution.store import Store, write_atomically
 from elmbench.execution.units import Row
 from elmbench.reporting.capped import CAPPED, CappedFits
 from elmbench.reporting.layouts import COUNTS, FACTS
+from elmbench.reporting.warned import WARNING, warning_of
 
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
@@ -39,7 +40,8 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
     Returns
     -------
     DataFrame
-        With the columns of `cells.csv`; the columns `CAPPED` only where a model may be stopped.
+        With the columns of `cells.csv`; the columns `CAPPED` only where a model may be stopped, `WARNING` only where
+        one has warned.
     """
     lines = []
     fits = CappedFits(store)
@@ -47,9 +49,10 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
         if row.unavailable:
             lines.append(_line(row, {"status": "unavailable", "reason": row.unavailable}))
         elif (record := store.get(row.key)) is not None:
-            lines.append(_line(row, record["result"]) | fits.of(record))
+            lines.append(_line(row, record["result"]) | fits.of(record) | warning_of(record["result"]))
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     columns += CAPPED if any("capped" in line for line in lines) else ()
+    columns += [WARNING] if any(WARNING in line for line in lines) else []
     frame = pd.DataFrame(lines, columns=columns)
     frame = frame.astype({name: "Int64" for name in _WHOLE if name in columns})
     keys = [order.key(line) for line in lines]

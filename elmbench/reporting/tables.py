@@ -13,6 +13,7 @@ from elmbench.reporting.notes import endings, meant, remarks
 from elmbench.reporting.optimism import GAINS, optimism, optimism_note
 from elmbench.reporting.rows import plain_rows, timed_rows
 from elmbench.reporting.summary import published_values
+from elmbench.reporting.warned import warning_notes
 from elmbench.specs.profiles import Resolved
 
 HOW = {
@@ -76,7 +77,7 @@ class Table:
         Default readings and the table's own selection first.
     notes : tuple of str
         What the paper claims and whether it holds; how optimistic its selection is; which fits were stopped; what
-        ended otherwise than ok and why; remarks on published figures.
+        models warned of; what ended otherwise than ok and why; remarks on published figures.
     """
 
     title: str
@@ -142,6 +143,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             *check_claims(summary, resolved),
             *optimism_note(gains),
             *capped_notes(cells),
+            *warning_notes(cells),
             *endings(cells),
             *remarks(published, set(cells["dataset"])),
             *meant(resolved),

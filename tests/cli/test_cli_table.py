@@ -10,6 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from elmbench.evaluation.unit import run_unit
+
 CI = ("--profile", "ci")
 
 
@@ -83,3 +85,22 @@ def test_what_is_not_there(elmbench: Callable) -> None:
         "Expected: results of an earlier run\n"
         "Next: elmbench run kos-elm/table4 --profile fast\n"
     )
+
+
+def test_a_layer_of_ones_scores_nothing_and_the_table_says_why(
+    elmbench: Callable, toy: Callable, worker: dict, experiment: dict
+) -> None:
+    """As the sigmoid columns on ISOLET, where <w, x> is so large that every node yields 1 for every row."""
+    worker["eem"] = worker["w-elm"] = lambda unit: run_unit(unit, {}, None)
+    protocol = experiment["protocol"] | {"scale": {"range": [200, 400]}, "metrics": ["gmean"]}
+    models = {name: {"model": name, "params": {"n_hidden": 10, "activation": "sigmoid"}} for name in ("eem", "w-elm")}
+    toy(protocol=protocol, models=models)
+    found = elmbench("run", "one", "--profile", "ci", "--results-dir", "results")
+    assert found.code == 0
+    cells = pd.read_csv("results/ci/toy/one/cells.csv")
+    assert set(cells["status"]) == {"ok"}
+    assert (cells["gmean"] == 0).all()
+    words = " ".join(found.out.split())
+    assert "wdbc eem, w-elm, in 6 of 6 cells: warned that the hidden layer yields the same values" in words
+    again = elmbench("table", "one", "--profile", "ci", "--results-dir", "results")
+    assert "warned that the hidden layer" in " ".join(again.out.split())
