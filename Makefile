@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results bench test lint types check baseline lock clean help
+.PHONY: reproduce results results-eem bench test lint types check baseline lock clean help
 
 help: ## Show the targets.
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and print the tables.
 	$(BIN)/elmbench run kos-elm/table4 -d wdbc --jobs $(JOBS)
@@ -32,6 +32,16 @@ results: $(VENV)/.runtime ## Make the committed results anew; ELMBENCH_DATA_DIR 
 	for noise in 1e-4 2e-4; do \
 	  $(BIN)/elmbench run table6 -d mackey-glass -m elm -m os-elm -m fb-kos-elm -m ald-kos-elm \
 	    --reading mg-noise=$$noise --jobs $(JOBS) || exit 1; done
+	$(BIN)/elmbench report
+
+results-eem: $(VENV)/.runtime ## The same for the EEM paper, of as many of its data sets as the folder holds.
+	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the EEM paper's data files"; exit 2; }
+	$(BIN)/elmbench run --paper eem --jobs $(JOBS)
+	$(BIN)/elmbench run eem/table4 --profile paper --jobs $(JOBS)
+	$(BIN)/elmbench run eem/table4 --reading scaling=train --jobs $(JOBS)
+	$(BIN)/elmbench run eem/table4 eem/table5 -m ls-svm --reading ls-svm-weights=as-printed --jobs $(JOBS)
+	$(BIN)/elmbench run eem/table1 eem/table9 --reading dcs=as-printed --jobs $(JOBS)
+	$(BIN)/elmbench run eem/table1 --reading nodes=nsig --jobs $(JOBS)
 	$(BIN)/elmbench report
 
 bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others, half an hour; ROWS="elm-wdbc ..." for some.

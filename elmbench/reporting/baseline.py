@@ -4,6 +4,7 @@ The tolerance rule, the same for every model:
 
 * Metrics that count test rows (all of classification): the confusion counts may differ as if one test row had been
   predicted otherwise; of more than two classes, the number of right predictions by one.
+* A metric at each value of a hyperparameter has no counts beside it: 0.01, about a test row of the smaller class.
 * Metrics that are real numbers: 1e-6 relative; wider only where the cell's stored condition estimate says so, then
   `10 * condition * 2.2e-16`.
 * Where that exceeds 0.1, the figures are made of round-off, counts too, and only how the cell ended is compared.
@@ -22,6 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
+from elmbench.evaluation.metrics import CLASSIFICATION
 from elmbench.reporting.capped import CAPPED
 from elmbench.reporting.cells import PLACE, TIMES, read_cells, write_frame
 from elmbench.reporting.layouts import COUNTS
@@ -29,6 +31,7 @@ from elmbench.reporting.warned import WARNING
 
 RELATIVE = 1e-6
 UNDECIDED = 0.1
+AT_A_POINT = 0.01
 
 
 @dataclass(frozen=True)
@@ -149,8 +152,11 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
     for metric in metrics:
         a, b = _real(old, metric), _real(new, metric)
         # Negated, so that a figure that is no longer a number differs from one that is.
-        if not (a == b or abs(a - b) <= tolerance * abs(a) or np.isnan((a, b)).all()):
-            found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", f"{tolerance:.1e} relative"))
+        at_a_point = metric.partition("@")[0] in CLASSIFICATION
+        allowed = AT_A_POINT if at_a_point else tolerance * abs(a)
+        if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):
+            words = f"{AT_A_POINT}" if at_a_point else f"{tolerance:.1e} relative"
+            found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", words))
     return found
 
 

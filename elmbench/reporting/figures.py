@@ -14,7 +14,7 @@ import pandas as pd
 from elmbench.execution.store import Store, write_atomically
 from elmbench.execution.units import Row
 from elmbench.reporting.cells import write_frame
-from elmbench.reporting.layouts import size_of, value_columns
+from elmbench.reporting.layouts import point_of
 from elmbench.reporting.rows import spelling
 from elmbench.reporting.summary import table_order
 from elmbench.specs.profiles import Resolved
@@ -36,8 +36,7 @@ def write_figures(resolved: Resolved, rows: list[Row], cells: pd.DataFrame, stor
     """
     title = f"{resolved.file.spec.label}, profile {resolved.profile}"
     if resolved.spec.layout == "curves":
-        curves = size_curves(cells, resolved)
-        return _write(curves, draw_size_curves, title, folder)
+        return _write(curves_of(cells, resolved), draw_curves, title, folder)
     if resolved.spec.layout != "precision-recall":
         return []
     order = table_order(resolved)
@@ -117,8 +116,8 @@ def _png(figure: Any) -> bytes:
     return buffer.getvalue()
 
 
-def size_curves(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the metric for each number of hidden nodes, on each data set.
+def curves_of(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return a metric at each value of a hyperparameter, on each data set.
 
     Parameters
     ----------
@@ -129,24 +128,24 @@ def size_curves(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        With the columns dataset (as the paper spells it), model, h, metric, mean, std (from fold to fold), n.
+        With the columns dataset (as the paper spells it), model, parameter, value, metric, mean, std (from fold to
+        fold), n.
     """
     own = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
     lines = []
     for (dataset, model), group in own.groupby(["dataset", "model"], sort=False):
-        for measure in value_columns(resolved):
+        place = {"dataset": spelling(str(dataset), resolved), "model": model}
+        for measure in (str(name) for name in cells.columns if "@" in str(name)):
             values = group[measure].astype(float).dropna()
-            if not len(values):
-                continue
-            std = float(values.std(ddof=1)) if len(values) > 1 else None
-            place = {"dataset": spelling(str(dataset), resolved), "model": model, "h": size_of(measure)}
-            figures = {"metric": measure.partition("@")[0], "mean": float(values.mean()), "std": std, "n": len(values)}
-            lines.append(place | figures)
+            if len(values):
+                point = dict(zip(("metric", "parameter", "value"), point_of(measure), strict=True))
+                std = float(values.std(ddof=1)) if len(values) > 1 else None
+                lines.append(place | point | {"mean": float(values.mean()), "std": std, "n": len(values)})
     return pd.DataFrame(lines)
 
 
-def draw_size_curves(curves: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric against the number of hidden nodes, a line a data set, as in the EEM paper."""
+def draw_curves(curves: pd.DataFrame, title: str) -> bytes:
+    """Return the picture of a metric against a hyperparameter, a line a data set, as in Fig. 3 of the EEM paper."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.8), dpi=150, layout="constrained")
@@ -158,10 +157,11 @@ def draw_size_curves(curves: pd.DataFrame, title: str) -> bytes:
     for i, ((dataset, model), curve) in enumerate(groups):
         label = f"{dataset}, {model}" if several else str(dataset)
         style = ("-", "--", "-.")[i // 10 % 3]
-        axes.plot(curve["h"], curve["mean"], style, color=f"C{i % 10}", linewidth=1.4, label=label)
-    metric = {"gmean": "G-mean"}.get(curves["metric"].iloc[0], curves["metric"].iloc[0])
-    axes.set(xlabel="hidden nodes h", ylabel=f"{metric}, mean over test folds", title=title)
-    axes.set_xlim(0, curves["h"].max())
+        axes.plot(curve["value"], curve["mean"], style, color=f"C{i % 10}", linewidth=1.4, label=label)
+    metric, parameter = curves["metric"].iloc[0], curves["parameter"].iloc[0]
+    names = {"gmean": "G-mean", "h": "hidden nodes h"}
+    axes.set(xlabel=names.get(parameter, parameter), ylabel=f"{names.get(metric, metric)}, mean over test folds")
+    axes.set(title=title, xlim=(0, curves["value"].max()))
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right upper", fontsize="small")
     return _png(figure)

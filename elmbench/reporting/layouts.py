@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import pandas as pd
 
-from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION
+from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION, metric_at
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model
@@ -19,27 +20,44 @@ MEASURED = frozenset((*CLASSIFICATION, *REGRESSION, *FACTS, "fit_seconds", "n_un
 UNJUDGED = ("fit_seconds", "n_units")
 
 
-#: Layouts that show one thing for each number of hidden nodes.
+#: Layouts that show one thing for each value of a column's one hyperparameter.
 SWEEPS = ("spearman", "curves")
 
 
-def _by_size(resolved: Resolved) -> list[str]:
-    """Return what is measured for each number of hidden nodes, such as `gmean@h=50`."""
-    what = "spearman" if resolved.spec.layout == "spearman" else resolved.spec.protocol.metric_for("classification")
-    return [f"{what}@h={size}" for size in resolved.spec.grids["n_hidden"].expand()]
+def _swept(resolved: Resolved, column: str, task: str) -> list[str]:
+    """Return what is measured at each value of a column's hyperparameter, such as `gmean@h=50`."""
+    model = resolved.spec.models.get(column)
+    if model is None:
+        values = {name: list(found) for name, found in find_model(column).grid.items()}
+    else:
+        search = model.search
+        grids = search if isinstance(search, dict) else {name: resolved.spec.grids[name] for name in search}
+        values = {name: grid.expand() for name, grid in grids.items()}
+    metric = "spearman" if resolved.spec.layout == "spearman" else resolved.spec.protocol.metric_for(task)
+    return [metric_at(metric, name, value) for name, found in values.items() for value in found]
 
 
-def size_of(measure: str) -> int:
-    """Return the number of hidden nodes that a measure such as `gmean@h=50` is for."""
-    return int(measure.rpartition("=")[2])
+def point_of(measure: str) -> tuple[str, str, float]:
+    """Return the metric, the hyperparameter as the paper calls it and its value of a measure such as `gmean@h=50`."""
+    metric, _, place = measure.partition("@")
+    name, _, value = place.partition("=")
+    return metric, name, float(value)
 
 
-def in_table(measure: str, resolved: Resolved) -> bool:
-    """Tell whether a table has a row for a measure: of a curve the first point and those at fifths of its length."""
-    if resolved.spec.layout != "curves":
+def in_table(measure: str, others: list[str]) -> bool:
+    """Tell whether a table has a row for a point of a curve: of many, for the first and those at fifths of its length.
+
+    Parameters
+    ----------
+    measure : str
+    others : list of str
+        All that are measured, in order.
+    """
+    if len(others) <= 20:
         return True
-    sizes = [size_of(other) for other in _by_size(resolved)]
-    return size_of(measure) == sizes[0] or 5 * size_of(measure) % sizes[-1] == 0
+    values = [point_of(other)[2] for other in others]
+    value = point_of(measure)[2]
+    return value == values[0] or 5 * value % values[-1] == 0
 
 
 def tasks(resolved: Resolved) -> set[str]:
@@ -48,13 +66,26 @@ def tasks(resolved: Resolved) -> set[str]:
     return {load_dataset_specs().find(name).task for name in names}
 
 
-def value_columns(resolved: Resolved) -> list[str]:
-    """Return the columns of `cells.csv` that hold a table's measured values."""
+def value_columns(resolved: Resolved, extra: Iterable[str] = ()) -> list[str]:
+    """Return the columns of `cells.csv` that hold a table's measured values.
+
+    Parameters
+    ----------
+    resolved : Resolved
+    extra : iterable of str
+        Models of the registry that stand beside the table's own columns.
+    """
     if resolved.spec.layout == "datasets":
         return list(FACTS)
-    if resolved.spec.layout in SWEEPS:
-        return _by_size(resolved)
     found = tasks(resolved)
+    if resolved.spec.layout in SWEEPS:
+        points = [
+            p
+            for task in sorted(found)
+            for column in (*resolved.spec.models, *extra)
+            for p in _swept(resolved, column, task)
+        ]
+        return list(dict.fromkeys(points))
     columns = list(CLASSIFICATION) if "classification" in found else []
     return columns + (list(REGRESSION) if "regression" in found else [])
 
@@ -73,7 +104,7 @@ def measures(resolved: Resolved, dataset: str, column: str) -> list[str]:
         own = [f for f in FACTS if task == "classification" or f in ("features", "instances")]
         return [f for f in own if f not in followed - printed]
     if layout in SWEEPS:
-        return _by_size(resolved)
+        return _swept(resolved, column, task)
     if layout == "confusion":
         return list(COUNTS)
     if layout == "parameters":

@@ -59,7 +59,8 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
     rows = store.rows(resolved.profile, experiment)
-    cells = cells_frame(rows, store, value_columns(resolved), table_order(resolved))
+    extra = dict.fromkeys(row.model for row in rows if row.model not in resolved.spec.models)
+    cells = cells_frame(rows, store, value_columns(resolved, extra), table_order(resolved))
     results = _assemble(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from elmbench.reporting.layouts import COUNTS, FACTS, MEASURED
 from elmbench.reporting.optimism import gained
-from elmbench.reporting.summary import COMPLETE, ENTRY, Published
+from elmbench.reporting.summary import COMPLETE, ENTRY, Published, last_place
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
@@ -138,7 +138,7 @@ def _places(metric: str, paper: PublishedValue | None) -> int:
     if metric in (*FACTS, *COUNTS):
         return 0
     if paper is not None and paper.value is not None:
-        return max(0, -math.floor(math.log10(paper.last_place))) + 1
+        return max(0, -math.floor(math.log10(last_place(paper)))) + 1
     return 3
 
 

@@ -89,7 +89,8 @@ def _line(group: pd.DataFrame, measure: str, paper: PublishedValue | None, resol
         "n": len(ok),
         "published": float(paper.value) if paper and paper.value is not None else None,
         "published_std": float(paper.std) if paper and paper.std is not None else None,
-        "verdict": _ending(group, resolved) or _verdict(mean, paper if judged(measure, resolved.spec.layout) else None),
+        "verdict": _ending(group, resolved)
+        or (_verdict(mean, paper, last_place(paper)) if paper and judged(measure, resolved.spec.layout) else ""),
     }
 
 
@@ -114,17 +115,25 @@ def _ending(group: pd.DataFrame, resolved: Resolved) -> str:
     return "" if (group["run"].value_counts() == folds).all() else "incomplete"
 
 
-def _verdict(mean: float | None, paper: PublishedValue | None) -> str:
+def last_place(paper: PublishedValue) -> float:
+    """Return the weight of the last digit of a published figure.
+
+    Correlations are printed to three decimals without trailing zeros: their 1.0 is 1.000.
+    """
+    return min(paper.last_place, 1e-3) if paper.metric.startswith("spearman") else paper.last_place
+
+
+def _verdict(mean: float | None, paper: PublishedValue, last_place: float) -> str:
     """Judge an entry by where its mean lies from the published one.
 
     `agrees` within one published deviation (and half of the last printed digit), `near` within two (or, where none is
     printed, within one more digit), else `differs`.
     """
-    if paper is None or paper.value is None or mean is None:
+    if paper.value is None or mean is None:
         return ""
     distance = abs(mean - float(paper.value))
     deviation = float(paper.std or 0)
-    rounding = paper.last_place / 2 * (1 + 1e-9)
+    rounding = last_place / 2 * (1 + 1e-9)
     if distance <= deviation + rounding:
         return "agrees"
     return "near" if distance <= 2 * (deviation or rounding) + rounding else "differs"

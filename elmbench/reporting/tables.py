@@ -116,8 +116,10 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             own_gains = gains[gains["reading"] == reading] if select == "oracle" else gains[:0]
             rows = timed_rows(group, cells, published, own_gains, resolved)
         else:
-            shown = [in_table(str(metric), resolved) for metric in group["metric"]]
-            rows = plain_rows(group[shown], cells, published, resolved)
+            if resolved.spec.layout == "curves":
+                points = group["metric"].unique().tolist()
+                group = group[[in_table(metric, points) for metric in group["metric"]]]
+            rows = plain_rows(group, cells, published, resolved)
         sections.append(Section(_heading(str(select), str(reading), resolved), tuple(rows)))
     file = resolved.file
     own = [m for m in resolved.spec.protocol.metrics if m in set(summary["metric"]) and m != "fit_seconds"]

@@ -190,3 +190,26 @@ def test_a_baseline_of_cells_that_diverged(toy: Callable[..., Resolved], tmp_pat
     cells = frame(toy(), [cell(fold=0, **COUNTED), cell(fold=1, status="diverged")])
     assert update_baseline(cells, tmp_path / "b.csv") == 2
     assert read_cells(tmp_path / "b.csv")["status"].tolist() == ["ok", "diverged"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "measure", "change", "within"),
+    [
+        ("curves", "mcc@h=10", 0.0099, True),
+        ("curves", "mcc@h=10", 0.0101, False),
+        ("curves", "mcc@h=10", float("nan"), False),
+        # A correlation of thousands of pairs hangs on no row.
+        ("spearman", "spearman@h=10", 1e-7, True),
+        ("spearman", "spearman@h=10", 1e-5, False),
+    ],
+)
+def test_points_of_a_curve_may_differ_by_a_row_and_correlations_by_nothing(
+    toy: Callable[..., Resolved], tmp_path: Path, layout: str, measure: str, change: float, within: bool
+) -> None:
+    nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
+    resolved = toy(layout=layout, grids={"n_hidden": [5, 10]}, models={"ELM": nodes})
+    first = measure.replace("10", "5")
+    update_baseline(frame(resolved, [cell(**{first: 0.5, measure: 0.8})]), tmp_path / "one.baseline.csv")
+    write_frame(frame(resolved, [cell(**{first: 0.5, measure: 0.8 + change})]), tmp_path / "cells.csv")
+    found = compare(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
+    assert differences(found) == ([] if within else [measure])

@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.execution.store import Store
 from elmbench.execution.units import Row
-from elmbench.reporting.figures import draw_precision_recall, draw_size_curves, precision_recall, write_figures
+from elmbench.reporting.figures import draw_curves, draw_precision_recall, precision_recall, write_figures
 from elmbench.specs.profiles import Resolved
 
 Scores = tuple[np.ndarray, np.ndarray]
@@ -127,12 +127,12 @@ def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Callable[...,
     (png,) = write_figures(resolved, [], frame(resolved, lines), Store(tmp_path), tmp_path / "f")
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     found = pd.read_csv(png.with_suffix(".csv"))
-    assert found[["dataset", "h", "n"]].to_numpy().tolist() == [
+    assert found[["dataset", "value", "n"]].to_numpy().tolist() == [
         ["WDBC", 5, 2], ["WDBC", 10, 2], ["heart", 5, 1], ["heart", 10, 1],
     ]  # fmt: skip
     np.testing.assert_allclose(found["mean"], [0.6, 0.9, 0.1, 0.2])
     np.testing.assert_allclose(found["std"][:2], [0.02**0.5, 0], atol=1e-12)
-    assert set(found["metric"]) == {"mcc"}
+    assert (set(found["metric"]), set(found["parameter"])) == ({"mcc"}, {"h"})
 
 
 def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,12 +147,13 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(monkeypatc
 
     monkeypatch.setattr(Axes, "plot", note)
     points = [(f"d{i:02}", h, (i * 7 % 12) / 12) for i in range(12) for h in (5, 10)]
-    curves = pd.DataFrame(points, columns=["dataset", "h", "mean"]).assign(model="EEM-RBF", metric="gmean")
-    picture = draw_size_curves(curves, "Fig. 3")
-    ends = curves[curves["h"] == 10].sort_values("mean", ascending=False)
+    curves = pd.DataFrame(points, columns=["dataset", "value", "mean"])
+    curves = curves.assign(model="EEM-RBF", metric="gmean", parameter="h")
+    picture = draw_curves(curves, "Fig. 3")
+    ends = curves[curves["value"] == 10].sort_values("mean", ascending=False)
     assert [label for label, _ in drawn] == ends["dataset"].tolist()
     assert len({style for _, style in drawn}) == 12
-    assert picture == draw_size_curves(curves, "Fig. 3")
+    assert picture == draw_curves(curves, "Fig. 3")
 
 
 def test_no_curves_where_nothing_has_ended(toy: Callable[..., Resolved], tmp_path: Path) -> None:

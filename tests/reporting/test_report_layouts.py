@@ -114,36 +114,39 @@ SIZES = {"grids": {"n_hidden": [1, 10, 50]}, "models": {"ELM": ELM}}
 
 
 def test_correlations_stand_by_the_number_of_nodes(toy: Toy) -> None:
-    resolved = toy("WDBC,ELM,spearman@h=10,0.979,,\n", layout="spearman", **SIZES)
+    resolved = toy("WDBC,ELM,spearman@h=10,0.979,,\nWDBC,ELM,spearman@h=50,1.0,,\n", layout="spearman", **SIZES)
     measures = [f"spearman@h={h}" for h in (1, 10, 50)]
     assert value_columns(resolved) == measures
-    table = table_of(resolved, [cell(**dict(zip(measures, (0.5, 0.9785, -1.0), strict=True)))])
+    table = table_of(resolved, [cell(**dict(zip(measures, (0.5, 0.9785, 0.9984), strict=True)))])
     (section,) = table.sections
     shown = [[r["measure"], r["value"], r["published"], r["verdict"]] for r in section.rows]
     assert shown[0] == ["spearman@h=1", "0.500", "", ""]
     assert shown[1] == ["spearman@h=10", "0.9785", "0.979", "agrees"]
-    assert shown[2][1] == "-1.000"
+    # 1.000, whose trailing zeros are not printed.
+    assert shown[2] == ["spearman@h=50", "0.9984", "1.0", "differs"]
     assert list(table.columns_of(section)) == ["dataset", "measure", "value", "published", "verdict"]
     assert "none" not in section.heading
     assert "rank correlation" in section.heading
 
 
 def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> None:
-    sizes = {"n_hidden": {"from": 5, "to": 50, "step": 5}}
+    sizes = {"n_hidden": {"from": 5, "to": 150, "step": 5}}
     claim = {"says": "stable", "dataset": "most", "model": "ELM", "is": "close", "than": ["ELM"], "within": 0.1}
-    claim |= {"metric": "mcc@h=50", "than-metric": "mcc@h=10"}
+    claim |= {"metric": "mcc@h=150", "than-metric": "mcc@h=10"}
     resolved = toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim])
     measures = value_columns(resolved)
-    assert measures == [f"mcc@h={h}" for h in range(5, 51, 5)]
+    assert measures == [f"mcc@h={h}" for h in range(5, 151, 5)]
     lines = [cell(fold=fold, **{m: (0.4 if i == 0 else 0.8) for i, m in enumerate(measures)}) for fold in (0, 1)]
     assert summarise(frame(resolved, lines), resolved)["metric"].tolist() == measures
     table = table_of(resolved, lines)
-    assert [r["measure"] for r in table.sections[0].rows] == [f"mcc@h={h}" for h in (5, 10, 20, 30, 40, 50)]
+    assert [r["measure"] for r in table.sections[0].rows] == [f"mcc@h={h}" for h in (5, 30, 60, 90, 120, 150)]
+    # A model that stands beside the table's own columns goes through the values of its own.
+    assert value_columns(resolved, ["w-elm"])[len(measures) :] == ["mcc@h=250", "mcc@h=500", "mcc@h=1000"]
     assert "none is chosen" in table.sections[0].heading
     assert table.notes == (
-        'claim "stable" (most data sets; mcc@h=50 of ELM within 0.1 of mcc@h=10 of ELM): holds: on 1 of 1',
+        'claim "stable" (most data sets; mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM): holds: on 1 of 1',
     )
     (single,) = table_of(
         toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim | {"dataset": "wdbc"}]), lines
     ).notes
-    assert single.endswith("(wdbc): holds: mcc@h=50 0.8 against mcc@h=10 of ELM 0.8")
+    assert single.endswith("(wdbc): holds: mcc@h=150 0.8 against mcc@h=10 of ELM 0.8")

@@ -18,12 +18,16 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("table", [*GRIDS, "table3"])
+@pytest.mark.parametrize("table", [*GRIDS, "table1", "table3"])
 def test_every_cell_has_a_published_figure_and_every_figure_a_cell(table: str) -> None:
     file = find_experiment(f"eem/{table}")
     found = [(load_dataset_specs().find(v.dataset).name, v.model, v.metric) for v in file.figures]
     columns = list(file.spec.models) or [DATA]
-    metrics = ["features", "negatives", "positives"] if table == "table3" else [file.spec.protocol.metrics[0]]
+    metrics: list[str] = [file.spec.protocol.metrics[0]]
+    if table == "table3":
+        metrics = ["features", "negatives", "positives"]
+    if table == "table1":
+        metrics = [f"spearman@h={h}" for h in file.spec.grids["n_hidden"].expand()]
     assert sorted(found) == sorted((d, c, m) for d in file.spec.datasets for c in columns for m in metrics)
     assert list(dict.fromkeys(v.model for v in file.figures)) == columns
 
@@ -61,6 +65,18 @@ def test_what_two_tables_show_of_the_same_cells_is_limited_in_the_same_way() -> 
     assert {limits[table] for table in ("table4", "table9", "table10")} == {("", "")}
 
 
+def test_the_sizes_and_draws_of_the_figure_and_of_the_correlations_are_the_printed_ones() -> None:
+    curves = find_experiment("eem/figure3").spec
+    assert curves.grids["n_hidden"].expand() == list(range(5, 501, 5))
+    assert curves.datasets == find_experiment("eem/table4").spec.datasets
+    fast = resolve(find_experiment("eem/figure3"), "fast").spec
+    assert fast.grids["n_hidden"].expand() == curves.grids["n_hidden"].expand()
+    correlations = find_experiment("eem/table1").spec
+    assert correlations.grids["n_hidden"].expand() == [1, 10, 100, 200, 500]
+    assert (correlations.protocol.draws.projections, correlations.protocol.draws.operators) == (100, 100)
+    assert len(correlations.datasets) == 24
+
+
 def test_readings_change_what_they_say() -> None:
     def changed(table: str, reading: str, value: str) -> Experiment:
         return resolve(find_experiment(f"eem/{table}"), "paper", {reading: value}).spec
@@ -70,6 +86,7 @@ def test_readings_change_what_they_say() -> None:
     assert weighted["LS-SVM-RBF"].params == {"class_weight": "balanced", "weighting": "as-printed"}
     assert weighted["SVM-RBF"] == find_experiment("eem/table5").spec.models["SVM-RBF"]
     assert changed("table9", "dcs", "as-printed").protocol.dcs == "as-printed"
+    assert changed("table1", "nodes", "nsig").models["random projection"].params == {"activation": "nsig"}
     # A kernel density estimate has no formula to be printed wrong.
     assert "dcs" not in find_experiment("eem/table10").spec.readings
 
