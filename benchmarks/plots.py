@@ -30,6 +30,8 @@ def write_plot(records: list[dict[str, Any]], path: Path) -> None:
             (points["ours"], points["slope"], "elmbench"),
         ):
             axis.loglog(points["x"], seconds, "o-", label=f"{label}: slope {slope:.2f}")
+        axis.set_xticks(points["x"], [f"{x:,}" for x in points["x"]])
+        axis.minorticks_off()
         axis.set_xlabel(points["axis"])
         axis.set_ylabel("processor time, s")
         axis.set_title(record["name"], fontsize=9)

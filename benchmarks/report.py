@@ -6,17 +6,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measure import LONG_ROUND
 from benchmarks.plots import PLOT, write_plot
 from benchmarks.row import EQUAL, Result
+from benchmarks.scaling import LONG_POINT
+from benchmarks.subset import LONG_SIDE
 from elmbench.execution.environment import describe_environment
 
 EXPLANATION = f"""\
 `ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of
 the machine, it is the share of the bound that is reached. Both sides run in turn with one thread of linear algebra, for
-five rounds, or two where a round takes over 30 s; ratio and times are medians, the range is over the rounds. Where the
-other side would take over 60 s it is measured on a random subset of the candidates and scaled by their number
-(*extrapolated*). A target is met where the ratio is reached, the same candidate chosen, and every score that both
-sides have computed the same to {EQUAL:g}.
+five rounds, or two where a round takes over {LONG_ROUND:g} s; ratio and times are medians, the range is over the
+rounds. Where the other side would take over {LONG_SIDE:g} s ({LONG_POINT:g} s in scalings) it is measured on a random
+subset of the candidates and scaled by their number (*extrapolated*). A target is met where the ratio is reached, the
+same candidate chosen, and every score that both sides have computed the same to {EQUAL:g}.
 """
 
 

@@ -70,12 +70,11 @@ def test_bytes_of_the_online_models() -> None:
     touched, size = budget_bytes(X, y)
     assert size == 40 < BUDGET
     assert touched == sum(16 * m**2 for m in range(1, 41))
-    touched, size = dependency_bytes(X, y)
-    assert 1 < size < 40
-    # At the least every row that stays outside comes first, at the most it comes last.
-    joining = sum(4 * m**2 for m in range(size))
-    outside = 40 - size
-    assert joining + 24 * outside < touched < joining + 24 * outside * size**2
+    # Five rows far from each other join, and none of those that only repeat them.
+    far = 10.0 * np.repeat(np.arange(5.0)[:, np.newaxis], 7, axis=1)
+    touched, size = dependency_bytes(np.vstack([far, far, far]), np.arange(15.0))
+    assert size == 5
+    assert touched == sum(4 * m**2 for m in range(5)) + 10 * 24 * 5**2
 
 
 def test_tables_are_those_of_the_first_fold_on_few_rows() -> None:
