@@ -194,4 +194,4 @@ def _by_rows(outer: Array, H: Array, T: Array, size: int, ridges: Array, members
     lengths = (np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)).max(axis=1)
     # |h'H'(HH' + r I)^-1 e| is at most |h| |e| / sqrt(r). Four times that, as a factorisation has round-off of its own.
     slack = 4 * lengths / np.sqrt(ridges)
-    return Solved(members, (H.T @ Z)[:size], off.max(axis=1) <= RESIDUAL, slack, factored)
+    return Solved(members, H[:, :size].T @ Z, off.max(axis=1) <= RESIDUAL, slack, factored)

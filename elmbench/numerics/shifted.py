@@ -115,9 +115,10 @@ def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
         Infinite where a solution is not finite; 0 where a column of B is zero and its solution too.
     """
     k, p = B.shape[1], len(ridges)
-    left = KZ + Z * np.repeat(ridges, k)
-    left -= np.tile(B, p)
-    norms = np.sqrt(np.einsum("ij,ij->j", left, left)).reshape(p, k)
+    left = np.multiply(Z.T, np.repeat(ridges, k)[:, np.newaxis], order="C")
+    left += KZ.T
+    left.reshape(p, k, -1)[:] -= B.T
+    norms = np.sqrt(np.einsum("ij,ij->i", left, left)).reshape(p, k)
     size = np.linalg.norm(B, axis=0)
     relative = norms / np.where(size > 0, size, 1.0)
     return np.where(np.isfinite(relative), relative, np.inf)
