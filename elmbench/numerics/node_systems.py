@@ -18,6 +18,7 @@ from elmbench.numerics.nodes import (
     outer_gram,
     outer_grams,
     padded,
+    row_blocks,
     transposed_product,
 )
 from elmbench.numerics.shifted import RESIDUAL, residuals, solve_shifted
@@ -123,10 +124,10 @@ def many_output_weights(
     H = hidden_layer(X, weights, biases, activation) if dual else None
     if primal:
         largest = max(networks[i][0] for i in primal)
-        if H is None:
-            gram, moments = gram_of_nodes(X, T, weights[:largest], biases[:largest], activation)
-        else:
+        if H is not None and next(row_blocks(n)).stop == n:
             gram, moments = gram_of_outputs(H.__getitem__, T, largest)
+        else:  # to the last bit, the outputs of a block of rows are not those of the block in a larger product
+            gram, moments = gram_of_nodes(X, T, weights[:largest], biases[:largest], activation)
         yield from _by_leading_blocks(gram, moments, networks, primal)
     if H is not None:
         work = np.empty((n, n), order="F")

@@ -70,7 +70,8 @@ def test_all_scores_of_a_random_grid(
         if reduce:
             patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
         found, expected = scores_of(class_of("ELM", kind), X, y, folds, grid, kind, **fixed)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    # Errors of many times the deviation of two or three test rows: of these 1e-9.
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-8)
     if reduce:
         small = sum(min(size, len(train) + 1) <= len(train) for size in sizes for train, _ in folds) * (len(Cs) + 1)
         assert solvers.get("leading cholesky", 0) <= small
