@@ -58,9 +58,9 @@ def optimism_note(found: pd.DataFrame) -> list[str]:
         return []
     means = own.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
     sizes = sorted(set(means["size"]))
-    over = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    over = (f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}") + " data set" + "s" * (sizes[-1] > 1)
     listed = ", ".join(f"{model} {gained(line['mean'])}" for model, line in means.iterrows())
-    return [f"optimism of the selection, oracle minus nested, mean over {over} data sets: {listed}"]
+    return [f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"]
 
 
 def gained(value: float) -> str:

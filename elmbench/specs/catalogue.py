@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -85,7 +86,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
                 expected=f"{paper_path.parent.name!r}, as the folder is called",
                 next_step="correct it, then: elmbench validate",
             )
-        for path in sorted(paper_path.parent.glob("*.yaml")):
+        for path in sorted(paper_path.parent.glob("*.yaml"), key=_as_counted):
             if path.name != "paper.yaml":
                 file = _read_experiment(path, paper)
                 files[file.id] = file
@@ -98,6 +99,11 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
             )
     _check_names(files)
     return files
+
+
+def _as_counted(path: Path) -> list[tuple[str, int]]:
+    """Return a sort key that has table10 after table9."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", path.stem)]
 
 
 def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:

@@ -108,6 +108,16 @@ def test_a_claim_on_most_data_sets(toy: Toy, values: list[float | None], said: s
     assert note == f'claim "it is so" (most data sets; mcc of ELM above K-ELM): {said}'
 
 
+def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Toy) -> None:
+    profiles = {"ci": {"stand-ins": ["wdbc"]}}
+    claims = [CLAIM | {"dataset": "most", "than": ["K-ELM"]}]
+    resolved = toy(profile="ci", datasets=["heart"], profiles=profiles, claims=claims)
+    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
+    assert not table_of(resolved, lines).notes
+    lines += [line | {"dataset": "heart"} for line in lines]
+    assert table_of(resolved, lines).notes[0].endswith("on 1 of 1")
+
+
 @pytest.mark.parametrize(
     ("claim", "said"),
     [

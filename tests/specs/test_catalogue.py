@@ -50,6 +50,11 @@ def test_every_shipped_experiment_stands_under_every_profile_that_it_has() -> No
                     resolve(file, profile)
 
 
+def test_tables_stand_as_they_are_counted() -> None:
+    found = [file.spec.table for file in load_catalogue().values() if file.spec.paper == "eem"]
+    assert found == ["figure3", "table1", *(f"table{i}" for i in range(3, 11))]
+
+
 #: What a reading changes: (table, reading, value) -> every value that is another one.
 CHANGES: dict[tuple[str, str, str], dict[str, Any]] = {
     ("table4", "c-grid", "all-powers"): {"grids/C": ALL_POWERS, "grids/gamma": ALL_POWERS},
