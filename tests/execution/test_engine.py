@@ -161,6 +161,11 @@ def test_any_order_of_what_is_to_do(workers: InProcess, store: Store, plan: Plan
 
 
 def test_both_ways_of_choosing_take_one_pass(workers: InProcess, store: Store, plan: Plan) -> None:
+    workers.answer = lambda unit: {
+        "status": "ok",
+        "reason": "",
+        "seconds": {"search": 3.0, "grid": 4.0}.get(unit["kind"]),
+    }
     run(plan, store)
     assert workers.passes == 3
     for key, unit in plan.units.items():
@@ -169,6 +174,7 @@ def test_both_ways_of_choosing_take_one_pass(workers: InProcess, store: Store, p
             assert stored is not None
             assert stored["unit"] == unit
             assert not {"search", "grid"}.intersection(stored["result"])
+            assert stored["result"]["seconds"] == (3.0 if unit["kind"] == "search" else 4.0)
 
 
 @pytest.mark.parametrize("kind", ["search", "grid"])
