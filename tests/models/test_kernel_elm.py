@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 from elmbench.models import KELMClassifier, KELMRegressor
+from elmbench.numerics.counters import counted
+from elmbench.numerics.kernels import BLOCK_BYTES
 
 SETTINGS = settings(max_examples=100, deadline=None)
 
@@ -87,18 +89,55 @@ def test_condition_estimate(C):
     assert 0.3 < model.condition_ / np.linalg.cond(system, 1) < 1.01
 
 
+@pytest.mark.parametrize(("dtype", "size"), [("float64", 8), ("float32", 4)])
 @pytest.mark.parametrize("kind", ["regression", "multi"])
-def test_fit_needs_little_more_than_one_kernel_matrix(kind):
+def test_fit_needs_little_more_than_one_kernel_matrix(kind, dtype, size):
     n = 3000
     X = rows(n, 6, 0)
     y = targets(X, 0, kind)
-    model = class_of("KELM", kind)(C=10.0, gamma=1.0).fit(X[:50], y[:50])
+    model = class_of("KELM", kind)(C=10.0, gamma=1.0, dtype=dtype).fit(X[:50], y[:50])
     tracemalloc.start()
     model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     left = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert peak < 1.3 * 8 * n * n
-    assert left < 0.05 * 8 * n * n  # the factor is dropped
-    estimate = type(model).memory_estimate(n, 6, 4, C=10.0, gamma=1.0)
+    estimate = type(model).memory_estimate(n, 6, 4, C=10.0, gamma=1.0, dtype=dtype)
+    assert peak < 1.1 * size * n * n + 3 * BLOCK_BYTES
+    assert left < 0.05 * size * n * n  # the factor is dropped
     assert 0.5 * estimate < peak < estimate
+
+
+@SETTINGS
+@given(shape=SHAPES, C=FACTORS, gamma=FACTORS, awkward=st.booleans(), two=st.booleans())
+def test_single_precision_gives_the_same_and_tells_its_error(shape, C, gamma, awkward, two):
+    n, d, seed = shape
+    X = rows(n, d, seed, awkward)
+    y = targets(X, seed, "two-targets" if two else "regression")
+    double = KELMRegressor(C=C, gamma=gamma).fit(X, y)
+    single = KELMRegressor(C=C, gamma=gamma, dtype="float32").fit(X, y)
+    np.testing.assert_allclose(single.predict(X), double.predict(X), atol=1e-8)
+    assert single.error_ < 1e-9
+    assert not hasattr(double, "error_")
+    assert not hasattr(single.set_params(dtype="float64").fit(X, y), "error_")
+
+
+def test_single_precision_in_a_search_is_fitted_one_by_one():
+    X = rows(60, 3, 0)
+    y = targets(X, 0, "regression")
+    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    grid = [{"C": C, "dtype": dtype} for C in (1.0, 64.0) for dtype in ("float32", "float64")]
+    with counted() as solvers:
+        found = {(i, j): predicted for i, j, predicted in KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0)}
+    assert solvers["single precision"] == 4
+    assert len(found) == 8
+    for (i, j), predicted in found.items():
+        train, test = folds[j]
+        expected = KELMRegressor(**grid[i], gamma=2.0).fit(X[train], y[train]).predict(X[test])
+        if grid[i]["dtype"] == "float32":
+            np.testing.assert_array_equal(predicted, expected)
+        np.testing.assert_allclose(predicted, expected, atol=1e-9)
+
+
+def test_unknown_precision():
+    with pytest.raises(ValueError, match="dtype"):
+        KELMRegressor(dtype="float16").fit(rows(5, 2, 0), np.zeros(5))
