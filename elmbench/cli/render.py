@@ -76,11 +76,12 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
         lines = _by_dataset(lines)
     rows = [
         (line["experiment"], line["dataset"], line["model"], line["cells"], line["to_run"], line["fits"],
-         "unavailable" if line["unavailable"] else duration(line["seconds"]))
+         "no data" if line["unavailable"] else duration(line["seconds"]))
         for line in lines
     ]  # fmt: skip
     right = ("cells", "to run", "fits", "one core")
-    return grid(("experiment", "data set", "model", *right), rows, right=right, whole=("data set", "model"))
+    left = ("experiment", "data set", "model")
+    return grid((*left, *right), rows, right=right, whole=left[1:])
 
 
 def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -88,7 +89,7 @@ def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     merged = []
     for (experiment, dataset), group in groupby(lines, key=itemgetter("experiment", "dataset")):
         own = list(group)
-        names = own[0]["model"] if len(own) == 1 else f"{len(own)} models"
+        names = f"{len(own)} model{'s' * (len(own) > 1)}"
         counted = ("cells", "to_run", "unavailable", "fits", "seconds")
         totals = {name: sum(line[name] for line in own) for name in counted}
         merged.append({"experiment": experiment, "dataset": dataset, "model": names, **totals})

@@ -18,6 +18,8 @@ from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved, resolve
 
 _LEAKING = "carry-over=folds"
+#: Layouts whose published figures can be held against each reading.
+_COMPARED = ("metrics", "spearman")
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def compare_reading(name: str, reading: Reading, files: list[ExperimentFile], re
     """
     comparisons = []
     for resolved in _with_results(files, results_dir):
-        if name in resolved.file.spec.readings and resolved.spec.layout == "metrics":
+        if name in resolved.file.spec.readings and resolved.spec.layout in _COMPARED:
             comparisons += _compare(name, reading, read_results(resolved, results_dir), resolved)
     return comparisons
 
@@ -115,10 +117,11 @@ def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolv
 
 def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> list[Comparison]:
     labels = {value: "" if value == reading.default else f"{name}={value}" for value in reading.values}
-    wanted = results.cells[results.cells["reading"].isin(labels.values())]
+    cells = results.cells[results.cells["status"] != "unavailable"]
+    wanted = cells[cells["reading"].isin(labels.values())]
     comparisons = []
     for (dataset, model, metric), paper in published_values(resolved).items():
-        if metric in UNJUDGED or paper.value is None:
+        if metric in UNJUDGED or metric not in wanted or paper.value is None:
             continue
         own = wanted[(wanted["dataset"] == dataset) & (wanted["model"] == model)]
         for select, cells in own.groupby("select", sort=False):
@@ -191,6 +194,6 @@ def _section(name: str, reading: Reading, comparisons: list[Comparison]) -> list
 def _commands(files: list[ExperimentFile], results_dir: Path) -> list[str]:
     commands = []
     for resolved in _with_results(files, results_dir):
-        if resolved.spec.layout == "metrics":
+        if resolved.spec.layout in _COMPARED:
             commands += read_commands(results_folder(results_dir, resolved.profile, resolved.file.id))
     return list(dict.fromkeys(commands))

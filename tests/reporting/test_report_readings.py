@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_cells import folds, frame
+from made_cells import cell, folds, frame
 
 from elmbench.errors import ElmbenchError
 from elmbench.reporting import readings
@@ -24,8 +24,8 @@ FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
 def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[Comparison]]:
     """Compare the reading `order` on these cells."""
 
-    def compare(lines: list[dict[str, Any]], figures: str = FIGURES) -> list[Comparison]:
-        resolved = toy(figures)
+    def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> list[Comparison]:
+        resolved = toy(figures, **changes)
         folder = results_folder(tmp_path, "paper", "toy/one")
         write_frame(frame(resolved, lines), folder / "cells.csv")
         return compare_reading("order", resolved.file.paper.readings["order"], [resolved.file], tmp_path)
@@ -84,6 +84,20 @@ def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..
     assert compared(folds("ELM", 0.7, 0.7)) == []
     # Nor is one value enough where the default was not run.
     assert compared(stored(0.7, 0.7)) == []
+
+
+def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..., list[Comparison]]) -> None:
+    nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
+    changes = {"layout": "spearman", "grids": {"n_hidden": [1, 10]}, "models": {"ELM": nodes}}
+    changes |= {"datasets": ["wdbc", "heart"]}
+    lines = [cell(**{"spearman@h=1": 0.5, "spearman@h=10": 0.9})]
+    lines += [cell(dataset="heart", status="unavailable", reason="no file")]
+    lines += [line | {"reading": "order=stored", "spearman@h=1": 0.6} for line in lines]
+    # Of h = 5 there is nothing to compare: this profile leaves it out.
+    figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
+    (found,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
+    assert found.means == {"shuffled": "0.500", "stored": "0.600"}
+    assert found.place == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
 
 
 @pytest.fixture
