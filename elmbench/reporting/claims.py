@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from elmbench.reporting.cells import TIMES
 from elmbench.reporting.summary import COMPLETE, published_values
+from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import MOST, Claim
 from elmbench.specs.profiles import Resolved
 
@@ -21,13 +23,12 @@ def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:
     if not len(summary):
         return []
     own = summary[(summary["reading"] == "") & (summary["select"] == summary["select"].iloc[0])]
-    shown = dict.fromkeys(own["dataset"])
+    # What stands in for the paper's data says nothing of them.
+    shown = [name for name in dict.fromkeys(own["dataset"]) if name in resolved.file.spec.datasets]
     lines = []
     for claim in resolved.file.spec.claims:
-        if claim.dataset == MOST:
-            # What stands in for the paper's data says nothing of them.
-            datasets = [name for name in shown if name in resolved.file.spec.datasets]
-            lines += [_check_most(claim, own, datasets, resolved)] if datasets else []
+        if claim.dataset == MOST and shown:
+            lines.append(_check_most(claim, own, shown, resolved))
         elif claim.dataset in shown:
             lines.append(_check_one(claim, own, resolved))
     return lines
@@ -36,8 +37,16 @@ def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:
 _UNDECIDED = "not decided, cells are missing"
 
 
+def _of_other_rows(claim: Claim, dataset: str, resolved: Resolved) -> bool:
+    """Tell whether a claim is on times and the profile has cut the data set: fewer rows may turn an order round."""
+    rows = resolved.settings.rows
+    return claim.metric in TIMES and rows is not None and rows < load_dataset_specs().find(dataset).shape.instances
+
+
 def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
     start = f'claim "{claim.says}" ({claim.dataset}): '
+    if _of_other_rows(claim, claim.dataset, resolved):
+        return start + f"not decided, {resolved.settings.rows} of its rows were run"
     figures = _figures(claim, claim.dataset, summary, resolved)
     if figures is None:
         return start + _UNDECIDED
@@ -48,13 +57,16 @@ def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
 
 
 def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolved: Resolved) -> str:
-    found = [_figures(claim, dataset, summary, resolved) for dataset in datasets]
+    whole = [dataset for dataset in datasets if not _of_other_rows(claim, dataset, resolved)]
+    found = [_figures(claim, dataset, summary, resolved) for dataset in whole]
     decided = [_holds(claim, *figures) for figures in found if figures is not None]
     how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
     times = f"{claim.factor:g} times " if claim.factor != 1 else ""
     times += f"{claim.than_metric} of " if claim.than_metric else ""
     against = f"{claim.metric} of {claim.model} {how} {times}{', '.join(_than(claim, '', resolved))}"
     start = f'claim "{claim.says}" (most data sets; {against}): '
+    if not whole:
+        return start + f"not decided, at most {resolved.settings.rows} rows of each were run"
     if not decided:
         return start + _UNDECIDED
     return start + f"{_verdict(2 * sum(decided) > len(decided))}: on {sum(decided)} of {len(decided)}"

@@ -108,6 +108,27 @@ def test_a_claim_on_most_data_sets(toy: Toy, values: list[float | None], said: s
     assert note == f'claim "it is so" (most data sets; mcc of ELM above K-ELM): {said}'
 
 
+def test_a_claim_on_times_is_not_held_against_fewer_rows(toy: Toy) -> None:
+    lines = [*folds("ELM", 1, 1, fit_seconds=2.0), *folds("K-ELM", 1, 1, fit_seconds=1.0)]
+    lines += [line | {"dataset": "heart"} for line in lines]  # of 270 rows
+
+    def said(metric: str, dataset: str) -> str:
+        claims = [CLAIM | {"metric": metric, "dataset": dataset, "than": ["K-ELM"]}]
+        names = ["wdbc"] if dataset == "wdbc" else ["wdbc", "heart"]
+        resolved = toy(profile="ci", datasets=names, profiles={"ci": {"rows": rows}}, claims=claims)
+        own = [line for line in lines if line["dataset"] in names]
+        return table_of(resolved, own).notes[0].partition("): ")[2]
+
+    rows = 300
+    assert said("fit_seconds", "wdbc") == "not decided, 300 of its rows were run"
+    assert said("fit_seconds", "most") == "holds: on 1 of 1"
+    assert said("mcc", "most") == "does not hold: on 0 of 2"
+    rows = 200
+    assert said("fit_seconds", "most") == "not decided, at most 200 rows of each were run"
+    rows = 569
+    assert said("fit_seconds", "wdbc").startswith("holds")
+
+
 def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Toy) -> None:
     profiles = {"ci": {"stand-ins": ["wdbc"]}}
     claims = [CLAIM | {"dataset": "most", "than": ["K-ELM"]}]
