@@ -11,10 +11,9 @@ from sklearn.utils.multiclass import unique_labels
 
 from elmbench.models._base import OUTPUTS, Array, FamilyClassifier, as_asked
 from elmbench.models._parameters import check_choice, check_real
-from elmbench.numerics.bordered import bordered, output_errors
+from elmbench.numerics.bordered import SharedOutputs, bordered, reach_of, shared_outputs
 from elmbench.numerics.counters import count
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, row_blocks, squared_distances
-from elmbench.numerics.shifted import solve_shifted
 from elmbench.numerics.solve import RidgeSystem
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTINGS = ("corrected", "as-printed")
-_EPS = float(np.finfo(np.float64).eps)
 
 
 class LSSVMClassifier(FamilyClassifier, BaseEstimator):
@@ -160,9 +158,9 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
         """Evaluate a grid of parameters on folds from one matrix of distances, all `C` of a `gamma` together.
 
         These come from one Krylov space or one reduction of the kernel matrix, see `solve_shifted`, and are taken where
-        the residual shows that no label hangs on what they are off; elsewhere, and where there are too few `C` to
-        share anything, the system is factored as in `fit`. So it is for projections, whose last digits may be what is
-        compared.
+        a bound by their residual shows that no label hangs on what they are off; elsewhere, and where there are too few
+        `C` to share anything, the system is factored as in `fit`. So it is for projections, whose last digits may be
+        what is compared.
 
         Parameters
         ----------
@@ -203,17 +201,48 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
                 np.copyto(K, among)
                 _weigh(KERNELS[kernel](K, gamma), scales[members[0]])
                 across = [KERNELS[kernel](probe.copy(), gamma) for probe in probes]
-                shared: list[Array | None] = [None] * len(members)
+                ridges = np.array([checked[i][2] for i in members])
+                shared = None
                 if outputs == "predict":
-                    ridges = np.array([checked[i][2] for i in members])
-                    shared = _shared(cls, K, work, T, scales[members[0]], ridges, across)
-                for i, values in zip(members, shared, strict=True):
-                    if values is None:
-                        count("cholesky")
-                        np.copyto(work, K)
-                        intercept, beta = _solution(RidgeSystem(work, checked[i][2]), T, scales[i])
-                        values = np.concatenate([k @ beta + intercept for k in across])
-                    yield i, j, as_asked(outputs, decoded(values), values)
+                    shared = shared_outputs(K, work, T, scales[members[0]], ridges, across)
+                for place, values in _decided(cls, shared, K, work, T, scales[members[0]], ridges, across):
+                    yield members[place], j, as_asked(outputs, decoded(values), values)
+
+
+def _decided(
+    cls: type[LSSVMClassifier],
+    shared: list[SharedOutputs] | None,
+    K: Array,
+    work: Array,
+    T: Array,
+    scale: Array,
+    ridges: Array,
+    across: list[Array],
+) -> Iterator[tuple[int, Array]]:
+    """Yield the place of each ridge and its outputs for the test rows: shared ones where their labels must be right.
+
+    From the smallest ridge to the largest: what is learnt of the test rows from factoring one that could not be decided
+    otherwise mostly decides the others.
+    """
+    reach: Array | None = None
+    order = np.argsort(ridges)
+    for done, place in enumerate(order):
+        ridge = float(ridges[place])
+        if shared is not None:
+            errors = shared[place].bound(ridge**-0.5 if reach is None else np.minimum(reach, ridge**-0.5))
+            if np.isfinite(errors).all() and cls._hold(shared[place].values, errors.max(axis=1)):
+                yield int(place), shared[place].values
+                continue
+            count("residual too large")
+        count("cholesky")
+        np.copyto(work, K)
+        system = RidgeSystem(work, ridge)
+        intercept, beta = _solution(system, T, scale)
+        yield int(place), np.concatenate([k @ beta + intercept for k in across])
+        left, n, n_test = len(order) - done - 1, len(K), sum(map(len, across))
+        # 2 n^2 n_test operations against n^3 / 3 for each factorisation that they may save.
+        if shared is not None and reach is None and system.by_cholesky and 6 * n_test < left * n:
+            reach = reach_of(system, scale, across)
 
 
 def _weigh(K: Array, scale: Array) -> None:
@@ -228,46 +257,3 @@ def _solution(system: RidgeSystem, T: Array, scale: Array) -> tuple[Array, Array
     Z = system.solve(scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T]))
     intercepts, solution = bordered(scale, Z[:, 0], Z[:, 1:])
     return intercepts, scale[:, np.newaxis] * solution
-
-
-def _shared(
-    cls: type[LSSVMClassifier], K: Array, work: Array, T: Array, scale: Array, ridges: Array, across: list[Array]
-) -> list[Array | None]:
-    """Return the outputs for the test rows, an array of shape (n_test, k) a ridge, or None for "factor it".
-
-    Parameters
-    ----------
-    cls : type
-        Tells what hangs on a difference of the outputs.
-    K : ndarray of shape (n, n)
-        Weighted kernel of the training rows.
-    work : ndarray of shape (n, n)
-        Overwritten.
-    T : ndarray of shape (n, k)
-    scale : ndarray of shape (n,)
-    ridges : ndarray of shape (p,)
-    across : list of ndarray of shape (rows, n)
-        Kernel between test rows and training rows.
-    """
-    B = scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T])
-    Z = solve_shifted(K, B, ridges, work)
-    if Z is None:
-        return [None] * len(ridges)
-    KZ = K @ Z
-    tests = np.concatenate([k @ (scale[:, np.newaxis] * Z) for k in across])
-    outputs: list[Array | None] = []
-    for i, ridge in enumerate(ridges):
-        columns = slice(i * B.shape[1], (i + 1) * B.shape[1])
-        ones, targets = Z[:, columns][:, 0], Z[:, columns][:, 1:]
-        intercepts, solution = bordered(scale, ones, targets)
-        found = tests[:, columns][:, 1:] + intercepts * (1.0 - tests[:, columns][:, :1])
-        left = B[:, 1:] - np.outer(scale, intercepts) - ridge * solution
-        left -= KZ[:, columns][:, 1:] - np.outer(KZ[:, columns][:, 0], intercepts)
-        # Twice what is left here; and what round-off leaves in a factorisation, K having no larger norm than its trace.
-        sizes = 2 * np.linalg.norm(left, axis=0) + 2 * _EPS * (K.trace() + ridge) * np.linalg.norm(solution, axis=0)
-        errors = output_errors(float(ridge), scale, ones, solution, sizes, tests[:, columns][:, 0])
-        held = np.isfinite(errors).all() and cls._hold(found, errors.max(axis=1))
-        if not held:
-            count("residual too large")
-        outputs.append(found if held else None)
-    return outputs

@@ -70,6 +70,11 @@ class RidgeSystem:
         return inverse
 
     @property
+    def by_cholesky(self) -> bool:
+        """Whether all of A + ridge I was inverted: not where directions within round-off were left out."""
+        return self._factor is not None
+
+    @property
     def condition(self) -> float:
         """The condition number.
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits, assert_projections_equal_fits
 
-from elmbench.models import LSSVMClassifier, ls_svm
+from elmbench.models import LSSVMClassifier
 from elmbench.numerics import bordered, shifted
 from elmbench.numerics.counters import counted
+from elmbench.numerics.solve import RidgeSystem
 
 SETTINGS = settings(max_examples=100, deadline=None)
 WEIGHTS = st.sampled_from(["balanced", None])
@@ -166,7 +167,7 @@ def test_what_is_off_is_left_to_a_fit(size, monkeypatch):
         Z = shifted.solve_shifted(K, B, ridges, work)
         return None if Z is None else Z * (1 + size * random.randn(*Z.shape))
 
-    monkeypatch.setattr(ls_svm, "solve_shifted", spoilt)
+    monkeypatch.setattr(bordered, "solve_shifted", spoilt)
     X = rows(330, 2, 1)
     y = targets(X, 1, "binary")
     candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in (-8, -4, 0) for c in range(-1, 11, 2)]
@@ -175,7 +176,8 @@ def test_what_is_off_is_left_to_a_fit(size, monkeypatch):
 
 @pytest.mark.parametrize("along", ["any", "ones"])
 @pytest.mark.parametrize("n", [20, 60])
-def test_the_bound_on_the_outputs_holds(n, along):
+@pytest.mark.parametrize("size", [0.0, 1e-4])
+def test_the_bound_on_the_outputs_holds(n, along, size):
     """Outputs of a solution that was spoilt are never further off than the bound."""
     random = np.random.RandomState(0)
     for ridge in (10.0, 0.1, 1e-4):
@@ -183,17 +185,30 @@ def test_the_bound_on_the_outputs_holds(n, along):
         scale = random.uniform(0.5, 2, n)
         K, across = rbf_kernel(X, gamma=3.0), rbf_kernel(random.rand(30, 3), X, gamma=3.0)
         shifted_kernel = np.outer(scale, scale) * K + ridge * np.eye(n)
-        ones = np.linalg.solve(shifted_kernel, scale)
-        exact_b, exact = bordered.bordered(scale, ones, np.linalg.solve(shifted_kernel, scale[:, None] * T))
+        exact_ones = np.linalg.solve(shifted_kernel, scale)
+        exact_b, exact = bordered.bordered(scale, exact_ones, np.linalg.solve(shifted_kernel, scale[:, None] * T))
+        ones = exact_ones * (1 + size * random.randn(n))
         if along == "any":
             spoilt_b, spoilt = exact_b + 1e-3 * random.randn(2), exact + 1e-3 * random.randn(n, 2)
         else:  # leaves no residual but that of 1'beta = 0
-            spoilt_b, spoilt = exact_b - 1e-3, exact + 1e-3 * ones[:, None]
-        left = scale[:, None] * T - np.outer(scale, spoilt_b) - shifted_kernel @ spoilt
-        of_ones = across @ (scale * ones)
-        bound = bordered.output_errors(ridge, scale, ones, spoilt, np.linalg.norm(left, axis=0), of_ones)
+            spoilt_b, spoilt = exact_b - 1e-3, exact + 1e-3 * exact_ones[:, None]
+        left = np.column_stack([scale, scale[:, None] * T - np.outer(scale, spoilt_b)])
+        left -= shifted_kernel @ np.column_stack([ones, spoilt])
+        about = {
+            "ridge": ridge,
+            "scale": scale,
+            "ones": ones,
+            "solution": spoilt,
+            "across_ones": across @ (scale * ones),
+        }
+        about["residuals"] = np.linalg.norm(left, axis=0)
+        system = RidgeSystem(np.outer(scale, scale) * K, ridge / 2)
+        reach = bordered.reach_of(system, scale, [across[:10], across[10:]])
+        assert (reach <= 4 * (ridge / 2) ** -0.5).all()
         off = across @ (scale[:, None] * (spoilt - exact)) + spoilt_b - exact_b
-        assert (np.abs(off) <= (1 + 1e-9) * bound).all()
+        for bound in (bordered.output_errors(r, **about) for r in (ridge**-0.5, reach)):
+            assert (np.abs(off) <= (1 + 1e-9) * bound + 1e-13).all()
+            assert size or np.isfinite(bound).all()
 
 
 def test_the_sum_of_the_coefficients_vanishes_to_the_last_digits():
