@@ -119,7 +119,7 @@ def score(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[
     labels : list of int or None
         The data set's labels; None for regression.
     """
-    if not np.isfinite(y_pred).all():
+    if y_pred.dtype.kind not in "iu" and not np.isfinite(y_pred).all():
         return -np.inf
     if labels is None:
         value = regression_metrics(y_true, y_pred)[metric]

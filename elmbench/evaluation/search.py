@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from elmbench.evaluation.folds import Indices
 from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import check_predictions, score
-from elmbench.numerics.counters import count, counted
+from elmbench.numerics.counters import count, recorded, since
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.registry import parameter_names
 
@@ -160,20 +160,19 @@ def grid_scores(
     """
     scores = np.full((len(grid), len(folds)), np.nan)
     spent = [Spent() for _ in folds]
+    targets = [y[test] for _, test in folds]
+    before = recorded()
     started = time.perf_counter()
-    predictions = grid_outputs(factory, X, y, folds, grid, fixed, labels, paths=paths)
-    while True:
-        with counted() as solvers:
-            found = next(predictions, None)
-        if found is None:
-            return scores, spent
-        i, j, predicted = found
-        expected = y[folds[j][1]]
-        scores[i, j] = score(metric, expected, check_predictions(expected, predicted), labels)
+    for i, j, predicted in grid_outputs(factory, X, y, folds, grid, fixed, labels, paths=paths):
+        scores[i, j] = score(metric, targets[j], check_predictions(targets[j], predicted), labels)
         now = time.perf_counter()
         spent[j].seconds += now - started
-        spent[j].solvers.update(solvers)
         started = now
+        solvers = since(before)
+        if solvers:
+            spent[j].solvers.update(solvers)
+            before = recorded()
+    return scores, spent
 
 
 def best(scores: NDArray[np.float64]) -> int:

@@ -26,12 +26,24 @@ def count(what: str, times: int = 1) -> None:
 @contextmanager
 def counted() -> Iterator[dict[str, int]]:
     """Yield a dictionary that holds, once the block has ended, what was counted within it."""
-    before = _counts.copy()
+    before = recorded()
     found: dict[str, int] = {}
     try:
         yield found
     finally:
-        found.update({what: n - before[what] for what, n in sorted(_counts.items()) if n > before[what]})
+        found.update(since(before))
+
+
+def recorded() -> dict[str, int]:
+    """Return the record as it stands, for `since`."""
+    return dict(_counts)
+
+
+def since(before: dict[str, int]) -> dict[str, int]:
+    """Return what was counted since the record was `before`; costs next to nothing where that is nothing."""
+    if dict.__eq__(_counts, before):
+        return {}
+    return {what: n - before.get(what, 0) for what, n in sorted(_counts.items()) if n > before.get(what, 0)}
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def address(A: Array | NDArray[np.int32]) -> int:
     ValueError
         If they do not.
     """
-    if A.dtype not in (np.float64, np.int32) or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
+    if A.dtype.char not in "di" or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
         raise ValueError(f"expected columns of doubles, got {A.dtype} at strides {A.strides} instead")
     return int(A.__array_interface__["data"][0])
 

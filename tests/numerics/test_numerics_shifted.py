@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elmbench.numerics.shifted as shifted
-from elmbench.numerics.counters import count, counted
+from elmbench.numerics.counters import count, counted, recorded, since
 from elmbench.numerics.kernels import kernel_matrix
 from elmbench.numerics.shifted import (
     RESIDUAL,
@@ -150,3 +150,12 @@ def test_counts_of_a_block_that_fails():
     with pytest.raises(RuntimeError), counted() as found:
         fail()
     assert found == {"c": 1}
+
+
+def test_counts_since():
+    before = recorded()
+    assert since(before) == {}
+    count("d", 3)
+    count("e", 0)
+    assert since(before) == {"d": 3}
+    assert since(recorded()) == {}
