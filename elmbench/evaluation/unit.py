@@ -19,6 +19,8 @@ from elmbench.evaluation.selection import choose, evaluate_curve, evaluate_outer
 from elmbench.numerics.counters import counted
 from elmbench.specs.datasets import load_dataset_specs
 
+#: What the reason of a unit starts with that could not run for want of one that it needs.
+BEFORE = "the search before it: "
 #: How a unit may end.
 STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 
@@ -76,7 +78,8 @@ def run_unit(
     """
     failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failed is not None:
-        return {"status": failed["status"], "reason": f"the search before it: {failed['reason']}"}
+        # Said once, however many searches and choices lead to one another.
+        return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads), counted() as solvers:
         warnings.simplefilter("default")
         try:

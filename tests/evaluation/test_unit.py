@@ -129,6 +129,8 @@ def test_what_a_cell_rests_on_has_failed(toys: dict[str, Dataset], make_unit: Ma
     before = {"status": "timeout", "reason": "not done after 5 s", "limit": 5.0}
     result = run_unit(make_unit(chosen="s"), {"s": before}, None)
     assert result == {"status": "timeout", "reason": "the search before it: not done after 5 s"}
+    # It is said once, where a choice stands between the search and the cell.
+    assert run_unit(make_unit(chosen="s"), {"s": before | result}, None) == result
 
 
 def test_warnings_are_kept_each_once(acting: Callable[..., Any]) -> None:
