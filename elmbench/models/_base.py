@@ -85,12 +85,26 @@ class FamilyClassifier(ClassifierMixin):
 
         An error of zero says that the outputs of the row are exact.
         """
-        if outputs.shape[1] == 1:
-            margins = np.abs(outputs[:, 0])
+        return bool(FamilyClassifier._each_holds(outputs, errors[:, np.newaxis])[0])
+
+    @staticmethod
+    def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
+        """Tell as `_hold` of p models at once: outputs of shape (n, p * k), the k columns of a model side by side.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n, p * k)
+        errors : ndarray of shape (n, p)
+        """
+        n, p = errors.shape
+        if outputs.shape[1] == p:
+            margins = np.abs(outputs)
         else:
-            ordered = np.partition(outputs, outputs.shape[1] - 2, axis=1)
-            margins = (ordered[:, -1] - ordered[:, -2]) / 2
-        return bool(((margins > errors) | (errors == 0)).all())
+            by_model = outputs.reshape(n, p, -1)
+            ordered = np.partition(by_model, by_model.shape[2] - 2, axis=2)
+            margins = (ordered[:, :, -1] - ordered[:, :, -2]) / 2
+        held: NDArray[np.bool_] = ((margins > errors) | (errors == 0)).all(axis=0)
+        return held
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model, forgetting any earlier fit.

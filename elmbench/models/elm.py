@@ -159,13 +159,12 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
                 norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
                 for solved in many_output_weights(X[train], T, *drawn, networks):
                     found = np.concatenate([block[:, : len(solved.weights)] @ solved.weights for block in H])
+                    accepted = solved.close
+                    if issubclass(cls, FamilyClassifier):
+                        accepted = cls._each_holds(found, np.outer(norms, solved.slack))
                     for i, network in enumerate(solved.networks):
                         outputs = found[:, i * T.shape[1] : (i + 1) * T.shape[1]]
-                        if issubclass(cls, FamilyClassifier):
-                            accepted = cls._hold(outputs, solved.slack[i] * norms)
-                        else:
-                            accepted = bool(solved.close[i])
-                        if not accepted:
+                        if not accepted[i]:
                             count("bound failed")
                             beta = solved.exact(i)
                             outputs = np.concatenate([block[:, : len(beta)] @ beta for block in H])

@@ -187,19 +187,15 @@ def _fold_outputs(
     test, mass = product[part.test, :-1], product[part.test, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)
     lengths = np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)
-    outputs: list[Array | None] = []
-    for i, ridge in enumerate(ridges):
-        found = test[:, i * k : (i + 1) * k]
-        if issubclass(cls, FamilyClassifier):
-            # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that,
-            # as the fit has round-off of its own; a tie is left to it.
-            accepted = cls._hold(found, 4 * lengths[i].max() * np.minimum(ridge**-0.5, mass / ridge))
-        else:
-            accepted = off[i].max() <= RESIDUAL
-        if not accepted:
-            count("bound failed")
-        outputs.append(found if accepted else None)
-    return outputs
+    if issubclass(cls, FamilyClassifier):
+        # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that, as the
+        # fit has round-off of its own; a tie is left to it.
+        reach = np.minimum(ridges**-0.5, mass[:, np.newaxis] / ridges)
+        accepted = cls._each_holds(test, 4 * lengths.max(axis=1) * reach)
+    else:
+        accepted = off.max(axis=1) <= RESIDUAL
+    count("bound failed", int((~accepted).sum()))
+    return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 
 class KELMClassifier(FamilyClassifier, _KELM):
