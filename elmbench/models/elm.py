@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from elmbench.models._base import Array, FamilyClassifier, FamilyRegressor
 from elmbench.models._parameters import check_choice, check_count, check_real
 from elmbench.numerics.counters import count
-from elmbench.numerics.node_systems import many_output_weights, output_weights
+from elmbench.numerics.node_systems import many_outputs, output_weights
 from elmbench.numerics.nodes import (
     ACTIVATIONS,
     ROW_BLOCK,
@@ -123,7 +123,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
         """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
 
         One Cholesky factor a `C` serves every `n_hidden` up to the number of training rows; beyond, one reduction an
-        `n_hidden` serves every `C`, see `many_output_weights`. What a reduction yields is taken where its residual
+        `n_hidden` serves every `C`, see `many_outputs`. What a reduction yields is taken where its residual
         tells that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
 
         Parameters
@@ -157,13 +157,12 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
                 T, decoded = cls._coded(y[train])
                 H = [nodes._hidden(X[test[rows]]) for rows in row_blocks(len(test))]
                 norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
-                for solved in many_output_weights(X[train], T, *drawn, networks):
-                    found = np.concatenate([block[:, : len(solved.weights)] @ solved.weights for block in H])
+                for solved in many_outputs(X[train], T, *drawn, networks, H):
                     accepted = solved.close
                     if issubclass(cls, FamilyClassifier):
-                        accepted = cls._each_holds(found, np.outer(norms, solved.slack))
+                        accepted = cls._each_holds(solved.outputs, np.outer(norms, solved.slack))
                     for i, network in enumerate(solved.networks):
-                        outputs = found[:, i * T.shape[1] : (i + 1) * T.shape[1]]
+                        outputs = solved.outputs[:, i * T.shape[1] : (i + 1) * T.shape[1]]
                         if not accepted[i]:
                             count("bound failed")
                             beta = solved.exact(i)

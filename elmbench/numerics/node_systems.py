@@ -1,4 +1,4 @@
-"""Output weights of networks that share their hidden nodes, for many numbers of nodes and ridges."""
+"""Networks that share their hidden nodes: output weights and outputs, for many numbers of nodes and ridges."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ _COLUMNS = 96
 
 @dataclass(frozen=True)
 class Solved:
-    """Output weights of some of the networks that were asked for.
+    """What some of the networks that were asked for yield for other rows.
 
     Attributes
     ----------
     networks : list of int
         Which ones.
-    weights : ndarray of shape (L, len(networks) * k)
-        The k columns of the first one, then those of the second, ...; zero from the number of its nodes on.
+    outputs : ndarray of shape (n_probe, len(networks) * k)
+        The k columns of the first one, then those of the second, ...
     close : ndarray of bool, of shape (len(networks),)
-        Whether outputs are those of `output_weights` to `elmbench.numerics.shifted.RESIDUAL`, as there.
+        Whether they are those of `output_weights` to `elmbench.numerics.shifted.RESIDUAL`, as there.
     slack : ndarray of shape (len(networks),)
         What an output may be off, over the norm of the hidden outputs that it is of.
     exact : callable
-        From a position in `networks` to its weights as `output_weights` returns them, to the last bit. Valid until the
-        next result.
+        From a position in `networks` to the output weights as `output_weights` returns them, to the last bit. Valid
+        until the next result.
     """
 
     networks: list[int]
-    weights: Array
+    outputs: Array
     close: NDArray[np.bool_]
     slack: Array
     exact: Callable[[int], Array]
@@ -96,10 +96,16 @@ def output_weights(
     return system.solve(rows), system.condition
 
 
-def many_output_weights(
-    X: Array, T: Array, weights: Array, biases: Array, activation: str, networks: list[tuple[int, float]]
+def many_outputs(
+    X: Array,
+    T: Array,
+    weights: Array,
+    biases: Array,
+    activation: str,
+    networks: list[tuple[int, float]],
+    probes: list[Array],
 ) -> Iterator[Solved]:
-    """Yield the output weights of several networks from one draw of hidden nodes.
+    """Yield the outputs of several networks from one draw of hidden nodes.
 
     Up to as many nodes as rows: H'H is computed once, and one Cholesky factor a ridge serves all of them. Beyond: HH'
     is carried on from one number of nodes to the next, and one reduction of it serves all ridges.
@@ -107,11 +113,14 @@ def many_output_weights(
     Parameters
     ----------
     X : ndarray of shape (n, d)
+        Training rows.
     T : ndarray of shape (n, k)
     weights, biases, activation
         Of the largest network, as in `hidden_layer`.
     networks : list of (int, float)
         Numbers of nodes and ridges.
+    probes : list of ndarray of shape (any, L)
+        Hidden outputs of the rows that outputs are for, in blocks.
 
     Yields
     ------
@@ -128,17 +137,13 @@ def many_output_weights(
             gram, moments = gram_of_outputs(H.__getitem__, T, largest)
         else:  # to the last bit, the outputs of a block of rows are not those of the block in a larger product
             gram, moments = gram_of_nodes(X, T, weights[:largest], biases[:largest], activation)
-        yield from _by_leading_blocks(gram, moments, networks, primal)
+        yield from _by_leading_blocks(gram, moments, networks, primal, probes)
     if H is not None:
-        work = np.empty((n, n), order="F")
-        for size, outer in outer_grams(H, sorted({networks[i][0] for i in dual})):
-            members = [i for i in dual if networks[i][0] == size]
-            ridges = np.array([networks[i][1] for i in members])
-            yield _by_rows(outer, H[:, : padded(size)], T, size, ridges, members, work)
+        yield from _by_rows(H, T, networks, dual, probes)
 
 
 def _by_leading_blocks(
-    gram: Array, moments: Array, networks: list[tuple[int, float]], members: list[int]
+    gram: Array, moments: Array, networks: list[tuple[int, float]], members: list[int], probes: list[Array]
 ) -> Iterator[Solved]:
     """Solve leading systems of H'H + ridge I, exactly as `output_weights`; several ridges are yielded together."""
     ordered = sorted(members, key=lambda i: (networks[i][1], networks[i][0]))
@@ -161,38 +166,68 @@ def _by_leading_blocks(
                 system, rows = factor.system(size)
                 solution = system.solve(rows)
             weights[:size, j * k : (j + 1) * k] = solution
-        yield _exactly_solved(some, weights, [networks[i][0] for i in some], k)
+        yield _exactly_solved(some, weights, [networks[i][0] for i in some], k, probes)
 
 
-def _exactly_solved(members: list[int], weights: Array, sizes: list[int], k: int) -> Solved:
+def _exactly_solved(members: list[int], weights: Array, sizes: list[int], k: int, probes: list[Array]) -> Solved:
+    """Return the outputs of networks whose weights are known: zero from the number of its nodes on."""
     # What is left is the order of summation in the product of so many hidden outputs with them.
     norms = np.sqrt(np.einsum("ij,ij->j", weights, weights)).reshape(len(sizes), k).max(axis=1)
     return Solved(
         members,
-        weights,
+        np.concatenate([probe[:, : len(weights)] @ weights for probe in probes]),
         np.ones(len(sizes), dtype=bool),
         2 * _EPS * np.array(sizes) * norms,
         lambda i: weights[: sizes[i], i * k : (i + 1) * k],
     )
 
 
-def _by_rows(outer: Array, H: Array, T: Array, size: int, ridges: Array, members: list[int], work: Array) -> Solved:
-    """Solve (HH' + r I) Z = T for all ridges, given the lower triangle of HH'; the output weights are H'Z."""
+def _by_rows(
+    H: Array, T: Array, networks: list[tuple[int, float]], members: list[int], probes: list[Array]
+) -> Iterator[Solved]:
+    """Solve (HH' + r I) Z = T for all ridges of each number of nodes; of probes P the outputs are PH'Z."""
+    n = len(H)
+    work = np.empty((n, n), order="F")
+    crosses, done = [np.zeros((len(probe), n)) for probe in probes], 0
+    for size, outer in outer_grams(H, sorted({networks[i][0] for i in members})):
+        for cross, probe in zip(crosses, probes, strict=True):
+            cross += probe[:, done:size] @ H[:, done:size].T
+        done = size
+        own = [i for i in members if networks[i][0] == size]
+        ridges = np.array([networks[i][1] for i in own])
+        yield _shifted(outer, H, T, size, ridges, own, crosses, probes, work)
+
+
+def _shifted(
+    outer: Array,
+    H: Array,
+    T: Array,
+    size: int,
+    ridges: Array,
+    members: list[int],
+    crosses: list[Array],
+    probes: list[Array],
+    work: Array,
+) -> Solved:
+    """Return the outputs of networks of the first `size` nodes, given the lower triangle of HH' and the PH'."""
 
     def factored(i: int) -> Array:
         count("cholesky")
         np.copyto(work, outer)
         mirror(work)
-        return transposed_product(H, RidgeSystem(work, float(ridges[i])).solve(T))[:size]
+        return transposed_product(H[:, : padded(size)], RidgeSystem(work, float(ridges[i])).solve(T))[:size]
 
     # The eigenvalues of HH' spread over ten orders of magnitude and more.
     Z = solve_shifted(outer, T, ridges, work, try_lanczos=False)
     if Z is None:
-        k = T.shape[1]
         weights = np.hstack([factored(i) for i in range(len(ridges))])
-        return _exactly_solved(members, weights, [size] * len(ridges), k)
+        return _exactly_solved(members, weights, [size] * len(ridges), T.shape[1], probes)
     off = residuals(dsymm(1.0, outer, Z, lower=1), Z, T, ridges)
     lengths = (np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)).max(axis=1)
     # |h'H'(HH' + r I)^-1 e| is at most |h| |e| / sqrt(r). Four times that, as a factorisation has round-off of its own.
     slack = 4 * lengths / np.sqrt(ridges)
-    return Solved(members, H[:, :size].T @ Z, off.max(axis=1) <= RESIDUAL, slack, factored)
+    # The product PH' has round-off too, of at most `size` roundings of |h| |H|, which weigh as much as |Z|.
+    norms = np.sqrt(np.einsum("ij,ij->j", Z, Z)).reshape(len(ridges), -1).max(axis=1)
+    slack += 2 * _EPS * np.sqrt(size * np.einsum("ii->", outer)) * norms
+    outputs = np.concatenate([cross @ Z for cross in crosses])
+    return Solved(members, outputs, off.max(axis=1) <= RESIDUAL, slack, factored)
