@@ -6,9 +6,10 @@ from typing import Any
 
 from elmbench.execution.units import FORMAT, Plan, Request, Unit
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.experiments import Model, Splitter
+from elmbench.specs.experiments import Model
 from elmbench.specs.grids import Value
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import Outer, Splitter
 from elmbench.specs.registry import find_model, model_version
 
 
@@ -57,7 +58,7 @@ class UnitMaker:
                 "rows": self.resolved.settings.rows,
             },
             "protocol": {
-                "scale": protocol.scale.model_dump(by_alias=True, mode="json") if protocol.scale else None,
+                "scale": protocol.scale.content() if protocol.scale else None,
                 "outer": self._splitter(protocol.outer, self.folds),
                 "order": protocol.order,
             },
@@ -65,7 +66,7 @@ class UnitMaker:
             "fold": fold,
         }
 
-    def _splitter(self, declared: Splitter, folds: int) -> dict[str, Any]:
+    def _splitter(self, declared: Splitter | Outer, folds: int) -> dict[str, Any]:
         kind = declared.kind if self.dataset.task == "classification" else "kfold"
         return {"kind": kind, "folds": folds}
 
@@ -115,7 +116,9 @@ class UnitMaker:
         protocol = self.resolved.spec.protocol
         if protocol.criterion == "score":
             return self.inner()
-        form = {"dcs": protocol.dcs} if protocol.criterion == "dcs-gaussians" else {}
+        form = (
+            {"dcs": self.resolved.spec.options.get("dcs", "corrected")} if protocol.criterion == "dcs-gaussians" else {}
+        )
         return {"criterion": protocol.criterion, **form, "tune_rows": self.resolved.settings.tune_rows}
 
     def nested(self, chain: list[str], models: dict[str, Model], run: int, fold: int, identity: str) -> str | None:
@@ -181,8 +184,9 @@ class UnitMaker:
             return unit | {"kind": "curve", **self.fitted_singly(model), "metric": metric}
         del unit["fold"]
         scale = {"protocol": {"scale": unit["protocol"]["scale"]}}
-        draws = protocol.draws.model_dump(by_alias=True, mode="json")
-        return unit | {"kind": "correlation", **scale, "draws": draws, "dcs": protocol.dcs}
+        options = self.resolved.spec.options
+        draws = {name: options.get(name, 100) for name in ("projections", "operators")}
+        return unit | {"kind": "correlation", **scale, "draws": draws, "dcs": options.get("dcs", "corrected")}
 
 
 def ordered(grid: dict[str, list[Value]]) -> dict[str, Any]:

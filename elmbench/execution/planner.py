@@ -10,8 +10,9 @@ from elmbench.errors import DataUnavailableError
 from elmbench.execution.declarations import UnitMaker, chain_of
 from elmbench.execution.units import Plan, Request, Row, key_of
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.experiments import Model, Selection
+from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import Selection
 from elmbench.specs.registry import find_model
 
 
@@ -36,7 +37,7 @@ class DatasetPlanner:
         self.units = UnitMaker(plan, resolved, request, dataset)
         # A rank correlation is taken over all rows: there are no folds.
         self.runs = self.units.runs
-        self.folds = 1 if resolved.spec.layout == "spearman" else self.units.folds
+        self.folds = 1 if resolved.spec.layout == "rank-correlation" else self.units.folds
         self.published = self._published()
 
     def _published(self) -> dict[str, dict[str, Any]]:
@@ -59,7 +60,7 @@ class DatasetPlanner:
             # Nothing is fitted for such a table, whatever models are asked for.
             self._add_description(identities[0], missing)
             return
-        if self.resolved.spec.layout in ("curves", "spearman"):
+        if self.resolved.spec.layout in ("curves", "rank-correlation"):
             for column, model in columns.items():
                 if not self._has_a_place(column, model):
                     continue

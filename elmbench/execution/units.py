@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from elmbench.specs.experiments import Selection
+from elmbench.specs.protocol import Selection
 
 Unit = dict[str, Any]
 

@@ -19,7 +19,7 @@ from elmbench.specs.profiles import Resolved, resolve
 
 _LEAKING = "carry-over=folds"
 #: Layouts whose published figures can be held against each reading.
-_COMPARED = ("metrics", "spearman")
+_COMPARED = ("metrics", "rank-correlation")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ def plan_by(plan_toy: MakePlan, experiment: dict[str, Any]) -> MakePlan:
     """Plan one run of the tests' table: `plan_by("dcs-kde", dcs="as-printed", ...)`."""
 
     def plan(criterion: str, dcs: str = "corrected", settings: dict[str, Any] | None = None, **request: Any) -> Plan:
-        experiment["protocol"] |= {"criterion": criterion, "dcs": dcs}
+        experiment["protocol"]["criterion"] = criterion
+        experiment["options"] = {"dcs": dcs}
         experiment["profiles"]["fast"] = settings or {}
         return plan_toy(experiment, profile="fast", **{"runs": 1} | request)
 

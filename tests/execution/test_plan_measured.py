@@ -27,7 +27,7 @@ def curves(experiment: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def spearman(curves: dict[str, Any]) -> dict[str, Any]:
-    curves["layout"] = "spearman"
+    curves["layout"] = "rank-correlation"
     curves["models"] = {"random projection": curves["models"]["EEM-RBF"]}
     return curves
 
@@ -72,15 +72,15 @@ def test_a_curve_a_fold(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
 def test_what_a_curve_depends_on(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
     before = plan_toy(curves)
     changes: list[dict[str, Any]] = [
-        {"protocol": {"dcs": "as-printed"}},
-        {"protocol": {"draws": {"operators": 7}}},
+        {"options": {"dcs": "as-printed"}},
+        {"options": {"operators": 7}},
         {"protocol": {"outer": {"folds": 4}}},
         {"grids": {"n_hidden": [10, 30]}},
         {"protocol": {"metrics": ["mcc"]}},
     ]
     for i, change in enumerate(changes):
         for place, values in change.items():
-            curves[place] |= {
+            curves[place] = curves.get(place, {}) | {
                 name: curves[place][name] | value if name == "outer" else value for name, value in values.items()
             }
         after = plan_toy(curves)
@@ -108,8 +108,8 @@ def test_a_correlation_a_run(plan_toy: MakePlan, spearman: dict[str, Any]) -> No
     [
         ({"outer": {"kind": "kfold", "folds": 9, "runs": 2}}, True),
         ({"metrics": ["mcc"]}, True),
-        ({"dcs": "as-printed"}, False),
-        ({"draws": {"projections": 5}}, False),
+        ({"options": {"dcs": "as-printed"}}, False),
+        ({"options": {"projections": 5}}, False),
         ({"scale": None}, False),
     ],
 )
@@ -118,6 +118,7 @@ def test_what_a_correlation_depends_on(
 ) -> None:
     """All rows are looked at, so no folds; and no metric of a model."""
     before = plan_toy(spearman)
+    spearman["options"] = change.pop("options", {})
     spearman["protocol"] |= change
     after = plan_toy(spearman)
     assert (before.units == after.units) is same
@@ -138,7 +139,7 @@ def test_a_correlation_has_its_own_columns_only(plan_toy: MakePlan, spearman: di
 
 
 def test_data_that_are_not_here(plan_toy: MakePlan, curves: dict[str, Any], spearman: dict[str, Any]) -> None:
-    for layout, cells in (("curves", 6), ("spearman", 2)):
+    for layout, cells in (("curves", 6), ("rank-correlation", 2)):
         spearman |= {"layout": layout, "datasets": ["australian"]}
         rows = plan_toy(spearman).rows
         assert len(rows) == cells
@@ -151,8 +152,8 @@ def test_data_that_are_not_here(plan_toy: MakePlan, curves: dict[str, Any], spea
         ("curves", {"search": ["n_hidden", "C"]}, "searches n_hidden, C; expected one hyperparameter"),
         ("curves", {"search": []}, "searches nothing; expected one hyperparameter"),
         ("curves", {"like": "first"}, "is like 'first'; expected a column that takes over nothing"),
-        ("spearman", {"search": ["C"]}, "searches C; expected n_hidden"),
-        ("spearman", {"params": {}}, "lacks activation"),
+        ("rank-correlation", {"search": ["C"]}, "searches C; expected n_hidden"),
+        ("rank-correlation", {"params": {}}, "lacks activation"),
     ],
 )
 def test_columns_that_make_no_sense(
