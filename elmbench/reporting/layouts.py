@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION, metric_at
+from elmbench.protocol.metrics import CLASSIFICATION, REGRESSION, metric_at
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model

@@ -160,13 +160,13 @@ def test_exit_codes(elmbench: Callable, toy: Callable, worker: dict, status: str
 def test_limits_of_fits_and_of_searches(
     elmbench: Callable, toy: Callable, worker: dict, declared: dict, given: str, fit: float, search: float
 ) -> None:
-    from elmbench.execution.engine import Settings
-    from elmbench.reporting.runs import RunOptions, prepare
+    from elmbench.running.executors.sandbox import Settings
     from elmbench.specs.limits import parse_limits
+    from elmbench.workflow.prepare import RunOptions, prepare
 
     toy(**declared)
     run = prepare(RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given))), Path("results"))
-    found = {(unit["kind"], run.limits[key].seconds) for key, unit in run.units.items()}
+    found = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
     assert found == {("cell", fit), ("search", search)}
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import elmbench.numerics.reduction as reduction
 import elmbench.numerics.shifted as shifted
-from elmbench.evaluation.metrics import nrmse, score
+from elmbench.protocol.metrics import nrmse, score
 from elmbench.evaluation.search import best, clone_and_fit
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.numerics.counters import counted

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from made_cells import folds, table_of
 
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
+from elmbench.running.store import Store
+from elmbench.work.plan import Cell as Row
 from elmbench.reporting.capped import CAPPED, CappedFits, capped_notes
 from elmbench.reporting.cells import cells_frame
 from elmbench.reporting.summary import table_order

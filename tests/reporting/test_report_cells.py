@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
+from elmbench.running.store import Store
+from elmbench.work.plan import Cell as Row
 from elmbench.reporting.cells import cells_frame, read_cells, without_folders, write_frame
 from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import table_order

@@ -13,8 +13,8 @@ import pytest
 from made_cells import cell, frame
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
+from elmbench.running.store import Store
+from elmbench.work.plan import Cell as Row
 from elmbench.reporting.figures import draw_curves, draw_precision_recall, precision_recall, write_figures
 from elmbench.specs.profiles import Resolved
 

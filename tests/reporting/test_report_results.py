@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import Store, StoreWriteError
-from elmbench.execution.units import Row
+from elmbench.running.store import Store, StoreWriteError
+from elmbench.work.plan import Cell as Row
 from elmbench.reporting import figures
 from elmbench.reporting.results import read_commands, read_results, write_results
 from elmbench.specs.profiles import Resolved
