@@ -9,7 +9,7 @@ from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model, registry
-from elmbench.work.base import Work
+from elmbench.work.base import Grid, Work
 from elmbench.work.correlation import Correlation
 from elmbench.work.curve import Curve
 from elmbench.work.description import Description
@@ -59,13 +59,13 @@ def _plan(planner: DatasetPlanner) -> None:
             works: dict[tuple[int, int], Work] = {}
             for run in range(work.runs):
                 for fold in range(folds):
-                    fields = work.grid_fields(column, run, fold)
                     if layout == "curves":
-                        works[run, fold] = Curve(**fields, metric=work.metric)
+                        works[run, fold] = Curve(**work.grid_fields(column, run, fold), metric=work.metric)
                     else:
                         options: Any = planner.resolved.spec.options
-                        del fields["given"], fields["paths"]
-                        works[run, fold] = Correlation(**fields, **options)
+                        model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
+                        data = work.dataset.task, work.dataset_ref(run), work.protocol.scale, run
+                        works[run, fold] = Correlation(*data, *model, **options)
             planner.add_works(column, works, select)
         return
     planner.add_fits(keep_outputs=layout == "precision-recall", choices_only=layout == "parameters")

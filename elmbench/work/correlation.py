@@ -27,10 +27,10 @@ from elmbench.numerics.divergence import gaussian_divergence, leading_term
 from elmbench.numerics.nodes import draw_hidden_nodes
 from elmbench.numerics.operators import projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
-from elmbench.protocol.folds import DatasetRef, OuterFold, load_rows, scaled_inputs
+from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, scaled_inputs
 from elmbench.protocol.metrics import metric_at
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import Scale, Split
+from elmbench.specs.protocol import Scale
 from elmbench.work.base import OVERHEAD, RATE, Context, Grid, ModelRef, Result, Work, check_two_classes
 
 NOTHING_VARIES = (
@@ -45,8 +45,11 @@ class Correlation(Work):
 
     Attributes
     ----------
-    place : OuterFold
-        Of which the folds count for nothing: all rows are projected.
+    task : {"classification"}
+    dataset : DatasetRef
+        All of its rows are projected.
+    scale : Scale or None
+    run_number : int
     model : ModelRef
     params : dict
         The `activation` of the nodes.
@@ -60,7 +63,10 @@ class Correlation(Work):
 
     kind = "correlation"
 
-    place: OuterFold
+    task: str
+    dataset: DatasetRef
+    scale: Scale | None
+    run_number: int
     model: ModelRef
     params: dict[str, Any]
     grid: Grid
@@ -70,11 +76,12 @@ class Correlation(Work):
 
     def content(self) -> dict[str, Any]:
         """Return what determines the correlations."""
-        place = self.place.content()
-        del place["fold"]
         return {
-            **place,
-            "protocol": {"scale": place["protocol"]["scale"]},
+            "format": FORMAT,
+            "task": self.task,
+            "dataset": self.dataset.content(),
+            "protocol": {"scale": self.scale.content() if self.scale else None},
+            "run": self.run_number,
             **self.model.content(),
             "params": self.params,
             **self.grid.content(),
@@ -87,18 +94,17 @@ class Correlation(Work):
     def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Correlation:
         """Return the correlations that `content` was made from."""
         scale = content["protocol"]["scale"]
-        place = OuterFold(
+        return cls(
             content["task"],
             DatasetRef.from_content(content["dataset"], spec),
-            Split("kfold"),
-            "stored",
             Scale.model_validate(scale) if scale else None,
-            None,
             content["run"],
-            0,
+            ModelRef.from_content(content),
+            content["params"],
+            Grid.from_content(content),
+            **content["draws"],
+            dcs=content["dcs"],
         )
-        model, grid = ModelRef.from_content(content), Grid.from_content(content)
-        return cls(place, model, content["params"], grid, **content["draws"], dcs=content["dcs"])
 
     def _draws(self) -> dict[str, int]:
         return {"projections": self.projections, "operators": self.operators}
@@ -106,12 +112,12 @@ class Correlation(Work):
     @property
     def data(self) -> DatasetRef:
         """The data set."""
-        return self.place.dataset
+        return self.dataset
 
     @property
     def label(self) -> str:
         """The model and the data set."""
-        return f"correlate {self.model.name} on {self.place.dataset.name}"
+        return f"correlate {self.model.name} on {self.dataset.name}"
 
     def seconds(self) -> float:
         """Return the price of the products of the layers and of the operators with the rows."""
@@ -135,9 +141,9 @@ class Correlation(Work):
         """
         data = load_rows(self.data, context.data_dir)
         check_two_classes(data, "take the data set out of the experiment")
-        X = scaled_inputs(self.data, context.data_dir, self.place.scale, np.arange(len(data.y)))
+        X = scaled_inputs(self.data, context.data_dir, self.scale, np.arange(len(data.y)))
         sizes: Any = self.grid.values["n_hidden"]
-        key = (data.name, self.place.run, self.model.stream)
+        key = (data.name, self.run_number, self.model.stream)
         drawn = generator("operators", *key).normal(size=(max(sizes), self.operators))
         operators = [unit_columns(drawn, size) for size in sizes]
         pairs: list[list[tuple[Any, Any]]] = [[] for _ in sizes]
