@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from elmbench.running.limits import machine_memory
+
 _PACKAGES = (
     "elmbench", "numpy", "scipy", "scikit-learn", "imbalanced-learn", "numba", "pandas", "joblib", "threadpoolctl",
 )  # fmt: skip
@@ -23,7 +25,7 @@ def describe_environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "memory_gib": _memory_gib(),
+        "memory_gib": round(machine_memory() / 2**30, 1),
         "commit": _commit(),
     }
 
@@ -54,13 +56,6 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     return platform.processor()
-
-
-def _memory_gib() -> float | None:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (ValueError, OSError, AttributeError):
-        return None
 
 
 def _commit() -> str | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
+
+import psutil
 
 from elmbench.specs.limits import Limits
 
@@ -26,18 +26,14 @@ def allows_more(limits: Limits, result: dict[str, Any]) -> bool:
     return now is None or now > result["limit"]
 
 
-def machine_memory() -> int | None:
-    """Return the machine's memory in bytes, or None where it cannot be found out."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return None
+def machine_memory() -> int:
+    """Return the machine's memory in bytes."""
+    return int(psutil.virtual_memory().total)
 
 
 def resident_bytes(process: int) -> int:
-    """Return how much memory a process holds; 0 where that cannot be found out."""
+    """Return how much memory a process holds; 0 where it has ended."""
     try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
+        return int(psutil.Process(process).memory_info().rss)
+    except psutil.Error:
         return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
