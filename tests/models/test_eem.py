@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 from elm_problems import rows, targets
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
@@ -17,7 +18,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from elmbench.models import EEKMClassifier, EEMClassifier
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = examples(60)
 PROBLEMS = {"n": st.integers(12, 80), "d": st.integers(1, 8), "seed": st.integers(0, 2**31 - 1)}
 
 

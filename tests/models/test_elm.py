@@ -7,14 +7,15 @@ import tracemalloc
 import numpy as np
 import pytest
 from elm_problems import FACTORS, SHAPES, class_of, is_classification, real_outputs, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.linalg import lstsq
 from scipy.special import expit
 
 from elmbench.models import ELMClassifier, ELMRegressor
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = examples(80)
 
 
 def dense_output_weights(H: np.ndarray, T: np.ndarray, C: float) -> np.ndarray:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import FACTORS, class_of, is_classification, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import elmbench.numerics.reduction as reduction
@@ -49,7 +50,7 @@ def scores_of(cls, X, y, folds, grid, kind):
     return both
 
 
-@settings(max_examples=240, deadline=None)
+@examples(240)
 @given(
     n=st.integers(9, 70),
     d=st.integers(1, 8),

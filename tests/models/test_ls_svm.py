@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import FACTORS, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.metrics.pairwise import rbf_kernel
 from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits, assert_projections_equal_fits
 
@@ -15,7 +16,7 @@ from elmbench.numerics import bordered, shifted
 from elmbench.numerics.counters import counted
 from elmbench.numerics.solve import RidgeSystem
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 WEIGHTS = st.sampled_from(["balanced", None])
 WEIGHTINGS = st.sampled_from(["corrected", "as-printed"])
 
@@ -115,7 +116,7 @@ def test_gamma_so_small_that_k_has_rank_one(kind):
 # --- The grid --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=220, deadline=None)
+@examples(220)
 @given(
     problem=PROBLEMS,
     pairs=st.lists(st.tuples(st.integers(-1, 10).map(lambda e: 10.0**e), GAMMAS), min_size=1, max_size=12),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import rows, targets
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from test_eem import LAYERS, like_isolet
 
 from elmbench.models import WELMClassifier
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = examples(80)
 
 
 @SETTINGS

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
@@ -16,7 +17,7 @@ from elmbench.numerics.covariance import Moments, moments
 from elmbench.numerics.discriminant import LEAST_VARIANCE, crossing_points, discriminant, log_odds
 from elmbench.numerics.nodes import padded
 
-SETTINGS = settings(max_examples=120, deadline=None)
+SETTINGS = examples(120)
 SEEDS = st.integers(0, 2**31 - 1)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.integrate import quad
 
 from elmbench.numerics import divergence
@@ -20,7 +21,7 @@ from elmbench.numerics.divergence import (
     silverman_width,
 )
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 
 
 Density = Callable[[float], Any]
@@ -46,7 +47,7 @@ def gaussian(mean: Any, deviation: float) -> Density:
     return lambda t: np.exp(-0.5 * ((t - mean) / deviation) ** 2) / deviation / np.sqrt(2 * np.pi)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     means=st.tuples(st.floats(-3, 3), st.floats(-3, 3)),
     deviations=st.tuples(st.floats(0.3, 3), st.floats(0.3, 3)),

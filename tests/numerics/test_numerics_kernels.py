@@ -6,14 +6,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.spatial.distance import cdist
 
 import elmbench.numerics.kernels as kernels
 from elmbench.numerics.kernels import kernel_ladder, kernel_matrix, rbf_from_distances, squared_distances
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = examples(80)
 SIZES = st.integers(1, 40)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 from elmbench.numerics.kernels import kernel_matrix
 from elmbench.numerics.krylov import Lanczos, steps_left
 from elmbench.numerics.lapack import symmetric_product
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
 

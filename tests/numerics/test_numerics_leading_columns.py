@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 from elmbench.numerics.leading_columns import leading_solutions
 from elmbench.numerics.nodes import padded
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 
 
 def layer(n: int, width: int, seed: int, rank: int | None = None) -> np.ndarray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 import elmbench.numerics.shifted as shifted
 from elmbench.numerics.counters import count, counted, recorded, since
@@ -19,7 +20,7 @@ from elmbench.numerics.shifted import (
     solve_shifted,
 )
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 import elmbench.numerics.single_precision as single_precision
 from elmbench.numerics.kernels import kernel_matrix
 from elmbench.numerics.single_precision import ERROR, SingleFactor, solve_kernel_in_single
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     n=st.integers(1, 120),
     k=st.integers(1, 3),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.special import expit
 
 from elmbench.numerics.nodes import TILE, draw_hidden_nodes, gram_of_nodes, hidden_layer, outer_gram, transposed_product
 from elmbench.numerics.recursive import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem, mirror
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = examples(60)
 SEEDS = st.integers(0, 2**31 - 1)
 
 
