@@ -186,6 +186,18 @@ def test_outputs_that_tie_are_left_to_the_fit():
     assert 0 < solvers["bound failed"] < 48
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
+    """Rows that see two equal ones of either class, 1e-46 of each: what is left of that is round-off."""
+    force(monkeypatch, way)
+    X = rows(63, 4, 434, awkward=True)
+    y = targets(X, 434, "binary")
+    folds = list(KFold(4, shuffle=True, random_state=0).split(X))
+    grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]
+    found, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_only_one_value_of_C():
     """Nothing to share: each is fitted, unless Lanczos' method is even cheaper."""
     X = rows(400, 2, 0)

@@ -12,7 +12,13 @@ from random_examples import examples
 from scipy.spatial.distance import cdist
 
 import elmbench.numerics.kernels as kernels
-from elmbench.numerics.kernels import kernel_ladder, kernel_matrix, rbf_from_distances, squared_distances
+from elmbench.numerics.kernels import (
+    kernel_ladder,
+    kernel_matrix,
+    kernel_round_off,
+    rbf_from_distances,
+    squared_distances,
+)
 
 SETTINGS = examples(80)
 SIZES = st.integers(1, 40)
@@ -96,6 +102,27 @@ def test_ladder(n, d, seed, exponents, kept):
             np.testing.assert_array_equal(found, found.T)
             assert (np.diag(found) == 1.0).all()
     assert seen == sorted({2.0**e for e in exponents})
+
+
+@SETTINGS
+@given(
+    n=st.integers(2, 60),
+    d=st.integers(1, 40),
+    seed=st.integers(0, 2**31 - 1),
+    e=st.integers(-8, 13),
+    spread=st.sampled_from([1e-3, 1.0, 10.0]),
+)
+def test_round_off_of_a_kernel(n, d, seed, e, spread):
+    """Against differences taken in long double, of all rows and of a part that another centre is taken off."""
+    X = spread * np.random.RandomState(seed).rand(n, d)
+    X[n // 2 :] = X[: n - n // 2]
+    long = X.astype(np.longdouble)
+    exact = np.exp(-(np.longdouble(2.0) ** e) * ((long[:, np.newaxis] - long) ** 2).sum(axis=2))
+    off = kernel_round_off(X, 2.0**e)
+    part = kernel_matrix(X, X[: n // 2], gamma=2.0**e)
+    for found, expected in ((kernel_matrix(X, gamma=2.0**e), exact), (part, exact[:, : n // 2])):
+        seen = expected > 1e-290
+        assert (np.abs(found - expected)[seen] <= np.expm1(off) * expected[seen]).all()
 
 
 @pytest.mark.parametrize("kept", [True, False])
