@@ -46,9 +46,9 @@ def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind):
     assert condition / 400 < model.condition_ < condition * 400
 
 
-def test_every_class_weighs_the_same():
+def test_every_class_weighs_the_same(seed):
     """Rows of the smaller class repeated until both are as large give the solution of plain least squares."""
-    X = rows(40, 4, 0)
+    X = rows(40, 4, seed)
     y = np.r_[np.ones(10), -np.ones(30)]
     repeated = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
     model = WELMClassifier(n_hidden=6, random_state=0).fit(X, y)

@@ -47,8 +47,8 @@ def test_distances_equal_scipy(n, m, d, seed, block):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_writes_where_it_is_told_to(order):
-    random = np.random.RandomState(0)
+def test_writes_where_it_is_told_to(order, seed):
+    random = np.random.RandomState(seed)
     X, Y = random.rand(30, 4), random.rand(20, 4)
     for second in (None, Y):
         out = np.full((30, 30 if second is None else 20), np.nan, order=order)
@@ -63,8 +63,8 @@ def test_rbf_works_in_place():
     np.testing.assert_allclose(distances, [[1.0, np.exp(-0.5)], [np.exp(-2.0), 0.0]], rtol=1e-15)
 
 
-def test_offset_costs_no_digits():
-    X = np.random.RandomState(0).rand(30, 3)
+def test_offset_costs_no_digits(seed):
+    X = np.random.RandomState(seed).rand(30, 3)
     shifted = X + 2.0**20
     expected = cdist(shifted, shifted, "sqeuclidean")
     np.testing.assert_allclose(squared_distances(shifted), expected, atol=1e-13)

@@ -48,9 +48,9 @@ def test_refined_to_double_precision(n, k, c, g, seed, repeated, scale):
     assert condition < 100 * np.linalg.cond(full, 1) + 1
 
 
-def test_without_refinement_the_error_is_that_of_single_precision(monkeypatch):
+def test_without_refinement_the_error_is_that_of_single_precision(monkeypatch, seed):
     monkeypatch.setattr(single_precision, "MAX_STEPS", 0)
-    random = np.random.RandomState(0)
+    random = np.random.RandomState(seed)
     X, T = random.rand(100, 3), random.randn(100, 1)
     Z, error, _ = solve_kernel_in_single(X, T, gamma=1.0, kernel="rbf", ridge=2.0**-5)
     left = T - kernel_matrix(X, gamma=1.0) @ Z - 2.0**-5 * Z
@@ -58,9 +58,9 @@ def test_without_refinement_the_error_is_that_of_single_precision(monkeypatch):
     assert error == pytest.approx(np.linalg.norm(left) / np.linalg.norm(T))
 
 
-def test_a_ridge_below_single_precision():
+def test_a_ridge_below_single_precision(seed):
     """The factor breaks down as it is; with something added to the diagonal it is one to start from."""
-    random = np.random.RandomState(0)
+    random = np.random.RandomState(seed)
     X, T = np.repeat(random.rand(40, 2), 2, axis=0), random.randn(80, 1)
     factor = SingleFactor(X, 0.1, "rbf", 1e-9)
     assert np.isfinite(factor.solve(T)).all()
@@ -68,8 +68,8 @@ def test_a_ridge_below_single_precision():
     assert error < 1e-9
 
 
-def test_the_factor_is_to_single_precision():
-    random = np.random.RandomState(0)
+def test_the_factor_is_to_single_precision(seed):
+    random = np.random.RandomState(seed)
     X, B = random.rand(50, 3), random.randn(50, 2)
     factor = SingleFactor(X, 8.0, "rbf", 1.0)
     full = kernel_matrix(X, gamma=8.0) + np.eye(50)
