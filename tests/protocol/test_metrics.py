@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from imblearn.metrics import geometric_mean_score
 from sklearn import metrics as sk
@@ -36,7 +36,6 @@ def ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator else 0.0
 
 
-@settings(deadline=None)
 @given(COUNTS, COUNTS, COUNTS, COUNTS)
 def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) -> None:
     """Each metric from its definition; 0/0 is 0. The quick way that a search takes gives the same."""
@@ -59,7 +58,6 @@ def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) ->
     assert quick == pytest.approx(expected, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=2, max_size=60))
 def test_two_classes_against_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     true, predicted = (np.array(column) * 2 - 1 for column in zip(*[(a > 0, b > 0) for a, b in pairs], strict=True))
@@ -82,7 +80,6 @@ def test_counts_are_of_plus_one() -> None:
     assert found["precision"] == pytest.approx(1 / 4)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=3, max_size=80))
 def test_more_classes(pairs: list[tuple[int, int]]) -> None:
     """Means over the classes, one that does not occur counting 0; no counts; G-mean is the root of the recalls."""
@@ -125,7 +122,6 @@ def test_nrmse_divides_by_the_variance_of_the_test_targets_with_n_minus_1() -> N
     assert regression_metrics(true, predicted)["rmse"] == pytest.approx(math.sqrt(1.25 / 4))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=40), st.floats(0.1, 100), st.floats(-100, 100),
 )  # fmt: skip

@@ -114,6 +114,7 @@ class Leaking(Base):
         for _ in range(100):
             hoard.append(np.ones(20 * 1024 * 1024 // 8))
             time.sleep(0.02)
+        time.sleep(3600)
 
 
 class Printing(Base):
@@ -136,7 +137,7 @@ class Forking(Base):
     def act(self, X, y):
         child = os.fork()
         if child == 0:
-            time.sleep(30)
+            time.sleep(3600)
             os._exit(0)
         tell(child)
         os.kill(os.getpid(), 9)
@@ -146,7 +147,7 @@ class Parent(Base):
     """Waits for a child of its own."""
 
     def act(self, X, y):
-        child = subprocess.Popen(["sleep", "30"])
+        child = subprocess.Popen(["sleep", "3600"])
         tell(child.pid)
         child.wait()
 

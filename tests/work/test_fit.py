@@ -195,7 +195,7 @@ def test_the_warm_up_is_not_timed_and_says_nothing(
     class Slow(Simple):
         def fit(self, X: np.ndarray, y: np.ndarray) -> Slow:
             if not calls:
-                time.sleep(0.3)
+                time.sleep(1.0)
             calls.append(len(X))
             assert set(y.tolist()) == {-1, 1}
             if len(X) < 50:
@@ -209,7 +209,7 @@ def test_the_warm_up_is_not_timed_and_says_nothing(
         first = cell(make_unit(model="slow"))
         second = cell(make_unit(model="slow", fold=1))
     assert first["status"] == second["status"] == "ok"
-    assert first["fit_seconds"] < 0.2
+    assert first["fit_seconds"] < 0.9
     assert len(calls) == 3
     assert calls[1:] == [60, 60]
     assert calls[0] <= 40
