@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmbench.datasets.columns import columns_of, to_table
+from elmbench.datasets.columns import csv_columns, to_table
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
@@ -144,15 +144,10 @@ def _sparse(lines: list[bytes], labels: list[str], origin: str, width: int) -> T
 
 
 def _dense(lines: list[bytes], labels: list[str] | None, source: ArchiveSource, origin: str) -> Table:
-    from pyarrow import csv as arrow_csv
-
     if source.separator == "space":
         lines = [b",".join(line.split()) for line in lines]
     n_columns = lines[0].count(b",") + 1
-    read = arrow_csv.ReadOptions(column_names=[f"x{place}" for place in range(n_columns)])
-    convert = arrow_csv.ConvertOptions(null_values=["?", "", "NaN", "nan", "NA"], strings_can_be_null=True)
-    table = arrow_csv.read_csv(io.BytesIO(b"\n".join(lines)), read_options=read, convert_options=convert)
-    columns = columns_of(table.columns)
+    columns = csv_columns(b"\n".join(lines), n_columns, header=False)
     if labels is not None:
         columns.append(np.array(labels, dtype=object))
     target = len(columns) - 1 if labels is not None else source.target % n_columns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,23 +11,72 @@ import numpy as np
 from elmbench.datasets.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    import pandas as pd
     from numpy.typing import NDArray
 
+_MISSING = ["?", "", "NaN", "nan", "NA"]
+_QUOTED = re.compile(rb'"[^"]*"')
 
-def columns_of(columns: Iterable[Any]) -> list[NDArray[Any]]:
-    """Return Arrow columns as arrays: float64 (NaN where null), or objects of str (None where null)."""
-    import pyarrow as pa
+
+def csv_columns(content: bytes, n_columns: int, *, header: bool, text: tuple[int, ...] = ()) -> list[NDArray[Any]]:
+    """Return the columns of a CSV text (see `columns_of`).
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8. A missing value is an empty field, `?`, `NA`, `NaN` or `nan`.
+    n_columns : int
+        Number of fields that every line must have.
+    header : bool
+        Whether the first line holds the names of the columns.
+    text : tuple of int
+        Positions of columns that are kept as they are spelled, even if every field is a number.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields, or the text is not UTF-8.
+    """
+    import pandas as pd
+
+    # pandas fills up short lines without a word, so the fields are counted here.
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        n_fields = _QUOTED.sub(b"", line).count(b",") + 1
+        if n_fields != n_columns and line.strip():
+            raise ValueError(f"expected {n_columns} fields, found {n_fields} in line {number}")
+    # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
+    with pd.option_context("mode.string_storage", "python"):
+        frame = pd.read_csv(
+            io.BytesIO(content),
+            header=0 if header else None,
+            names=list(range(n_columns)),
+            index_col=False,
+            dtype=dict.fromkeys(text, object),
+            na_values=_MISSING,
+            keep_default_na=False,
+            engine="c",
+            low_memory=False,
+        )
+        return columns_of(frame)
+
+
+def columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
+    """Return the columns of a data frame as arrays: float64 (NaN where missing), or str (None where missing)."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     arrays: list[NDArray[Any]] = []
-    for column in columns:
-        kind = column.type
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
-            arrays.append(column.cast(pa.float64()).to_numpy().astype(np.float64, copy=False))
+    for _, column in frame.items():
+        if is_numeric_dtype(column) and not is_bool_dtype(column):
+            arrays.append(np.asarray(column, dtype=np.float64))
         else:
-            arrays.append(np.array(column.cast(pa.string()).to_pylist(), dtype=object))
+            missing = column.isna()
+            words = [None if gone else _word(value) for value, gone in zip(column, missing, strict=True)]
+            arrays.append(np.array(words, dtype=object))
     return arrays
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
 
 
 def to_table(names: list[str], columns: list[NDArray[Any]], target: int, origin: str) -> Table:

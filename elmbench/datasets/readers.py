@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.columns import columns_of, to_table
+from elmbench.datasets.columns import columns_of, csv_columns, to_table
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_MISSING = ["?", "", "NaN", "nan", "NA"]
 
 
 def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, sparse: bool) -> Table:
@@ -100,19 +99,10 @@ def _empty(path: Path) -> ElmbenchError:
 def _read_csv(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
     import csv
 
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     head = content.split(b"\n", 1)[0].decode("utf-8-sig")
     names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
     target = target_position(names, targets, path)
-    options = arrow_csv.ConvertOptions(
-        null_values=_MISSING, strings_can_be_null=True, column_types={f"c{target}": pa.string()}
-    )
-    read = arrow_csv.ReadOptions(column_names=[f"c{place}" for place in range(len(names))], skip_rows=1)
-    table = arrow_csv.read_csv(io.BytesIO(content), read_options=read, convert_options=options)
-    columns = columns_of(table.columns)
-    return to_table(names, columns, target, str(path))
+    return to_table(names, csv_columns(content, len(names), header=True, text=(target,)), target, str(path))
 
 
 def _read_svm(path: Path, n_features: int | None, sparse: bool) -> Table:
@@ -182,10 +172,11 @@ def _read_npz(content: bytes, path: Path) -> Table:
 def _read_parquet(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
     import pyarrow.parquet as pq
 
-    table = pq.read_table(io.BytesIO(content))
+    table = pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False)
     names = [str(name) for name in table.column_names]
     target = target_position(names, targets, path)
-    return to_table(names, columns_of(table.columns), target, str(path))
+    frame = table.to_pandas(use_threads=False, ignore_metadata=True)
+    return to_table(names, columns_of(frame), target, str(path))
 
 
 def target_position(names: list[str], targets: tuple[str, ...], path: Path) -> int:
