@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from elmbench.datasets import network
 from elmbench.datasets.bring import Job, bring, describe, file_urls, hosts
-from elmbench.datasets.cache import cache_folder, sweep
+from elmbench.datasets.cache import cache_folder
 from elmbench.datasets.download import Progress, remote_size
 from elmbench.datasets.fetched import Receipt, discard, fetched_files, keep, read_receipt
 from elmbench.datasets.load import load_source
 from elmbench.datasets.locate import PATTERN
 from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.files import sweep
 from elmbench.specs.dataset_sources import NetworkSource, OpenMLSource
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.cache import cache_folder, replacing
+from elmbench.datasets.cache import cache_folder
 from elmbench.datasets.download import file_sha256
 from elmbench.datasets.locate import Files
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
+from elmbench.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from elmbench.datasets.bring import describe
-from elmbench.datasets.cache import cache_folder, data_folder, replacing
+from elmbench.datasets.cache import cache_folder, data_folder
 from elmbench.datasets.fetch import network_sources
 from elmbench.datasets.fetched import fetched_files
 from elmbench.datasets.load import load_files, own_files
 from elmbench.datasets.locate import COMPRESSIONS, FORMATS, PATTERN, Files
 from elmbench.errors import ElmbenchError
+from elmbench.files import replacing
 from elmbench.specs.datasets import load_dataset_specs
 
 if TYPE_CHECKING:

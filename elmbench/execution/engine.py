@@ -136,7 +136,7 @@ def run_units(
     ------
     KeyboardInterrupt
         On Ctrl-C, after the workers have been ended; every result that had arrived is in the store.
-    StoreWriteError
+    WriteError
         If a result cannot be kept; the run stops.
     """
     waiting = _Waiting(units, todo)

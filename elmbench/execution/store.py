@@ -13,8 +13,6 @@ Layout below the root: `units/<2 digits>/<key>.json`, `index/<profile>/<paper>/<
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -22,38 +20,7 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.units import Row, key_of
-
-
-class StoreWriteError(ElmbenchError):
-    """The results folder cannot be written: a full disk, or no permission."""
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all.
-
-    Raises
-    ------
-    StoreWriteError
-        If the folder cannot be written or the disk is full; what was there before is untouched.
-    """
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise StoreWriteError(
-            f"cannot write {path}: {error.strerror or error}",
-            expected="a results folder that can be written, on a disk with room",
-            next_step="free some room or give another folder with --results-dir, then run again: it resumes",
-        ) from error
+from elmbench.files import write_atomically
 
 
 class Store:
@@ -90,7 +57,7 @@ class Store:
 
         Raises
         ------
-        StoreWriteError
+        WriteError
             If it cannot be written.
         """
         record = {"key": key, "unit": unit, "result": result, "environment": environment}

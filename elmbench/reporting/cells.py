@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import Store, write_atomically
+from elmbench.execution.store import Store
 from elmbench.execution.units import Row
+from elmbench.files import write_atomically
 from elmbench.reporting.capped import CAPPED, CappedFits
 from elmbench.reporting.layouts import COUNTS, FACTS
 from elmbench.reporting.warned import WARNING, warning_of

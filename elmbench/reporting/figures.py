@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elmbench.execution.store import Store, write_atomically
+from elmbench.execution.store import Store
 from elmbench.execution.units import Row
+from elmbench.files import write_atomically
 from elmbench.reporting.cells import write_frame
 from elmbench.reporting.layouts import point_of
 from elmbench.reporting.rows import spelling

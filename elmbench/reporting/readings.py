@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import write_atomically
+from elmbench.files import write_atomically
 from elmbench.reporting.layouts import UNJUDGED
 from elmbench.reporting.results import Results, read_commands, read_results, results_folder
 from elmbench.reporting.rows import fixed, spelling

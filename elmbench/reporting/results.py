@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.execution.store import Store, write_atomically
+from elmbench.execution.store import Store
 from elmbench.execution.units import Row, needs
+from elmbench.files import write_atomically
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.figures import write_figures
 from elmbench.reporting.formats import markdown
@@ -53,7 +54,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
 
     Raises
     ------
-    StoreWriteError
+    WriteError
         If the folder cannot be written.
     """
     experiment = resolved.file.id

@@ -302,7 +302,7 @@ def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
     assert (found.code, found.out) == (2, "")
     assert "No space left on device" in found.err
     assert not Path("results/ci").exists()
-    assert [p for p in Path("results").rglob("*") if p.name.endswith(".tmp")] == []
+    assert [p for p in Path("results").rglob("*") if p.name.endswith(".part")] == []
     assert len(list(Path("results/.store/units").rglob("*.json"))) == 5
     assert elmbench(*CI).code == 0
     assert len(cells()) == 12

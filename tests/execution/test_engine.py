@@ -14,8 +14,9 @@ import pytest
 from elmbench.execution import engine
 from elmbench.execution.engine import Event, Settings, effective_limits, pending, run_units
 from elmbench.execution.passes import as_pass, limits_of_pass, partners
-from elmbench.execution.store import Store, StoreWriteError
+from elmbench.execution.store import Store
 from elmbench.execution.units import Plan, Unit, key_of, needs
+from elmbench.files import WriteError
 from elmbench.specs.limits import Limits
 
 MakePlan = Callable[..., Plan]
@@ -339,12 +340,12 @@ def test_a_result_that_cannot_be_kept_stops_the_run(
 
     def put_four(key: str, *rest: Any) -> None:
         if len(kept) == 4:
-            raise StoreWriteError("cannot write: No space left on device")
+            raise WriteError("cannot write: No space left on device")
         put(key, *rest)
         kept.append(key)
 
     monkeypatch.setattr(store, "put", put_four)
-    with pytest.raises(StoreWriteError):
+    with pytest.raises(WriteError):
         run(plan, store, jobs)
     assert workers.stopped == workers.made > 0
     # At most what was under way is lost: the next run does the rest.
