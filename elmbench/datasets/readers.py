@@ -1,15 +1,17 @@
 """Read one file of rows: CSV, LIBSVM text, ARFF, NumPy archive or Parquet, compressed or not.
 
-A reader never guesses: what it cannot read raises, naming the file, what is found and what is expected. No pickle
-is ever loaded.
+A reader never guesses: of what it cannot read it says the file, what is found and what is expected. No pickle is ever
+loaded.
 """
 
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.columns import columns_of, csv_columns, to_table
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import pandas as pd
+    from numpy.typing import NDArray
+
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_MISSING = ["?", "", "NaN", "nan", "NA"]
+_QUOTED = re.compile(rb'"[^"]*"')
 
 
 def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, sparse: bool) -> Table:
@@ -51,41 +57,30 @@ def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, spa
     ElmbenchError
         If the file is empty, cut short, unreadable, or has no target, two columns of one name, or no row.
     """
-    parts = path.name.split(".")
-    form = parts[-2] if f".{parts[-1]}" in _OPENERS else parts[-1]
+    form = path.name.removesuffix(path.suffix if path.suffix in _OPENERS else "").rsplit(".", 1)[-1]
     try:
-        if form == "svm":
-            return _read_svm(path, n_features, sparse)
-        content = _content(path)
-        if form == "csv":
-            return _read_csv(content, path, targets)
-        if form == "arff":
-            return _read_arff(content, path, targets)
+        with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
+            if form == "svm":
+                return _read_svm(stream, path, n_features, sparse)
+            content: bytes = stream.read()
+        if not content.strip():
+            raise _empty(path)
         if form == "npz":
             return _read_npz(content, path)
-        return _read_parquet(content, path, targets)
+        return {"csv": _read_csv, "arff": _read_arff, "parquet": _read_parquet}[form](content, path, targets)
     except ElmbenchError:
         raise
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
 
 
-def unreadable(path: Path, error: Exception) -> ElmbenchError:
-    """Build the error for a file that is there but cannot be read."""
+def _unreadable(path: Path, error: Exception) -> ElmbenchError:
     said = str(error).strip().splitlines()
     return ElmbenchError(
         f"{path} cannot be read: {said[0] if said else type(error).__name__}",
         expected="a complete file in the format that its name says",
         next_step=f"replace {path.name}, or remove it to use the next source",
     )
-
-
-def _content(path: Path) -> bytes:
-    with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
-        content: bytes = stream.read()
-    if not content.strip():
-        raise _empty(path)
-    return content
 
 
 def _empty(path: Path) -> ElmbenchError:
@@ -97,23 +92,81 @@ def _empty(path: Path) -> ElmbenchError:
 
 
 def _read_csv(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
-    import csv
-
     head = content.split(b"\n", 1)[0].decode("utf-8-sig")
     names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
     target = target_position(names, targets, path)
-    return to_table(names, csv_columns(content, len(names), header=True, text=(target,)), target, str(path))
+    columns = csv_columns(content, len(names), header=True, text=(target,))
+    return Table.of_columns(names, columns, target, str(path))
 
 
-def _read_svm(path: Path, n_features: int | None, sparse: bool) -> Table:
+def csv_columns(content: bytes, n_columns: int, *, header: bool, text: tuple[int, ...] = ()) -> list[NDArray[Any]]:
+    """Return the columns of a CSV text: float64 (NaN where missing), or str (None where missing).
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8. A missing value is an empty field, `?`, `NA`, `NaN` or `nan`.
+    n_columns : int
+        Number of fields that every line must have.
+    header : bool
+        Whether the first line holds the names of the columns.
+    text : tuple of int
+        Positions of columns that are kept as they are spelled, even if every field is a number.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields, or the text is not UTF-8.
+    """
+    import pandas as pd
+
+    # pandas fills up short lines without a word, so the fields are counted here.
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        n_fields = _QUOTED.sub(b"", line).count(b",") + 1
+        if n_fields != n_columns and line.strip():
+            raise ValueError(f"expected {n_columns} fields, found {n_fields} in line {number}")
+    # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
+    with pd.option_context("mode.string_storage", "python"):
+        frame = pd.read_csv(
+            io.BytesIO(content),
+            header=0 if header else None,
+            names=list(range(n_columns)),
+            index_col=False,
+            dtype=dict.fromkeys(text, object),
+            na_values=_MISSING,
+            keep_default_na=False,
+            engine="c",
+            low_memory=False,
+        )
+        return _columns_of(frame)
+
+
+def _columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    arrays: list[NDArray[Any]] = []
+    for _, column in frame.items():
+        if is_numeric_dtype(column) and not is_bool_dtype(column):
+            arrays.append(np.asarray(column, dtype=np.float64))
+        else:
+            missing = column.isna()
+            words = [None if gone else _word(value) for value, gone in zip(column, missing, strict=True)]
+            arrays.append(np.array(words, dtype=object))
+    return arrays
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+
+
+def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     if path.stat().st_size == 0:
         raise _empty(path)
-    with _OPENERS.get(path.suffix, open)(path, "rb") as stream:  # line by line: the text may not fit into memory
-        X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
-    X = X if sparse else X.toarray()
-    return Table(X, tuple(f"x{place}" for place in range(X.shape[1])), y, str(path))
+    # From the stream, line by line: the text may not fit into memory.
+    X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
+    return Table.of_numbers(X if sparse else X.toarray(), y, str(path))
 
 
 def _read_arff(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
@@ -122,42 +175,26 @@ def _read_arff(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
     try:
         parsed = arff.loads(content.decode("utf-8"))
     except arff.ArffException as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
     names = [str(name) for name, _ in parsed["attributes"]]
     target = target_position(names, targets, path)
-    rows = parsed["data"]
-    columns = [np.array([row[place] for row in rows], dtype=object) for place in range(len(names))]
+    columns = [np.array([row[place] for row in parsed["data"]], dtype=object) for place in range(len(names))]
     for place, (_, kind) in enumerate(parsed["attributes"]):
         if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
             columns[place] = columns[place].astype(np.float64)
-    return to_table(names, columns, target, str(path))
+    return Table.of_columns(names, columns, target, str(path))
 
 
 def _read_npz(content: bytes, path: Path) -> Table:
-    # The keys: ours (X, y), Ding's (data, label), pictures (images, target), and SciPy's for sparse rows.
+    # The names: ours (X, target), Ding's (data, label), pictures (images, target), and SciPy's for sparse rows.
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        keys = set(arrays.files)
-        label = next((key for key in ("target", "y", "label") if key in keys), None)
-        if label is None:
-            raise ElmbenchError(
-                f"{path} holds the arrays {', '.join(sorted(keys))}: no target",
-                expected="an array `target` (or y, label) beside `X` (or data, images)",
-                next_step=f"add it to {path.name}",
-            )
-        target = np.asarray(arrays[label])
+        target = _array(arrays, path, "target", ("target", "y", "label"))
         X: Any
-        if {"data", "indices", "indptr", "shape"} <= keys:
+        if {"data", "indices", "indptr", "shape"} <= set(arrays.files):
             X = sp.csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
             X = X.astype(np.float64)
         else:
-            key = next((key for key in ("X", "data", "images") if key in keys), None)
-            if key is None:
-                raise ElmbenchError(
-                    f"{path} holds the arrays {', '.join(sorted(keys))}: no features",
-                    expected="an array `X` (or data, images) beside the target",
-                    next_step=f"add it to {path.name}",
-                )
-            X = np.asarray(arrays[key], dtype=np.float64)
+            X = _array(arrays, path, "features", ("X", "data", "images")).astype(np.float64)
             X = X.reshape(len(X), -1)
     if X.shape[0] != len(target):
         raise ElmbenchError(
@@ -166,7 +203,18 @@ def _read_npz(content: bytes, path: Path) -> Table:
             next_step=f"replace {path.name}",
         )
     target = target.ravel().astype(str).astype(object) if target.dtype.kind in "USO" else target.ravel().astype(float)
-    return Table(X, tuple(f"x{place}" for place in range(X.shape[1])), target, str(path))
+    return Table.of_numbers(X, target, str(path))
+
+
+def _array(arrays: Any, path: Path, what: str, names: tuple[str, ...]) -> NDArray[Any]:
+    found = next((name for name in names if name in arrays.files), None)
+    if found is None:
+        raise ElmbenchError(
+            f"{path} holds the arrays {', '.join(sorted(arrays.files))}: no {what}",
+            expected=f"an array {' or '.join(names)}",
+            next_step=f"add it to {path.name}",
+        )
+    return np.asarray(arrays[found])
 
 
 def _read_parquet(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
@@ -176,7 +224,7 @@ def _read_parquet(content: bytes, path: Path, targets: tuple[str, ...]) -> Table
     names = [str(name) for name in table.column_names]
     target = target_position(names, targets, path)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True)
-    return to_table(names, columns_of(frame), target, str(path))
+    return Table.of_columns(names, _columns_of(frame), target, str(path))
 
 
 def target_position(names: list[str], targets: tuple[str, ...], path: Path) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from elmbench.datasets import dataset_identity
+from elmbench.datasets import checksum_of
 from elmbench.errors import DataUnavailableError
 from elmbench.execution.declarations import UnitMaker, chain_of
 from elmbench.execution.units import Plan, Request, Row, key_of
@@ -86,7 +86,7 @@ class DatasetPlanner:
         run = run if self.dataset.redraw == "run" else 0
         if self.request.without_data:
             return "not loaded"
-        return dataset_identity(self.dataset.name, self.request.data_dir, run=run, options=self.units.options)
+        return checksum_of(self.dataset, self.request.data_dir, run, self.units.options)
 
     def _add_unavailable(self, column: str, select: str, reason: str) -> None:
         for run in range(self.runs):

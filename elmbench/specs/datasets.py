@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.dataset_sources import GeneratorSource, Label, Source, SpecPart, Step
+from elmbench.specs.dataset_sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
 from elmbench.specs.files import parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
@@ -104,6 +104,11 @@ class DatasetSpec(SpecPart):
         """The generator, if the set is computed."""
         first = self.sources[0]
         return first if isinstance(first, GeneratorSource) else None
+
+    @property
+    def network_sources(self) -> list[NetworkSource]:
+        """The sources that need a network, in order of preference."""
+        return [source for source in self.sources if isinstance(source, NetworkSource)]
 
     @property
     def positives(self) -> int | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmbench.datasets.columns import csv_columns
+from elmbench.datasets.readers import csv_columns
 
 #: Loads a file by name and ends: the threads of Arrow's CSV reader outlived the interpreter, and aborted some exits.
 CHILD = """
@@ -19,7 +19,7 @@ try:
     print(len(elmbench.load_dataset("wdbc", sys.argv[1]).y))
 except elmbench.errors.ElmbenchError as error:
     print(error.found)
-from elmbench.datasets import archives
+from elmbench.datasets.sources import archive
 print("pyarrow.csv" in sys.modules)
 """
 

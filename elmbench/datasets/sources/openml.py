@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.download import file_sha256
-from elmbench.datasets.network import reachable
 from elmbench.datasets.readers import read_table
+from elmbench.datasets.sources.download import file_sha256, other_checksum, remote_size, too_large
+from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elmbench.datasets.sources.fetching import FetchJob
     from elmbench.specs.dataset_sources import OpenMLSource
 
 
@@ -39,33 +41,27 @@ def openml_file_urls(source: OpenMLSource) -> list[str]:
 
     Raises
     ------
-    DataUnavailableError, ElmbenchError
-        As `fetch_openml`.
+    DataUnavailableError
+        If the server cannot be reached or fails.
+    ElmbenchError
+        If it has no such data set.
     """
     with _private_client() as openml:
         return [str(_dataset(openml, number, False).url) for number in source.ids]
 
 
-def fetch_openml(source: OpenMLSource) -> tuple[Table, dict[str, str], int]:
+def fetch_openml(source: OpenMLSource, job: FetchJob) -> FetchedRows:
     """Download the data sets of a source, Parquet where there is such a file and it can be read, else ARFF.
 
     The client retries what may pass, and compares an ARFF file with the MD5 sum that the server states.
-
-    Returns
-    -------
-    table : Table
-    downloads : dict of str to str
-        SHA-256 of every file, by its address.
-    n_bytes : int
-        Bytes of the files together.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the server cannot be reached or fails.
-    ElmbenchError
-        If it has no such data set, a file has the wrong checksum, or there is no target.
     """
+    if job.max_bytes is not None:
+        # Not one address after another: together they are the download.
+        n_bytes = sum(remote_size(url) or 0 for url in openml_file_urls(source))
+        if n_bytes > job.max_bytes:
+            raise too_large(source.title, n_bytes, job.max_bytes)
+    if job.progress:
+        job.progress(source.title, 0, None)
     downloads: dict[str, str] = {}
     n_bytes = 0
     tables = []
@@ -75,7 +71,13 @@ def fetch_openml(source: OpenMLSource) -> tuple[Table, dict[str, str], int]:
             tables.append(table)
             downloads[url] = digest
             n_bytes += size
-    return _joined(tables, source), downloads, n_bytes
+    table = _joined(tables, source)
+    if job.progress:
+        job.progress(source.title, n_bytes, n_bytes)
+    for url, digest in downloads.items():
+        if job.known.get(url, digest) != digest:
+            raise other_checksum(url, digest, f"{job.known[url]}, as the first time")
+    return FetchedRows({"all": table}, downloads)
 
 
 def _one(openml: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
@@ -86,7 +88,7 @@ def _one(openml: Any, number: int, source: OpenMLSource) -> tuple[Table, str, st
         # The client takes the Parquet file without a checksum, so one that cannot be read is passed over.
         with contextlib.suppress(ElmbenchError):
             return _read(_dataset(openml, number, True), number, source)
-    with _without_parquet():
+    with _environment("OPENML_SKIP_PARQUET", "true"):
         return _read(_dataset(openml, number, True), number, source)
 
 
@@ -231,9 +233,7 @@ def _joined(tables: list[Table], source: OpenMLSource) -> Table:
                 next_step="correct the ids in datasets.yaml",
             )
     names = tuple(f"{number}:{name}" for number, table in zip(source.ids, tables, strict=True) for name in table.names)
-    return Table(
-        np.hstack([table.X for table in tables]), names, first.target, "OpenML " + ", ".join(map(str, source.ids))
-    )
+    return Table(np.hstack([table.X for table in tables]), names, first.target, source.title)
 
 
 def _listed(names: str | list[str] | None) -> list[str]:
@@ -241,24 +241,23 @@ def _listed(names: str | list[str] | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def _without_parquet() -> Iterator[None]:
-    before = os.environ.get("OPENML_SKIP_PARQUET")
-    os.environ["OPENML_SKIP_PARQUET"] = "true"
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
         if before is None:
-            del os.environ["OPENML_SKIP_PARQUET"]
+            del os.environ[name]
         else:
-            os.environ["OPENML_SKIP_PARQUET"] = before
+            os.environ[name] = before
 
 
 @contextlib.contextmanager
 def _private_client() -> Iterator[Any]:
     """Yield the client with a cache folder of its own, which is deleted with the pickles that it keeps there."""
-    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder:
-        before = os.environ.get("OPENML_CACHE_DIR")
-        os.environ["OPENML_CACHE_DIR"] = folder  # read when it is imported: it would make a folder in $HOME
+    # The variable is read when the client is imported, which would make a folder in $HOME.
+    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder, _environment("OPENML_CACHE_DIR", folder):
         quiet = logging.root.manager.disable
         logging.disable(logging.WARNING)  # it warns on the root logger of every answer that is not compressed
         try:
@@ -272,7 +271,3 @@ def _private_client() -> Iterator[Any]:
                 openml.config.set_root_cache_directory(root)
         finally:
             logging.disable(quiet)
-            if before is None:
-                del os.environ["OPENML_CACHE_DIR"]
-            else:
-                os.environ["OPENML_CACHE_DIR"] = before

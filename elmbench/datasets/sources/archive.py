@@ -1,4 +1,4 @@
-"""Read the text tables of a downloaded archive. Nothing is unpacked to a path that the archive names."""
+"""Text tables at an address, alone or in a zip or tar archive. Nothing is unpacked to a path that the archive names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmbench.datasets.columns import csv_columns, to_table
+from elmbench.datasets.readers import csv_columns
+from elmbench.datasets.sources.fetching import FetchedRows
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
@@ -22,10 +23,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from elmbench.datasets.sources.fetching import FetchJob
     from elmbench.specs.dataset_sources import ArchiveSource, Member
 
 _MAGIC = ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress), (b"\xfd7zXZ", lzma.decompress))
-UNREADABLE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+
+
+def fetch_archive(source: ArchiveSource, job: FetchJob) -> FetchedRows:
+    """Download an archive or a text file, and read the tables that the source names."""
+    got = job.download(source.url, source.sha256)
+    try:
+        parts = _tables(got.path, source, job.width)
+    finally:
+        got.path.unlink()
+    return FetchedRows(parts, {source.url: got.sha256})
 
 
 def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
@@ -51,7 +72,7 @@ def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, by
                 stream = archive_tar.extractfile(members[_only(name, list(members), origin)])
                 found[name] = stream.read() if stream else b""
             return found
-    except UNREADABLE as error:
+    except _UNREADABLE as error:
         raise ElmbenchError(
             f"{origin}: the archive cannot be read: {error}",
             expected="a complete zip or tar archive",
@@ -70,21 +91,7 @@ def _only(name: str, names: list[str], origin: str) -> str:
     return found[0]
 
 
-def read_archive(path: Path, source: ArchiveSource, width: int) -> dict[str, Table]:
-    """Return the tables of a downloaded archive or text file: of 'all', or of 'train' and 'test'.
-
-    Parameters
-    ----------
-    path : Path
-    source : ArchiveSource
-    width : int
-        Number of features of `index:value` rows, whose last features may be zero everywhere.
-
-    Raises
-    ------
-    ElmbenchError
-        If the archive or a table in it cannot be read.
-    """
+def _tables(path: Path, source: ArchiveSource, width: int) -> dict[str, Table]:
     if not source.members:
         return {"all": _table(_plain(path.read_bytes(), source.url), None, source, source.url, width)}
     names = [name for member in source.members.values() for name in (member.features, member.labels) if name]
@@ -106,7 +113,7 @@ def _plain(content: bytes, origin: str) -> bytes:
         if content.startswith(magic):
             try:
                 return decompress(content)
-            except UNREADABLE as error:
+            except _UNREADABLE as error:
                 raise ElmbenchError(
                     f"{origin} cannot be read: {error}", expected="a complete file", next_step="fetch it again"
                 ) from error
@@ -140,7 +147,7 @@ def _sparse(lines: list[bytes], labels: list[str], origin: str, width: int) -> T
 
     text = b"\n".join(label.encode() + b" " + line for label, line in zip(labels, lines, strict=True))
     X, y = load_svmlight_file(io.BytesIO(text), n_features=width, zero_based=False)
-    return Table(X, tuple(f"x{place}" for place in range(width)), y, origin)
+    return Table.of_numbers(X, y, origin)
 
 
 def _dense(lines: list[bytes], labels: list[str] | None, source: ArchiveSource, origin: str) -> Table:
@@ -153,4 +160,4 @@ def _dense(lines: list[bytes], labels: list[str] | None, source: ArchiveSource, 
     target = len(columns) - 1 if labels is not None else source.target % n_columns
     kept = [place for place in range(len(columns)) if place not in source.drop]
     names = [f"x{place}" for place in range(len(kept))]
-    return to_table(names, [columns[place] for place in kept], kept.index(target), origin)
+    return Table.of_columns(names, [columns[place] for place in kept], kept.index(target), origin)

@@ -1,4 +1,4 @@
-"""The folder of the user's own files, and the folder where fetched and generated data are kept."""
+"""The folder of the user's own files, and the cache folder for fetched and generated data."""
 
 from __future__ import annotations
 
