@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.entries import TASKS, ModelEntry
-from elmbench.specs.outside import load_plugin, models_from_outside
+from elmbench.specs.model_entry import TASKS, ModelEntry
+from elmbench.specs.plugins import load_plugin, models_from_outside
 
 __all__ = [
     "TASKS",

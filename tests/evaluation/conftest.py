@@ -12,7 +12,7 @@ import pytest
 
 from elmbench.datasets import Dataset
 from elmbench.evaluation import cell, folds
-from elmbench.specs import outside
+from elmbench.specs import plugins
 from elmbench.specs.registry import ModelEntry
 
 
@@ -60,7 +60,8 @@ def add_model() -> Callable[..., None]:
     """Enter estimator classes into the registry."""
 
     def add(name: str, classification: Any = None, regression: Any = None) -> None:
-        outside._plugins[name] = ModelEntry(name, "made for a test", classification, regression), Path("test")
+        entry = ModelEntry(name, "made for a test", classification, regression)
+        plugins._declared["MODELS", name] = entry, Path("test")
 
     return add
 

@@ -1,4 +1,4 @@
-"""Models from outside: entry points of installed packages, and plug-in files."""
+"""What is added from outside: models by entry points of installed packages, and what plug-in files declare."""
 
 from __future__ import annotations
 
@@ -13,10 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.entries import ModelEntry
+from elmbench.specs.model_entry import ModelEntry
 
-#: Models of plug-in files and the file of each.
-_plugins: dict[str, tuple[ModelEntry, Path]] = {}
+#: The dictionaries that a plug-in file may have, and what each holds by name.
+_KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work"}
+
+#: What plug-in files have declared, by kind and name, and the file of each.
+_declared: dict[tuple[str, str], tuple[Any, Path]] = {}
+
+
+def plugin_objects(kind: str) -> dict[str, object]:
+    """Return what the plug-in files that were loaded declare of one kind, by name.
+
+    Parameters
+    ----------
+    kind : {"MODELS", "LAYOUTS", "WORK"}
+    """
+    return {name: declared for (of, name), (declared, _) in _declared.items() if of == kind}
 
 
 def models_from_outside() -> tuple[ModelEntry, ...]:
@@ -27,7 +40,8 @@ def models_from_outside() -> tuple[ModelEntry, ...]:
     ElmbenchError
         If a package declares a model that cannot be read.
     """
-    return (*_from_entry_points(), *(entry for entry, _ in _plugins.values()))
+    from_files = (declared for (kind, _), (declared, _) in _declared.items() if kind == "MODELS")
+    return (*_from_entry_points(), *from_files)
 
 
 @cache
@@ -86,7 +100,10 @@ def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
 
 
 def load_plugin(path: Path) -> list[str]:
-    """Register the models of a Python file: its dictionary `MODELS`, from name to estimator class or ModelEntry.
+    """Register what a Python file declares in its dictionaries, each from name to what has that name.
+
+    `MODELS` holds estimator classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes of
+    kinds of work.
 
     Returns
     -------
@@ -96,7 +113,7 @@ def load_plugin(path: Path) -> list[str]:
     Raises
     ------
     ElmbenchError
-        If the file cannot be read or run, declares no models, or one whose name another plug-in has taken.
+        If the file cannot be read or run, declares nothing, or a name that another plug-in has taken.
     """
     path = path.expanduser().resolve()
     try:
@@ -124,20 +141,29 @@ def load_plugin(path: Path) -> list[str]:
             expected="a file that runs by itself",
             next_step=f"python {path.name}",
         ) from error
-    models = getattr(module, "MODELS", None)
-    if not isinstance(models, dict) or not models:
+    dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
+    if not any(dictionaries.values()) or not all(isinstance(found, dict) for found in dictionaries.values()):
         raise ElmbenchError(
-            f"the plug-in {path} declares no models",
-            expected='a dictionary such as MODELS = {"my-model": MyClassifier}',
+            f"the plug-in {path} declares no models, layouts or work",
+            expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS or WORK',
             next_step="add it to the file",
         )
-    for name, loaded in models.items():
-        other = _plugins[name][1] if name in _plugins else path
+    found = [(kind, name, loaded) for kind, declared in dictionaries.items() for name, loaded in declared.items()]
+    for kind, name, loaded in found:
+        other = _declared.get((kind, name), (None, path))[1]
         if other != path:
             raise ElmbenchError(
-                f"the model name {name!r} of the plug-in {path} is taken by the plug-in {other}",
+                f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}",
                 expected="a name of its own",
                 next_step="rename it in one of the two",
             )
-        _plugins[name] = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}"), path
-    return list(models)
+        if kind == "MODELS":
+            loaded = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}")
+        elif not isinstance(loaded, type):
+            raise ElmbenchError(
+                f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}",
+                expected="a class",
+                next_step="correct it where it is declared",
+            )
+        _declared[kind, name] = loaded, path
+    return [name for _, name, _ in found]
