@@ -14,6 +14,7 @@ import lzma
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     import pandas as pd
@@ -31,18 +31,20 @@ if TYPE_CHECKING:
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MISSING = ["?", "", "NaN", "nan", "NA"]
+#: A function from the names of the columns to that of the target.
+ChooseTarget = Callable[[list[str]], str]
 _QUOTED = re.compile(rb'"[^"]*"')
 
 
-def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, sparse: bool) -> Table:
+def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, sparse: bool = False) -> Table:
     """Read a file of rows.
 
     Parameters
     ----------
     path : Path
         `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
-    targets : tuple of str
-        Names that the target column may have, likeliest first.
+    choose : callable
+        Returns which of the names of the columns is the target's.
     n_features : int or None
         Width of the rows of a LIBSVM file, whose last features may be zero everywhere.
     sparse : bool
@@ -67,7 +69,7 @@ def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, spa
             raise _empty(path)
         if form == "npz":
             return _read_npz(content, path)
-        return {"csv": _read_csv, "arff": _read_arff, "parquet": _read_parquet}[form](content, path, targets)
+        return {"csv": _read_csv, "arff": _read_arff, "parquet": _read_parquet}[form](content, path, choose)
     except ElmbenchError:
         raise
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
@@ -91,10 +93,10 @@ def _empty(path: Path) -> ElmbenchError:
     )
 
 
-def _read_csv(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
+def _read_csv(content: bytes, path: Path, choose: ChooseTarget) -> Table:
     head = content.split(b"\n", 1)[0].decode("utf-8-sig")
     names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
-    target = target_position(names, targets, path)
+    target = _target_position(names, choose, path)
     columns = csv_columns(content, len(names), header=True, text=(target,))
     return Table.of_columns(names, columns, target, str(path))
 
@@ -169,7 +171,7 @@ def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool) -> 
     return Table.of_numbers(X if sparse else X.toarray(), y, str(path))
 
 
-def _read_arff(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
+def _read_arff(content: bytes, path: Path, choose: ChooseTarget) -> Table:
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
 
     try:
@@ -177,7 +179,7 @@ def _read_arff(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
     except arff.ArffException as error:
         raise _unreadable(path, error) from error
     names = [str(name) for name, _ in parsed["attributes"]]
-    target = target_position(names, targets, path)
+    target = _target_position(names, choose, path)
     columns = [np.array([row[place] for row in parsed["data"]], dtype=object) for place in range(len(names))]
     for place, (_, kind) in enumerate(parsed["attributes"]):
         if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
@@ -217,24 +219,17 @@ def _array(arrays: Any, path: Path, what: str, names: tuple[str, ...]) -> NDArra
     return np.asarray(arrays[found])
 
 
-def _read_parquet(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
+def _read_parquet(content: bytes, path: Path, choose: ChooseTarget) -> Table:
     import pyarrow.parquet as pq
 
     table = pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False)
     names = [str(name) for name in table.column_names]
-    target = target_position(names, targets, path)
+    target = _target_position(names, choose, path)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True)
     return Table.of_columns(names, _columns_of(frame), target, str(path))
 
 
-def target_position(names: list[str], targets: tuple[str, ...], path: Path) -> int:
-    """Return the position of the target column.
-
-    Raises
-    ------
-    ElmbenchError
-        If a name stands twice, or no column is the target.
-    """
+def _target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         if name in seen:
@@ -244,12 +239,4 @@ def target_position(names: list[str], targets: tuple[str, ...], path: Path) -> i
                 next_step=f"rename or remove one of the two in {path.name}",
             )
         seen[name] = place
-    for target in targets:
-        if target in seen:
-            return seen[target]
-    shown = ", ".join(names[:5]) + (f", ... ({len(names)} columns)" if len(names) > 5 else "")
-    raise ElmbenchError(
-        f"{path} has no target column: its columns are {shown}",
-        expected=" or ".join(repr(target) for target in targets),
-        next_step=f"name the target column {targets[0]!r} in the header of {path.name}",
-    )
+    return seen[choose(names)]

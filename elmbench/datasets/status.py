@@ -120,13 +120,13 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
     """
     spec = load_dataset_specs().find(name)
     folder = Path(data_dir).expanduser()
-    given = {"": Path(file)} if test is None else {".train": Path(file), ".test": Path(test)}
+    given = {"whole": Path(file)} if test is None else {"train": Path(file), "test": Path(test)}
     targets = {}
     for part, path in given.items():
         if not path.is_file():
             raise ElmbenchError(f"{path} is no file", expected="a file of rows", next_step="correct the path")
-        targets[part] = folder / f"{spec.stem}{part}{_ending(path)}"
-    data = load_files(_files(given), spec)
+        targets[part] = folder / f"{spec.stem}{'' if part == 'whole' else '.' + part}{_ending(path)}"
+    data = load_files(Files(**given), spec)
     there = find_files(spec, folder) if folder.is_dir() else None
     strangers = [path for path in (there.paths if there else ()) if path not in targets.values()]
     if strangers:
@@ -138,11 +138,7 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
     for part, path in given.items():
         with replacing(targets[part]) as partial:
             shutil.copyfile(path, partial)
-    return data if there is None else load_files(_files(targets), spec)
-
-
-def _files(paths: dict[str, Path]) -> Files:
-    return Files(whole=paths.get(""), train=paths.get(".train"), test=paths.get(".test"))
+    return data if there is None else load_files(Files(**targets), spec)
 
 
 def _ending(path: Path) -> str:

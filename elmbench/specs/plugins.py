@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -66,10 +67,7 @@ def _installed_models() -> Iterator[ModelEntry]:
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     """Return an entry for what a package or plug-in declares: a ModelEntry, or an estimator class."""
     if isinstance(loaded, ModelEntry):
-        return ModelEntry(
-            name, loaded.title, loaded.classification, loaded.regression, loaded.grid, loaded.baseline,
-            loaded.version or version, origin, loaded.cost,
-        )  # fmt: skip
+        return replace(loaded, name=name, version=loaded.version or version, origin=origin)
     tasks = _tasks(name, loaded, origin)
     if tasks:
         title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,10 +108,22 @@ def read_files(files: Files, spec: DatasetSpec, width: int | None = None) -> Tab
                 expected=f"{spec.stem}.{missing}.* in {there.parent}",
                 next_step=f"add the {missing} part, or join both in one {spec.stem}.csv",
             )
-    named = [source.target for source in spec.sources if isinstance(source, OpenMLSource)]
-    targets = ("target", *(target for target in named if isinstance(target, str)))
-    parts = [read_table(path, targets, width, spec.sparse) for path in files.paths]
+    parts = [read_table(path, partial(_target_of, path, spec), width, spec.sparse) for path in files.paths]
     return parts[0] if len(parts) == 1 else _join(*parts)
+
+
+def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
+    of_sources = [source.target for source in spec.sources if isinstance(source, OpenMLSource)]
+    targets = ["target", *(target for target in of_sources if isinstance(target, str))]
+    for target in targets:
+        if target in names:
+            return target
+    shown = ", ".join(names[:5]) + (f", ... ({len(names)} columns)" if len(names) > 5 else "")
+    raise ElmbenchError(
+        f"{path} has no target column: its columns are {shown}",
+        expected=" or ".join(map(repr, dict.fromkeys(targets))),
+        next_step=f"name the target column 'target' in the header of {path.name}",
+    )
 
 
 def _join(train: Table, test: Table) -> Table:

@@ -8,13 +8,14 @@ import os
 import tempfile
 from array import array
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.readers import read_table
+from elmbench.datasets.readers import ChooseTarget, read_table
 from elmbench.datasets.sources.download import file_sha256, other_checksum, remote_size, too_large
 from elmbench.datasets.sources.fetching import FetchedRows
 from elmbench.datasets.sources.hosts import reachable
@@ -134,43 +135,18 @@ def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, 
     path = Path(dataset.parquet_file if by_parquet else dataset.data_file)
     path = path.rename(path.with_name("rows.parquet" if by_parquet else "rows.arff"))
     dropped = {*_listed(dataset.row_id_attribute), *_listed(dataset.ignore_attribute)}
+    choose = partial(_target_name, dataset, source, dropped, origin)
     # The values are read here and not by the client, which shortens sparse ones to single precision.
-    if dataset.format.lower() == "sparse_arff":
-        names, X, nominal = _read_sparse(path)
-        table = _sparse_table(names, X, nominal, _target_name(dataset, source, names, dropped, origin), origin)
-    else:
-        target = _target_name(dataset, source, column_names(path), dropped, origin)
-        table = read_table(path, (target,), None, False)
+    table = _read_sparse(path, choose) if dataset.format.lower() == "sparse_arff" else read_table(path, choose)
     table = table.columns(np.array([name not in dropped for name in table.names]))
     digest, n_bytes = file_sha256(path)
     url = str(dataset._parquet_url if by_parquet else dataset.url)
     return replace(table, origin=origin), url, digest, n_bytes
 
 
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet or ARFF file."""
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        try:
-            return [str(name) for name in pq.read_schema(path).names]
-        except (OSError, ValueError) as error:
-            raise ElmbenchError(f"{path.name}: {error}", expected="a Parquet file") from error
+def _read_sparse(path: Path, choose: ChooseTarget) -> Table:
+    """Return the table of a sparse ARFF file, in which a value that is left out is 0: of words, the first category."""
     import arff  # type: ignore[import-untyped]
-
-    try:
-        with open(path, encoding="utf-8") as stream:
-            return [str(name) for name, _ in arff.load(stream, return_type=arff.DENSE_GEN)["attributes"]]
-    except (arff.ArffException, OSError, ValueError) as error:
-        raise ElmbenchError(f"{path.name}: {error}", expected="an ARFF file") from error
-
-
-def _read_sparse(path: Path) -> tuple[list[str], sp.csr_matrix, dict[int, list[str]]]:
-    """Return the columns of a sparse ARFF file; a nominal one holds the number of its category.
-
-    A value that is left out is 0, which in a nominal column means the first category.
-    """
-    import arff
 
     values, columns, starts = array("d"), array("q"), array("q", [0])
     try:
@@ -185,20 +161,16 @@ def _read_sparse(path: Path) -> tuple[list[str], sp.csr_matrix, dict[int, list[s
     names = [str(name) for name, _ in content["attributes"]]
     shape = (len(starts) - 1, len(names))
     X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
-    nominal = {place: kind for place, (_, kind) in enumerate(content["attributes"]) if isinstance(kind, list)}
-    return names, X, nominal
-
-
-def _sparse_table(names: list[str], X: sp.csr_matrix, nominal: dict[int, list[str]], target: str, origin: str) -> Table:
-    place = names.index(target)
+    place = names.index(choose(names))
     y: NDArray[Any] = X[:, [place]].toarray().ravel()
-    if place in nominal:
-        y = np.array([nominal[place][int(code)] for code in y], dtype=object)
+    kind = content["attributes"][place][1]
+    if isinstance(kind, list):
+        y = np.array([kind[int(code)] for code in y], dtype=object)
     keep = np.arange(len(names)) != place
-    return Table(X[:, keep], tuple(name for name in names if name != target), y, origin)
+    return Table(X[:, keep], (*names[:place], *names[place + 1 :]), y, path.name)
 
 
-def _target_name(dataset: Any, source: OpenMLSource, columns: list[str], dropped: set[str], origin: str) -> str:
+def _target_name(dataset: Any, source: OpenMLSource, dropped: set[str], origin: str, columns: list[str]) -> str:
     target = source.target
     # A column that is said to be ignored may be the wanted target all the same.
     names = [name for name in columns if name not in dropped or name == target]
