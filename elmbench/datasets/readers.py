@@ -77,20 +77,17 @@ def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, 
 
 
 def _unreadable(path: Path, error: Exception) -> ElmbenchError:
-    said = str(error).strip().splitlines()
-    return ElmbenchError(
-        f"{path} cannot be read: {said[0] if said else type(error).__name__}",
-        expected="a complete file in the format that its name says",
-        next_step=f"replace {path.name}, or remove it to use the next source",
-    )
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    return _bad(path, f"cannot be read: {said[0]}", "a complete file in the format that its name says")
 
 
 def _empty(path: Path) -> ElmbenchError:
-    return ElmbenchError(
-        f"{path} is empty",
-        expected="rows of data",
-        next_step=f"replace {path.name}, or remove it to use the next source",
-    )
+    return _bad(path, "is empty", "rows of data")
+
+
+def _bad(path: Path, found: str, expected: str) -> ElmbenchError:
+    next_step = f"replace {path.name}, or remove it to use the next source"
+    return ElmbenchError(f"{path} {found}", expected=expected, next_step=next_step)
 
 
 def _read_csv(content: bytes, path: Path, choose: ChooseTarget) -> Table:
@@ -199,11 +196,7 @@ def _read_npz(content: bytes, path: Path) -> Table:
             X = _array(arrays, path, "features", ("X", "data", "images")).astype(np.float64)
             X = X.reshape(len(X), -1)
     if X.shape[0] != len(target):
-        raise ElmbenchError(
-            f"{path} holds {X.shape[0]} rows of features and {len(target)} targets",
-            expected="one target a row",
-            next_step=f"replace {path.name}",
-        )
+        raise _bad(path, f"holds {X.shape[0]} rows of features and {len(target)} targets", "one target a row")
     target = target.ravel().astype(str).astype(object) if target.dtype.kind in "USO" else target.ravel().astype(float)
     return Table.of_numbers(X, target, str(path))
 
@@ -211,11 +204,8 @@ def _read_npz(content: bytes, path: Path) -> Table:
 def _array(arrays: Any, path: Path, what: str, names: tuple[str, ...]) -> NDArray[Any]:
     found = next((name for name in names if name in arrays.files), None)
     if found is None:
-        raise ElmbenchError(
-            f"{path} holds the arrays {', '.join(sorted(arrays.files))}: no {what}",
-            expected=f"an array {' or '.join(names)}",
-            next_step=f"add it to {path.name}",
-        )
+        held = ", ".join(sorted(arrays.files))
+        raise _bad(path, f"holds the arrays {held}: no {what}", f"an array {' or '.join(names)}")
     return np.asarray(arrays[found])
 
 

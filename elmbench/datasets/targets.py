@@ -63,7 +63,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
 
 def _spells(mapping: dict[str, str], words: set[str]) -> bool:
-    """Whether a mapping knows all words; one with a "*" must find the labels that it names itself."""
+    """Tell whether a mapping knows all of the words; with "*" it knows any, if the labels that it names are there."""
     if "*" in mapping:
         return set(mapping) - {"*"} <= words
     return bool(mapping) and words <= set(mapping)

@@ -24,19 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import ArchiveSource, Member
+    from elmbench.specs.dataset_sources import ArchiveSource
 
 _MAGIC = ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress), (b"\xfd7zXZ", lzma.decompress))
-_UNREADABLE = (
-    OSError,
-    EOFError,
-    ValueError,
-    KeyError,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
+_DAMAGE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
 def fetch_archive(source: ArchiveSource, job: FetchJob) -> FetchedRows:
@@ -72,12 +63,8 @@ def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, by
                 stream = archive_tar.extractfile(members[_only(name, list(members), origin)])
                 found[name] = stream.read() if stream else b""
             return found
-    except _UNREADABLE as error:
-        raise ElmbenchError(
-            f"{origin}: the archive cannot be read: {error}",
-            expected="a complete zip or tar archive",
-            next_step="fetch it again",
-        ) from error
+    except _DAMAGE as error:
+        raise _bad(f"{origin}: the archive cannot be read: {error}", "a complete zip or tar archive") from error
 
 
 def _only(name: str, names: list[str], origin: str) -> str:
@@ -91,55 +78,44 @@ def _only(name: str, names: list[str], origin: str) -> str:
     return found[0]
 
 
+def _bad(found: str, expected: str) -> ElmbenchError:
+    return ElmbenchError(found, expected=expected, next_step="fetch it again")
+
+
 def _tables(path: Path, source: ArchiveSource, width: int) -> dict[str, Table]:
     if not source.members:
-        return {"all": _table(_plain(path.read_bytes(), source.url), None, source, source.url, width)}
+        return {"all": _table(path.read_bytes(), None, source, source.url, width)}
     names = [name for member in source.members.values() for name in (member.features, member.labels) if name]
     contents = read_members(path, names, source.url)
-    return {part: _member_table(member, contents, source, width) for part, member in source.members.items()}
+    tables: dict[str, Table] = {}
+    for part, member in source.members.items():
+        labels = contents[member.labels] if member.labels else None
+        tables[part] = _table(contents[member.features], labels, source, f"{source.url} ({member.features})", width)
+    return tables
 
 
-def _member_table(member: Member, contents: dict[str, bytes], source: ArchiveSource, width: int) -> Table:
-    origin = f"{source.url} ({member.features})"
-    labels = None
-    if member.labels:
-        lines = _plain(contents[member.labels], origin).split(b"\n")
-        labels = [line.split()[0].decode() for line in lines if line.strip()]
-    return _table(_plain(contents[member.features], origin), labels, source, origin, width)
+def _table(content: bytes, labels: bytes | None, source: ArchiveSource, origin: str, width: int) -> Table:
+    try:
+        lines = _lines(content)
+        words = None if labels is None else [line.split()[0].decode() for line in _lines(labels)]
+        if not lines:
+            raise _bad(f"{origin} has no rows", "rows of values")
+        if words is not None and len(words) != len(lines):
+            raise _bad(f"{origin}: {len(lines)} rows and {len(words)} labels", "one label a row")
+        if source.layout == "index-value":
+            return _sparse(lines, words or [], origin, width)
+        return _dense(lines, words, source, origin)
+    except _DAMAGE as error:
+        raise _bad(f"{origin} cannot be read: {str(error).splitlines()[0]}", "rows of values") from error
 
 
-def _plain(content: bytes, origin: str) -> bytes:
+def _lines(content: bytes) -> list[bytes]:
+    """Return the lines of a text, which may be compressed, without those that are blank."""
     for magic, decompress in _MAGIC:
         if content.startswith(magic):
-            try:
-                return decompress(content)
-            except _UNREADABLE as error:
-                raise ElmbenchError(
-                    f"{origin} cannot be read: {error}", expected="a complete file", next_step="fetch it again"
-                ) from error
-    return content
-
-
-def _table(content: bytes, labels: list[str] | None, source: ArchiveSource, origin: str, width: int) -> Table:
-    lines = [line for line in content.split(b"\n") if line.strip()]
-    if not lines:
-        raise ElmbenchError(f"{origin} has no rows", expected="rows of values", next_step="fetch it again")
-    if labels is not None and len(labels) != len(lines):
-        raise ElmbenchError(
-            f"{origin}: {len(lines)} rows and {len(labels)} labels",
-            expected="one label a row",
-            next_step="fetch it again",
-        )
-    try:
-        if source.layout == "index-value":
-            return _sparse(lines, labels or [], origin, width)
-        return _dense(lines, labels, source, origin)
-    except (ValueError, OSError) as error:
-        raise ElmbenchError(
-            f"{origin} cannot be read: {str(error).splitlines()[0]}",
-            expected="rows of values",
-            next_step="fetch it again",
-        ) from error
+            content = decompress(content)
+            break
+    return [line for line in content.split(b"\n") if line.strip()]
 
 
 def _sparse(lines: list[bytes], labels: list[str], origin: str, width: int) -> Table:

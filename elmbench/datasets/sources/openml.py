@@ -57,7 +57,7 @@ def fetch_openml(source: OpenMLSource, job: FetchJob) -> FetchedRows:
     The client retries what may pass, and compares an ARFF file with the MD5 sum that the server states.
     """
     if job.max_bytes is not None:
-        # Not one address after another: together they are the download.
+        # The limit is on all files together, as they are one download.
         n_bytes = sum(remote_size(url) or 0 for url in openml_file_urls(source))
         if n_bytes > job.max_bytes:
             raise too_large(source.title, n_bytes, job.max_bytes)
@@ -145,7 +145,7 @@ def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, 
 
 
 def _read_sparse(path: Path, choose: ChooseTarget) -> Table:
-    """Return the table of a sparse ARFF file, in which a value that is left out is 0: of words, the first category."""
+    """Return the table of a sparse ARFF file. A value that is left out there is 0, or the first word of a column."""
     import arff  # type: ignore[import-untyped]
 
     values, columns, starts = array("d"), array("q"), array("q", [0])
