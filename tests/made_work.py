@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from toy_data import toy_spec
 
 from elmbench.datasets import Dataset
 from elmbench.numerics.seeds import integer_seed
@@ -24,7 +25,8 @@ Content = dict[str, Any]
 
 def work_of(content: Content) -> Work:
     """Return the work of some content, of which what is the same for all may be left out."""
-    return work_from({"given": None, "format": folds.FORMAT, **content})
+    spec = toy_spec(content["dataset"]["name"]) if "dataset" in content else None
+    return work_from({"given": None, "format": folds.FORMAT, **content}, spec)
 
 
 def do(content: Content, params: dict[str, Any] | None = None, data_dir: str | None = None) -> Result:
@@ -68,7 +70,7 @@ def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: 
 
 def place_of(content: Content) -> OuterFold:
     """Return the outer fold that some content names."""
-    return OuterFold.from_content(content)
+    return OuterFold.from_content(content, toy_spec(content["dataset"]["name"]))
 
 
 def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
@@ -78,7 +80,7 @@ def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
 
 def dataset_of(content: Content) -> DatasetRef:
     """Return the data that some content names."""
-    return DatasetRef.from_content(content["dataset"])
+    return DatasetRef.from_content(content["dataset"], toy_spec(content["dataset"]["name"]))
 
 
 def model_seed(content: Content) -> int:

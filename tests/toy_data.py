@@ -12,7 +12,8 @@ import pytest
 
 from elmbench.datasets import Dataset
 from elmbench.protocol import folds
-from elmbench.specs import outside
+from elmbench.specs import plugins
+from elmbench.specs.datasets import DatasetSpec, Shape, load_dataset_specs
 from elmbench.specs.registry import ModelEntry
 from elmbench.work import fit
 
@@ -35,24 +36,25 @@ def toy(name: str, seed: int = 0) -> Dataset:
     )
 
 
+def toy_spec(name: str) -> DatasetSpec:
+    """Return what there is to say of a data set, which may be one of the suite's."""
+    known = load_dataset_specs()
+    return known[name] if name in known else DatasetSpec.model_construct(name=name, shape=Shape(instances=90, features=3))
+
+
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
     """The data sets that are loaded by name; `redrawn` is another one in every run. A test may change them."""
     content = {name: toy(name) for name in ("two", "three", "real")}
 
-    def load(
-        name: str, data_dir: str | None = None, *, run: int = 0, options: dict[str, float] | None = None
-    ) -> Dataset:
-        return toy("redrawn", seed=run) if name == "redrawn" else content[name]
+    def load(spec: DatasetSpec, data_dir: str | None, run: int, options: dict[str, float]) -> Dataset:
+        return toy("redrawn", seed=run) if spec.name == "redrawn" else content[spec.name]
 
-    def forget() -> None:
-        folds.forget_data()
-
-    monkeypatch.setattr(folds, "load_dataset", load)
+    monkeypatch.setattr(folds, "load", load)
     monkeypatch.setattr(fit, "_warm", set())
-    forget()
+    folds.forget_data()
     yield content
-    forget()
+    folds.forget_data()
 
 
 @pytest.fixture
@@ -60,7 +62,8 @@ def add_model() -> Callable[..., None]:
     """Enter estimator classes into the registry."""
 
     def add(name: str, classification: Any = None, regression: Any = None) -> None:
-        outside._plugins[name] = ModelEntry(name, "made for a test", classification, regression), Path("test")
+        entry = ModelEntry(name, "made for a test", classification, regression)
+        plugins._declared["MODELS", name] = entry, Path("test")
 
     return add
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets import Dataset, load_dataset
+from elmbench.datasets import Dataset, load
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_split, subsample
 from elmbench.specs.datasets import DatasetSpec
@@ -172,7 +172,8 @@ def labels_of(data: Dataset) -> list[int] | None:
 @lru_cache(maxsize=4)
 def load_rows(dataset: DatasetRef, data_dir: str | None) -> Dataset:
     """Return the rows that work is done on; the last few data sets are kept."""
-    data = load_dataset(dataset.name, data_dir, run=dataset.run, options=dict(dataset.options))
+    assert dataset.spec is not None
+    data = load(dataset.spec, data_dir, dataset.run, dict(dataset.options))
     keep = subsample(data, dataset.rows)
     if len(keep) == len(data.y):
         return data

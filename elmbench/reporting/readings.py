@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
+from elmbench.files import write_atomically
 from elmbench.reporting.layouts import UNJUDGED
 from elmbench.reporting.results import Results, read_commands, read_results, results_folder
 from elmbench.reporting.rows import fixed, spelling
 from elmbench.reporting.summary import published_values
-from elmbench.running.store import write_atomically
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
 from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved, resolve

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.files import write_atomically
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.figures import write_figures
 from elmbench.reporting.formats import markdown
@@ -18,7 +19,7 @@ from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.optimism import optimism
 from elmbench.reporting.summary import summarise, table_order
 from elmbench.reporting.tables import Table, build_table
-from elmbench.running.store import Store, write_atomically
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work import work_from
 from elmbench.work.plan import Cell as Row
@@ -54,7 +55,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
 
     Raises
     ------
-    StoreWriteError
+    WriteError
         If the folder cannot be written.
     """
     experiment = resolved.file.id

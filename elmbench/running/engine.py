@@ -117,7 +117,7 @@ class Run:
         ------
         KeyboardInterrupt
             On Ctrl-C, after the workers have been ended; every result that had arrived is in the store.
-        StoreWriteError
+        WriteError
             If a result cannot be kept; the run stops.
         """
         queue = TaskQueue(as_tasks(self.works, todo))

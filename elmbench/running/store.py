@@ -13,48 +13,15 @@ Layout below the root: `units/<2 digits>/<key>.json`, `index/<profile>/<paper>/<
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
+from elmbench.files import write_atomically
 from elmbench.work.base import Result, Work, key_of
 from elmbench.work.plan import Cell
-
-
-class StoreWriteError(ElmbenchError):
-    """The results folder cannot be written: a full disk, or no permission."""
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all.
-
-    Raises
-    ------
-    StoreWriteError
-        If the folder cannot be written or the disk is full; what was there before is untouched.
-    """
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise StoreWriteError(
-            f"cannot write {path}: {error.strerror or error}",
-            expected="a results folder that can be written, on a disk with room",
-            next_step="free some room or give another folder with --results-dir, then run again: it resumes",
-        ) from error
 
 
 class Store:
@@ -91,7 +58,7 @@ class Store:
 
         Raises
         ------
-        StoreWriteError
+        WriteError
             If it cannot be written.
         """
         record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from elmbench.datasets import dataset_identity
+from elmbench.datasets import checksum_of
 from elmbench.errors import DataUnavailableError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.experiments import Model
@@ -58,7 +58,7 @@ class DatasetPlanner:
         if self.request.without_data:
             return "not loaded"
         redrawn = run if self.dataset.redraw == "run" else 0
-        return dataset_identity(self.dataset.name, self.request.data_dir, run=redrawn, options=self.work.options)
+        return checksum_of(self.dataset, self.request.data_dir, redrawn, self.work.options)
 
     def add_fits(self, *, keep_outputs: bool = False, choices_only: bool = False) -> None:
         """Add a fit on every outer fold for each column under each selection.

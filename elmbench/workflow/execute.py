@@ -20,7 +20,7 @@ def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: 
 
     Raises
     ------
-    StoreWriteError
+    WriteError
         If the results folder cannot be written.
     KeyboardInterrupt
         After the tables have been written.

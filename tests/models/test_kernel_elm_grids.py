@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import FACTORS, class_of, is_classification, rows, targets
+from elmbench.evaluation.search import best, clone_and_fit
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -12,10 +13,9 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import elmbench.numerics.reduction as reduction
 import elmbench.numerics.shifted as shifted
-from elmbench.protocol.metrics import nrmse, score
-from elmbench.evaluation.search import best, clone_and_fit
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.numerics.counters import counted
+from elmbench.protocol.metrics import nrmse, score
 
 WAYS = ("as it comes", "lanczos", "tridiagonal", "band")
 

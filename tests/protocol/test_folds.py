@@ -18,6 +18,7 @@ from elmbench.protocol import folds
 from elmbench.protocol.folds import labels_of, load_rows, scaled_inputs
 from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import check_splittable, stratified_rows, subsample
+from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split
 
 MakeUnit = Callable[..., dict[str, Any]]
@@ -210,13 +211,13 @@ def test_data_are_loaded_once_and_asked_for_by_run_and_options(
     toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    load = folds.load_dataset
+    load = folds.load
 
-    def watched(name: str, data_dir: str | None, **how: Any) -> Dataset:
-        asked.append((name, data_dir, how["run"], how["options"]))
-        return load(name, data_dir, **how)
+    def watched(spec: DatasetSpec, data_dir: str | None, run: int, options: dict[str, float]) -> Dataset:
+        asked.append((spec.name, data_dir, run, options))
+        return load(spec, data_dir, run, options)
 
-    monkeypatch.setattr(folds, "load_dataset", watched)
+    monkeypatch.setattr(folds, "load", watched)
     for fold in range(3):
         fold_data(make_unit(fold=fold), "dir")
     assert asked == [("two", "dir", 0, {})]

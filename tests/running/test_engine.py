@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from made_work import Content, needs, units
 
+from elmbench.files import WriteError
 from elmbench.running.engine import Event, Run, effective_limits, pending
 from elmbench.running.executors import local
 from elmbench.running.executors.sandbox import Settings
-from elmbench.running.store import Store, StoreWriteError
+from elmbench.running.store import Store
 from elmbench.running.tasks import Task, as_tasks
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work
@@ -349,12 +350,12 @@ def test_a_result_that_cannot_be_kept_stops_the_run(
 
     def put_four(work: Work, *rest: Any) -> None:
         if len(kept) == 4:
-            raise StoreWriteError("cannot write: No space left on device")
+            raise WriteError("cannot write: No space left on device")
         put(work, *rest)
         kept.append(work.key)
 
     monkeypatch.setattr(store, "put", put_four)
-    with pytest.raises(StoreWriteError):
+    with pytest.raises(WriteError):
         run(plan, store, jobs)
     assert workers.stopped == workers.made > 0
     # At most what was under way is lost: the next run does the rest.

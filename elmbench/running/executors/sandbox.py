@@ -111,7 +111,7 @@ class Sandbox:
         spec = work.data.spec if work.data is not None else None
         request = {
             "work": work.content(),
-            "dataset": spec and spec.model_dump(mode="json", by_alias=True, exclude_defaults=True),
+            "dataset": spec and spec.model_dump(mode="json", by_alias=True),
             "inputs": dict(inputs),
             "data_dir": self.settings.data_dir,
             "plugins": self.settings.plugins,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.cache import cache_folder, replacing
+from elmbench.datasets.folders import cache_folder
+from elmbench.files import replacing
 from elmbench.numerics.seeds import generator
 
 if TYPE_CHECKING:

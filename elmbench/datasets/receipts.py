@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.cache import cache_folder, replacing
-from elmbench.datasets.download import file_sha256
-from elmbench.datasets.locate import Files
-from elmbench.datasets.table import Table
+from elmbench.datasets.folders import cache_folder
+from elmbench.datasets.sources.download import file_sha256
+from elmbench.datasets.sources.fetching import RawFile
+from elmbench.datasets.sources.folder import Files
 from elmbench.errors import ElmbenchError
+from elmbench.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from elmbench.datasets.table import Table
     from elmbench.specs.dataset_sources import NetworkSource
     from elmbench.specs.datasets import DatasetSpec
 
@@ -53,16 +55,8 @@ class Receipt:
     files: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class RawFile:
-    """A downloaded file that is kept as it is, and the ending that says what it holds, such as '.svm.bz2'."""
-
-    path: Path
-    ending: str
-
-
 def source_key(source: NetworkSource) -> str:
-    """Return the name under which what a source brings is kept: another one for each thing that is fetched."""
+    """Return the name under which what a source gives is kept: another one for each thing that is fetched."""
     content = source.model_dump(
         mode="json", exclude={"labels", "prepare", "already_prepared", "split_in_order", "note", "inactive"}
     )
@@ -84,20 +78,16 @@ def read_receipt(spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str
         return None
 
 
-def fetched_files(
-    spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str | None = None
-) -> tuple[Files, Receipt] | None:
-    """Return the files that were fetched from a source and are as they were then, or None if there are none.
+def fetched_files(spec: DatasetSpec, receipt: Receipt, cache_dir: Path | str | None = None) -> Files:
+    """Return the files of a receipt, which are read to see that they are as they were fetched.
 
     Raises
     ------
     ElmbenchError
         If a file is missing or was changed since.
     """
-    receipt = read_receipt(spec, source, cache_dir)
-    if receipt is None:
-        return None
     folder = fetched_folder(spec, cache_dir)
+    parts = {}
     for name, digest in receipt.files.items():
         found = _digest(folder / name)
         if found != digest:
@@ -106,8 +96,8 @@ def fetched_files(
                 expected=f"the file that was fetched on {receipt.fetched} (SHA-256 {digest[:12]}...)",
                 next_step=f"elmbench data fetch {spec.name}",
             )
-    parts = {_part_of(name): folder / name for name in receipt.files}
-    return Files(**parts), receipt
+        parts[next((part for part in ("train", "test") if f".{part}." in name), "whole")] = folder / name
+    return Files(**parts)
 
 
 def keep(
@@ -116,68 +106,67 @@ def keep(
     parts: Mapping[str, Table | RawFile],
     receipt: Receipt,
     cache_dir: Path | str | None = None,
-) -> None:
+) -> Receipt:
     """Keep what was fetched: tables are written as Parquet (sparse ones as NumPy archives), files are moved.
 
     Parameters
     ----------
+    spec, source
+        What was fetched, and from where.
     parts : mapping of str to Table or RawFile
         'all', or 'train' and 'test'.
     receipt : Receipt
-        Its `files` are filled in here.
+        Without its `files`.
+    cache_dir : path, optional
+
+    Returns
+    -------
+    Receipt
+        The one that is kept, with its `files`.
     """
     folder, key = fetched_folder(spec, cache_dir), source_key(source)
     files: dict[str, str] = {}
     for part, content in parts.items():
-        middle = "" if part == "all" else f".{part}"
-        if isinstance(content, RawFile):
-            name = f"{key}{middle}{content.ending}"
-            with replacing(folder / name) as partial:
+        ending = content.ending if isinstance(content, RawFile) else ".npz" if sp.issparse(content.X) else ".parquet"
+        name = f"{key}{'' if part == 'all' else f'.{part}'}{ending}"
+        with replacing(folder / name) as partial:
+            if isinstance(content, RawFile):
                 shutil.move(content.path, partial)
-        else:
-            name = f"{key}{middle}.{'npz' if sp.issparse(content.X) else 'parquet'}"
-            with replacing(folder / name) as partial:
+            else:
                 _write(content, partial)
         files[name] = file_sha256(folder / name)[0]
-    content_of = {**vars(receipt), "files": files}
+    kept = Receipt(receipt.origin, receipt.fetched, receipt.downloads, files)
     with replacing(folder / f"{key}.json") as partial:
-        partial.write_text(json.dumps(content_of, indent=1))
+        partial.write_text(json.dumps(vars(kept), indent=1))
+    return kept
 
 
-def discard(spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str | None = None) -> None:
-    """Remove what was fetched from a source."""
-    receipt = read_receipt(spec, source, cache_dir)
+def discard(spec: DatasetSpec, source: NetworkSource, receipt: Receipt, cache_dir: Path | str | None = None) -> None:
+    """Delete what was fetched from a source."""
     folder = fetched_folder(spec, cache_dir)
-    (folder / f"{source_key(source)}.json").unlink(missing_ok=True)
-    for name in receipt.files if receipt else ():
+    for name in (f"{source_key(source)}.json", *receipt.files):
         (folder / name).unlink(missing_ok=True)
 
 
 def _write(table: Table, path: Path) -> None:
+    words = table.target.dtype == object
     if sp.issparse(table.X):
-        target = table.target.astype(str) if table.target.dtype == object else table.target
+        arrays = {name: getattr(table.X, name) for name in ("data", "indices", "indptr")}
         with open(path, "wb") as stream:
-            np.savez_compressed(
-                stream,
-                data=table.X.data,
-                indices=table.X.indices,
-                indptr=table.X.indptr,
-                shape=np.array(table.X.shape),
-                target=target,
-            )
+            target = table.target.astype(str) if words else table.target
+            np.savez_compressed(stream, **arrays, shape=np.array(table.X.shape), target=target)
         return
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns: list[Any] = []
-    for place in range(table.X.shape[1]):
-        if place in table.nominal:
-            columns.append(pa.array(table.nominal[place], type=pa.string()))
-        else:
-            columns.append(pa.array(table.X[:, place], from_pandas=True))
-    names = [f"{name}_" if name == "target" else name for name in table.names]
-    words = table.target.dtype == object
+    columns: list[Any] = [
+        pa.array(table.nominal[place], type=pa.string())
+        if place in table.nominal
+        else pa.array(table.X[:, place], from_pandas=True)
+        for place in range(table.X.shape[1])
+    ]
     columns.append(pa.array(table.target, type=pa.string()) if words else pa.array(table.target, from_pandas=True))
+    names = [f"{name}_" if name == "target" else name for name in table.names]
     pq.write_table(pa.table(columns, names=[*names, "target"]), path)
 
 
@@ -190,7 +179,3 @@ def _digest(path: Path) -> str | None:
     except OSError:
         return None
     return _verified[key]
-
-
-def _part_of(name: str) -> str:
-    return next((part for part in ("train", "test") if f".{part}." in name), "whole")

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
@@ -101,11 +101,7 @@ def download(
         if sha256 is not None and digest != sha256:
             _note(part).unlink(missing_ok=True)
             part.unlink()
-            raise ElmbenchError(
-                f"{url}: the file that arrived has the SHA-256 {digest}",
-                expected=sha256,
-                next_step="try again; if it stays so, the file was changed at its source",
-            )
+            raise other_checksum(url, digest, sha256)
         _note(part).unlink(missing_ok=True)
         os.replace(part, target)
     return Download(target, digest, n_bytes)
@@ -148,7 +144,7 @@ _HEADERS = {"User-Agent": "elmbench", "Accept-Encoding": "identity"}
 def _receive(url: str, part: Path, progress: Progress | None, max_bytes: int | None) -> None:
     """Append to `part` what is missing, or write it anew."""
     there = part.stat().st_size if part.exists() else 0
-    version = _read_note(part) if there else None
+    version = _read_version(part) if there else None
     headers = dict(_HEADERS)
     if there and version:
         headers |= {"Range": f"bytes={there}-", "If-Range": version}
@@ -166,17 +162,18 @@ def _receive(url: str, part: Path, progress: Progress | None, max_bytes: int | N
         length = answer.headers.get("Content-Length")
         total = None if length is None else start + int(length)
         if max_bytes is not None and total is not None and total > max_bytes:
-            raise _too_large(url, total, max_bytes)
+            raise too_large(url, total, max_bytes)
         if not resumed:
             version = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
-            _write_note(part, url, None if (version or "").startswith("W/") else version)
+            version = None if (version or "").startswith("W/") else version  # weak: other bytes may have it too
+            _note(part).write_text(json.dumps({"url": url, "version": version}))
         n_bytes = start
         with open(part, "ab" if resumed else "wb") as stream:
             while block := answer.read(_BLOCK):
                 stream.write(block)
                 n_bytes += len(block)
                 if max_bytes is not None and n_bytes > max_bytes:
-                    raise _too_large(url, n_bytes, max_bytes)
+                    raise too_large(url, n_bytes, max_bytes)
                 if progress:
                     progress(url, n_bytes, total)
             stream.flush()
@@ -185,11 +182,21 @@ def _receive(url: str, part: Path, progress: Progress | None, max_bytes: int | N
         raise http.client.IncompleteRead(b"", total - n_bytes)
 
 
-def _too_large(url: str, n_bytes: int, max_bytes: int) -> ElmbenchError:
+def too_large(what: str, n_bytes: int, max_bytes: int) -> ElmbenchError:
+    """Build the error for a download that is larger than allowed."""
     return ElmbenchError(
-        f"{url} has {n_bytes / 1e6:.0f} MB",
+        f"{what} has {n_bytes / 1e6:.0f} MB",
         expected=f"at most {max_bytes / 1e6:.0f} MB",
         next_step="allow a larger download",
+    )
+
+
+def other_checksum(url: str, found: str, expected: str) -> ElmbenchError:
+    """Build the error for a file with another SHA-256 than expected."""
+    return ElmbenchError(
+        f"{url}: the file that arrived has the SHA-256 {found}",
+        expected=expected,
+        next_step="try again; if it stays so, the file was changed at its source",
     )
 
 
@@ -202,19 +209,15 @@ def _reason(error: Exception) -> str:
 
 
 def _note(part: Path) -> Path:
+    """Return the file beside `part` that says which version of the file has arrived so far."""
     return part.with_suffix(".json")
 
 
-def _write_note(part: Path, url: str, version: str | None) -> None:
-    _note(part).write_text(json.dumps({"url": url, "version": version}))
-
-
-def _read_note(part: Path) -> str | None:
+def _read_version(part: Path) -> str | None:
     try:
-        content: Any = json.loads(_note(part).read_text())
-    except (OSError, ValueError):
+        version = json.loads(_note(part).read_text())["version"]
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    version = content.get("version") if isinstance(content, dict) else None
     return version if isinstance(version, str) else None
 
 

@@ -8,15 +8,17 @@ import os
 import tempfile
 from array import array
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.download import file_sha256
-from elmbench.datasets.network import reachable
-from elmbench.datasets.readers import read_table
+from elmbench.datasets.readers import ChooseTarget, read_table
+from elmbench.datasets.sources.download import file_sha256, other_checksum, remote_size, too_large
+from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elmbench.datasets.sources.fetching import FetchJob
     from elmbench.specs.dataset_sources import OpenMLSource
 
 
@@ -39,33 +42,27 @@ def openml_file_urls(source: OpenMLSource) -> list[str]:
 
     Raises
     ------
-    DataUnavailableError, ElmbenchError
-        As `fetch_openml`.
+    DataUnavailableError
+        If the server cannot be reached or fails.
+    ElmbenchError
+        If it has no such data set.
     """
     with _private_client() as openml:
         return [str(_dataset(openml, number, False).url) for number in source.ids]
 
 
-def fetch_openml(source: OpenMLSource) -> tuple[Table, dict[str, str], int]:
+def fetch_openml(source: OpenMLSource, job: FetchJob) -> FetchedRows:
     """Download the data sets of a source, Parquet where there is such a file and it can be read, else ARFF.
 
     The client retries what may pass, and compares an ARFF file with the MD5 sum that the server states.
-
-    Returns
-    -------
-    table : Table
-    downloads : dict of str to str
-        SHA-256 of every file, by its address.
-    n_bytes : int
-        Bytes of the files together.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the server cannot be reached or fails.
-    ElmbenchError
-        If it has no such data set, a file has the wrong checksum, or there is no target.
     """
+    if job.max_bytes is not None:
+        # The limit is on all files together, as they are one download.
+        n_bytes = sum(remote_size(url) or 0 for url in openml_file_urls(source))
+        if n_bytes > job.max_bytes:
+            raise too_large(source.title, n_bytes, job.max_bytes)
+    if job.progress:
+        job.progress(source.title, 0, None)
     downloads: dict[str, str] = {}
     n_bytes = 0
     tables = []
@@ -75,7 +72,13 @@ def fetch_openml(source: OpenMLSource) -> tuple[Table, dict[str, str], int]:
             tables.append(table)
             downloads[url] = digest
             n_bytes += size
-    return _joined(tables, source), downloads, n_bytes
+    table = _joined(tables, source)
+    if job.progress:
+        job.progress(source.title, n_bytes, n_bytes)
+    for url, digest in downloads.items():
+        if job.known.get(url, digest) != digest:
+            raise other_checksum(url, digest, f"{job.known[url]}, as the first time")
+    return FetchedRows({"all": table}, downloads)
 
 
 def _one(openml: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
@@ -86,7 +89,7 @@ def _one(openml: Any, number: int, source: OpenMLSource) -> tuple[Table, str, st
         # The client takes the Parquet file without a checksum, so one that cannot be read is passed over.
         with contextlib.suppress(ElmbenchError):
             return _read(_dataset(openml, number, True), number, source)
-    with _without_parquet():
+    with _environment("OPENML_SKIP_PARQUET", "true"):
         return _read(_dataset(openml, number, True), number, source)
 
 
@@ -132,43 +135,18 @@ def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, 
     path = Path(dataset.parquet_file if by_parquet else dataset.data_file)
     path = path.rename(path.with_name("rows.parquet" if by_parquet else "rows.arff"))
     dropped = {*_listed(dataset.row_id_attribute), *_listed(dataset.ignore_attribute)}
+    choose = partial(_target_name, dataset, source, dropped, origin)
     # The values are read here and not by the client, which shortens sparse ones to single precision.
-    if dataset.format.lower() == "sparse_arff":
-        names, X, nominal = _read_sparse(path)
-        table = _sparse_table(names, X, nominal, _target_name(dataset, source, names, dropped, origin), origin)
-    else:
-        target = _target_name(dataset, source, column_names(path), dropped, origin)
-        table = read_table(path, (target,), None, False)
+    table = _read_sparse(path, choose) if dataset.format.lower() == "sparse_arff" else read_table(path, choose)
     table = table.columns(np.array([name not in dropped for name in table.names]))
     digest, n_bytes = file_sha256(path)
     url = str(dataset._parquet_url if by_parquet else dataset.url)
     return replace(table, origin=origin), url, digest, n_bytes
 
 
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet or ARFF file."""
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        try:
-            return [str(name) for name in pq.read_schema(path).names]
-        except (OSError, ValueError) as error:
-            raise ElmbenchError(f"{path.name}: {error}", expected="a Parquet file") from error
+def _read_sparse(path: Path, choose: ChooseTarget) -> Table:
+    """Return the table of a sparse ARFF file. A value that is left out there is 0, or the first word of a column."""
     import arff  # type: ignore[import-untyped]
-
-    try:
-        with open(path, encoding="utf-8") as stream:
-            return [str(name) for name, _ in arff.load(stream, return_type=arff.DENSE_GEN)["attributes"]]
-    except (arff.ArffException, OSError, ValueError) as error:
-        raise ElmbenchError(f"{path.name}: {error}", expected="an ARFF file") from error
-
-
-def _read_sparse(path: Path) -> tuple[list[str], sp.csr_matrix, dict[int, list[str]]]:
-    """Return the columns of a sparse ARFF file; a nominal one holds the number of its category.
-
-    A value that is left out is 0, which in a nominal column means the first category.
-    """
-    import arff
 
     values, columns, starts = array("d"), array("q"), array("q", [0])
     try:
@@ -183,20 +161,16 @@ def _read_sparse(path: Path) -> tuple[list[str], sp.csr_matrix, dict[int, list[s
     names = [str(name) for name, _ in content["attributes"]]
     shape = (len(starts) - 1, len(names))
     X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
-    nominal = {place: kind for place, (_, kind) in enumerate(content["attributes"]) if isinstance(kind, list)}
-    return names, X, nominal
-
-
-def _sparse_table(names: list[str], X: sp.csr_matrix, nominal: dict[int, list[str]], target: str, origin: str) -> Table:
-    place = names.index(target)
+    place = names.index(choose(names))
     y: NDArray[Any] = X[:, [place]].toarray().ravel()
-    if place in nominal:
-        y = np.array([nominal[place][int(code)] for code in y], dtype=object)
+    kind = content["attributes"][place][1]
+    if isinstance(kind, list):
+        y = np.array([kind[int(code)] for code in y], dtype=object)
     keep = np.arange(len(names)) != place
-    return Table(X[:, keep], tuple(name for name in names if name != target), y, origin)
+    return Table(X[:, keep], (*names[:place], *names[place + 1 :]), y, path.name)
 
 
-def _target_name(dataset: Any, source: OpenMLSource, columns: list[str], dropped: set[str], origin: str) -> str:
+def _target_name(dataset: Any, source: OpenMLSource, dropped: set[str], origin: str, columns: list[str]) -> str:
     target = source.target
     # A column that is said to be ignored may be the wanted target all the same.
     names = [name for name in columns if name not in dropped or name == target]
@@ -231,9 +205,7 @@ def _joined(tables: list[Table], source: OpenMLSource) -> Table:
                 next_step="correct the ids in datasets.yaml",
             )
     names = tuple(f"{number}:{name}" for number, table in zip(source.ids, tables, strict=True) for name in table.names)
-    return Table(
-        np.hstack([table.X for table in tables]), names, first.target, "OpenML " + ", ".join(map(str, source.ids))
-    )
+    return Table(np.hstack([table.X for table in tables]), names, first.target, source.title)
 
 
 def _listed(names: str | list[str] | None) -> list[str]:
@@ -241,24 +213,23 @@ def _listed(names: str | list[str] | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def _without_parquet() -> Iterator[None]:
-    before = os.environ.get("OPENML_SKIP_PARQUET")
-    os.environ["OPENML_SKIP_PARQUET"] = "true"
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
         if before is None:
-            del os.environ["OPENML_SKIP_PARQUET"]
+            del os.environ[name]
         else:
-            os.environ["OPENML_SKIP_PARQUET"] = before
+            os.environ[name] = before
 
 
 @contextlib.contextmanager
 def _private_client() -> Iterator[Any]:
     """Yield the client with a cache folder of its own, which is deleted with the pickles that it keeps there."""
-    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder:
-        before = os.environ.get("OPENML_CACHE_DIR")
-        os.environ["OPENML_CACHE_DIR"] = folder  # read when it is imported: it would make a folder in $HOME
+    # The variable is read when the client is imported, which would make a folder in $HOME.
+    with tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder, _environment("OPENML_CACHE_DIR", folder):
         quiet = logging.root.manager.disable
         logging.disable(logging.WARNING)  # it warns on the root logger of every answer that is not compressed
         try:
@@ -272,7 +243,3 @@ def _private_client() -> Iterator[Any]:
                 openml.config.set_root_cache_directory(root)
         finally:
             logging.disable(quiet)
-            if before is None:
-                del os.environ["OPENML_CACHE_DIR"]
-            else:
-                os.environ["OPENML_CACHE_DIR"] = before
