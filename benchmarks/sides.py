@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from benchmarks.problems import Array, Problem
 from elmbench.evaluation.metrics import score
 from elmbench.evaluation.search import grid_scores
-from elmbench.numerics.nodes import draw_hidden_nodes
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
 from elmbench.specs.registry import find_model
 
 Candidates = list[dict[str, Any]]

@@ -24,9 +24,9 @@ from sklearn.utils import check_random_state
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import labels_of, load_for, scaled_inputs
 from elmbench.evaluation.metrics import metric_at
-from elmbench.numerics.divergence import gaussian_divergence, leading_term
-from elmbench.numerics.nodes import draw_hidden_nodes
-from elmbench.numerics.operators import projected_classes, unit_columns
+from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
+from elmbench.numerics.nodes.projections import projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
 
 NOTHING_VARIES = (

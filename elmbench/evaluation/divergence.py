@@ -16,7 +16,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
 from elmbench.evaluation.search import grid_outputs
 from elmbench.evaluation.selection import not_searched, tuning_rows
-from elmbench.numerics.divergence import gaussian_divergence, kde_divergence
+from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
 from elmbench.specs.grids import candidates
 from elmbench.specs.registry import find_model
 

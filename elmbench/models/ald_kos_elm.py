@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from elmbench.models._base import SequentialClassifier, SequentialRegressor
-from elmbench.models._online_kernel import OnlineKernel, inverse_bytes
-from elmbench.models._parameters import check_choice, check_count, check_real
-from elmbench.numerics.online import UNLIMITED, DependencyState
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes
+from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics.online.states import UNLIMITED, DependencyState
 
 THRESHOLDS = ("squared", "as-printed")
 

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVR
 
-from elmbench.models._parameters import check_real
+from elmbench.models.base.parameters import check_real
 
 
 def ridge_classifier(C: float = 1.0) -> RidgeClassifier:

@@ -8,20 +8,20 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models._base import OUTPUTS, Array, as_asked
-from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models._parameters import check_choice, check_count, check_real
-from elmbench.numerics.covariance import HELD_BYTES
+from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models.base.family import OUTPUTS, Array, as_asked
+from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics.entropy.covariance import HELD_BYTES
+from elmbench.numerics.entropy.landmarks import LandmarkFeatures
 from elmbench.numerics.kernels import KERNELS, row_blocks, squared_distances
-from elmbench.numerics.landmarks import LandmarkFeatures
-from elmbench.numerics.nodes import ROW_BLOCK, padded
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, padded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from elmbench.numerics.discriminant import Discriminant
+    from elmbench.numerics.entropy.discriminant import Discriminant
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "

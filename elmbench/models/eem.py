@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import OUTPUTS, Array, as_asked
-from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models._parameters import check_choice
-from elmbench.models._printed_nodes import CONSTANT_LAYER, PrintedNodesMixin, by_nodes
-from elmbench.numerics.covariance import HELD_BYTES
-from elmbench.numerics.nodes import ROW_BLOCK, TILE, padded, row_blocks
+from elmbench.models.base.eem_nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
+from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models.base.family import OUTPUTS, Array, as_asked
+from elmbench.models.base.parameters import check_choice
+from elmbench.numerics.entropy.covariance import HELD_BYTES
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, layer_blocks, padded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ def _layer_of(model: EEMClassifier, X: Array, rows: NDArray[np.intp]) -> Array:
     return model._layer(X[rows])
 
 
-class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
+class EEMClassifier(EntropyClassifier, EEMNodesMixin, BaseEstimator):
     """Extreme entropy machine.
 
     The rows of each class, in the space of the outputs h(x) of random hidden nodes, are taken for a Gaussian with
@@ -99,7 +99,7 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
 
     def _projections(self, X: Array) -> Array:
         projections = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X)):
+        for rows in layer_blocks(len(X)):
             projections[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
         return projections
 
@@ -172,7 +172,7 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
                 classes = np.unique(y[train])
                 layer = partial(_layer_of, largest, X[train])
                 found = discriminants(layer, T, sizes, CONSTANT_LAYER)
-                probes = [largest._layer(X[test[rows]]) for rows in row_blocks(len(test))]
+                probes = [largest._layer(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden in sizes:
                     beta = np.column_stack([d.beta for d in found[n_hidden]])
                     projections = np.concatenate([H[:, :n_hidden] @ beta for H in probes])

@@ -8,20 +8,20 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models._base import Array, FamilyClassifier, FamilyRegressor
-from elmbench.models._parameters import check_choice, check_count, check_real
+from elmbench.models.base.family import Array, FamilyClassifier, FamilyRegressor
+from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.numerics.counters import count
-from elmbench.numerics.node_systems import many_outputs, output_weights
-from elmbench.numerics.nodes import (
+from elmbench.numerics.nodes.hidden_layer import (
     ACTIVATIONS,
     ROW_BLOCK,
     TILE,
     draw_hidden_nodes,
     factor_width,
     hidden_layer,
+    layer_blocks,
     padded,
-    row_blocks,
 )
+from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ class HiddenNodesMixin:
     def _outputs(self, X: Array) -> Array:
         """Eq. (1): f(x) = h(x)' beta."""
         outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X)):
+        for rows in layer_blocks(len(X)):
             outputs[rows] = self._hidden(X[rows]) @ self.beta_
         return outputs
 
@@ -155,7 +155,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
             drawn = (nodes.weights_, nodes.biases_, nodes.activation)
             for j, (train, test) in enumerate(folds):
                 T, decoded = cls._coded(y[train])
-                H = [nodes._hidden(X[test[rows]]) for rows in row_blocks(len(test))]
+                H = [nodes._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
                 for solved in many_outputs(X[train], T, *drawn, networks, H):
                     accepted = solved.close

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import Array, FamilyClassifier, FamilyRegressor
-from elmbench.models._parameters import check_choice, check_real
+from elmbench.models.base.family import Array, FamilyClassifier, FamilyRegressor
+from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.numerics.counters import count
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, row_blocks
-from elmbench.numerics.parts import Part, Parts
-from elmbench.numerics.shifted import RESIDUAL, residuals, solve_shifted
-from elmbench.numerics.single_precision import solve_kernel_in_single
+from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
+from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
+from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 from elmbench.numerics.solve import RidgeSystem
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class _KELM(BaseEstimator):
                 yield i, j, cls(**fixed, **candidates[i]).fit(X[train], y[train]).predict(X[test])
         if not groups:
             return
-        parts = Parts(folds)
+        parts = FoldViews(folds)
         coded = [cls._coded(y[part.rows]) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for kernel, gammas in groups.items():
@@ -161,7 +161,7 @@ class _KELM(BaseEstimator):
 
 
 def _fold_outputs(
-    cls: type[_KELM], omega: Array, part: Part, T: Array, ridges: Array, room: Array
+    cls: type[_KELM], omega: Array, part: FoldView, T: Array, ridges: Array, room: Array
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
@@ -171,7 +171,7 @@ def _fold_outputs(
         Classifiers predict labels, regressors the outputs.
     omega : ndarray of shape (n, n)
         Kernel of all rows.
-    part : Part
+    part : FoldView
     T : ndarray of shape (n_train, k)
         Targets.
     ridges : ndarray of shape (p,)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from elmbench.models._base import SequentialClassifier, SequentialRegressor
-from elmbench.models._online_kernel import OnlineKernel, inverse_bytes
-from elmbench.numerics.online import InverseState
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes
+from elmbench.numerics.online.states import InverseState
 
 
 class _KOSELM(OnlineKernel):

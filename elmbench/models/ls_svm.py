@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import unique_labels
 
-from elmbench.models._base import OUTPUTS, Array, FamilyClassifier, as_asked
-from elmbench.models._parameters import check_choice, check_real
-from elmbench.numerics.bordered import SharedOutputs, bordered, reach_of, shared_outputs
+from elmbench.models.base.family import OUTPUTS, Array, FamilyClassifier, as_asked
+from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.numerics.counters import count
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, row_blocks, squared_distances
+from elmbench.numerics.shifted.bordered import SharedOutputs, bordered, reach_of, shared_outputs
 from elmbench.numerics.solve import RidgeSystem
 
 if TYPE_CHECKING:

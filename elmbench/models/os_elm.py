@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import Array, SequentialClassifier, SequentialRegressor
-from elmbench.models._parameters import check_choice, check_count, check_real
+from elmbench.models.base.family import Array, SequentialClassifier, SequentialRegressor
+from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.models.elm import HiddenNodesMixin
-from elmbench.numerics.nodes import padded
-from elmbench.numerics.recursive import pseudo_inverse_of_gram, update_as_printed, update_symmetric
+from elmbench.numerics.nodes.hidden_layer import padded
+from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem
 
 STARTS = ("pinv", "ridge")

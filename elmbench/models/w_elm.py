@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import OUTPUTS, Array, FamilyClassifier, as_asked
-from elmbench.models._parameters import check_choice
-from elmbench.models._printed_nodes import PrintedNodesMixin, by_nodes, warn_of_constant_layer
-from elmbench.numerics.leading_columns import leading_solutions
-from elmbench.numerics.nodes import TILE, padded, row_blocks
+from elmbench.models.base.eem_nodes import EEMNodesMixin, by_nodes, warn_of_constant_layer
+from elmbench.models.base.family import OUTPUTS, Array, FamilyClassifier, as_asked
+from elmbench.models.base.parameters import check_choice
+from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
+from elmbench.numerics.nodes.least_squares import leading_solutions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[i
     yield from leading_solutions(H, B * T, sizes, CUTOFF)
 
 
-class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
+class WELMClassifier(FamilyClassifier, EEMNodesMixin, BaseEstimator):
     """Weighted extreme learning machine.
 
     A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
@@ -114,7 +114,7 @@ class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
 
     def _outputs(self, X: Array) -> Array:
         outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X)):
+        for rows in layer_blocks(len(X)):
             outputs[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
         return outputs
 
@@ -182,7 +182,7 @@ class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
             largest._draw_nodes(X.shape[1])
             for j, (train, test) in enumerate(folds):
                 T, decoded = cls._coded(y[train])
-                probes = [largest._layer(X[test[rows]]) for rows in row_blocks(len(test))]
+                probes = [largest._layer(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden, beta, _ in balanced_solutions(largest._layer(X[train]), T, sizes):
                     values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmbench.models import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
-from elmbench.numerics import covariance
+from elmbench.numerics.entropy import covariance
 
 SETTINGS = settings(max_examples=110, deadline=None)
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, StratifiedKFold
 
-import elmbench.numerics.reduction as reduction
-import elmbench.numerics.shifted as shifted
+import elmbench.numerics.shifted.all_ridges as shifted
+import elmbench.numerics.shifted.band_reduction as reduction
 from elmbench.evaluation.metrics import nrmse, score
 from elmbench.evaluation.search import best, clone_and_fit
 from elmbench.models import KELMClassifier, KELMRegressor

@@ -15,9 +15,9 @@ from elmbench.models import (
     FBKOSELMRegressor,
     KOSELMClassifier,
     KOSELMRegressor,
-    _online_kernel,
 )
-from elmbench.numerics.online import DependencyState, InverseState
+from elmbench.models.base import online_kernel
+from elmbench.numerics.online.states import DependencyState, InverseState
 
 C = st.sampled_from([2.0**e for e in (-8, -2, 4, 13)])
 GAMMA = st.sampled_from([2.0**e for e in (-8, -2, 1, 4)])
@@ -58,10 +58,10 @@ def draw_problem(data):
     return X, y, folds, kind.endswith("classes")
 
 
-@pytest.mark.parametrize("gram_rows", [_online_kernel.GRAM_ROWS, 0], ids=["shared kernel", "own kernel"])
+@pytest.mark.parametrize("gram_rows", [online_kernel.GRAM_ROWS, 0], ids=["shared kernel", "own kernel"])
 @pytest.mark.parametrize("pair", GRIDS, ids=["complete", "fixed budget", "dependency"])
 def test_a_grid_equals_one_fit_each(pair, gram_rows, monkeypatch):
-    monkeypatch.setattr(_online_kernel, "GRAM_ROWS", gram_rows)
+    monkeypatch.setattr(online_kernel, "GRAM_ROWS", gram_rows)
     grid = GRIDS[pair]
 
     @settings(max_examples=80, deadline=None)

@@ -8,8 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from elmbench.numerics.nodes import TILE, draw_hidden_nodes, gram_of_nodes, hidden_layer, outer_gram, transposed_product
-from elmbench.numerics.recursive import pseudo_inverse_of_gram, update_as_printed, update_symmetric
+from elmbench.numerics.nodes.hidden_layer import (
+    TILE,
+    draw_hidden_nodes,
+    gram_of_nodes,
+    hidden_layer,
+    outer_gram,
+    transposed_product,
+)
+from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 SETTINGS = settings(max_examples=60, deadline=None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from problems import KINDS, make, problems
 
-from elmbench.numerics.online import DependencyState
+from elmbench.numerics.online.states import DependencyState
 
 
 def state_of(problem, threshold, **options):

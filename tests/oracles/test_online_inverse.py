@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from problems import KINDS, make, problems
 
-from elmbench.numerics.online import InverseState
+from elmbench.numerics.online.states import InverseState
 
 
 def state_of(problem, **options):
