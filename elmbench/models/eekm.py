@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models.base.family import OUTPUTS, Array, as_asked
+from elmbench.models.base.family import OUTPUTS, as_asked
 from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.entropy.landmarks import LandmarkFeatures
 from elmbench.numerics.kernels import KERNELS, row_blocks, squared_distances

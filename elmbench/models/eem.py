@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator
 
 from elmbench.models.base.eem_nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
 from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models.base.family import OUTPUTS, Array, as_asked
+from elmbench.models.base.family import OUTPUTS, as_asked
 from elmbench.models.base.parameters import check_choice
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, layer_blocks, padded
 

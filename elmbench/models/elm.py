@@ -8,15 +8,16 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import Array, FamilyClassifier, FamilyRegressor
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.counters import count
+from elmbench.numerics.nodes.cholesky import factor_width
 from elmbench.numerics.nodes.hidden_layer import (
     ACTIVATIONS,
     ROW_BLOCK,
     TILE,
     draw_hidden_nodes,
-    factor_width,
     hidden_layer,
     layer_blocks,
     padded,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.family import Array, FamilyClassifier, FamilyRegressor
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.counters import count
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, row_blocks
 from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-
-_EPS = float(np.finfo(np.float64).eps)
 
 DTYPES = ("float64", "float32")
 
@@ -186,7 +185,7 @@ def _fold_outputs(
     product = part.product(omega, np.hstack([Z, np.ones((n, 1), order="F")]))
     test, mass = product[part.test, :-1], product[part.test, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)
-    lengths = np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)
+    lengths = np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)
     if issubclass(cls, FamilyClassifier):
         # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that, as the
         # fit has round-off of its own; a tie is left to it.

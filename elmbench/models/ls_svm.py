@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import unique_labels
 
-from elmbench.models.base.family import OUTPUTS, Array, FamilyClassifier, as_asked
+from elmbench.models.base.family import OUTPUTS, FamilyClassifier, as_asked
 from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.counters import count
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, row_blocks, squared_distances
 from elmbench.numerics.shifted.bordered import SharedOutputs, bordered, reach_of, shared_outputs

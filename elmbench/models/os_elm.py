@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.family import Array, SequentialClassifier, SequentialRegressor
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
 from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.models.elm import HiddenNodesMixin
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import padded
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem

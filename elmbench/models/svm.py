@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from elmbench.models.base.family import OUTPUTS, Array
+from elmbench.models.base.family import OUTPUTS
 from elmbench.models.base.parameters import check_choice
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.counters import count
 from elmbench.numerics.kernels import squared_distances
 from elmbench.numerics.libsvm_kernel import libsvm_kernel

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from elmbench.models.base.eem_nodes import EEMNodesMixin, by_nodes, warn_of_constant_layer
-from elmbench.models.base.family import OUTPUTS, Array, FamilyClassifier, as_asked
+from elmbench.models.base.family import OUTPUTS, FamilyClassifier, as_asked
 from elmbench.models.base.parameters import check_choice
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
 from elmbench.numerics.nodes.least_squares import leading_solutions
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.solve import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Array = NDArray[np.float64]
 
 BLOCK_BYTES = 8 * 2**20
 """Size of the temporaries of this module, in bytes (one row is the least)."""

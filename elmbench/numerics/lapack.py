@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
 
+from elmbench.numerics.arrays import Array
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Array = NDArray[np.float64]
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import Array
 from elmbench.models.base.parameters import check_choice, check_count
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elmbench.models.base.family import Array, FamilyClassifier
+from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import check_real
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import Moments, moments
 from elmbench.numerics.entropy.discriminant import (
     LEAST_SPREAD,

@@ -23,10 +23,10 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from elmbench.numerics.arrays import Array
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Array = NDArray[np.float64]
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:

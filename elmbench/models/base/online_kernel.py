@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, row_blocks
 from elmbench.numerics.online.states import KERNELS, NO_GRAM, DependencyState, InverseState, kernel_square
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elmbench.models.base.family import Array
 
 GRAM_ROWS = 4096
 """Most training rows whose kernel matrix `evaluate_grid` computes as a whole."""

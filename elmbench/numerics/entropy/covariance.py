@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmbench.numerics.nodes.hidden_layer import TILE, Array, layer_blocks
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks
 from elmbench.numerics.solve import mirror
 
 if TYPE_CHECKING:

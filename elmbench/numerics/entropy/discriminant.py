@@ -9,15 +9,14 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotrs
 
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.solve import mirror
 
 if TYPE_CHECKING:
     from elmbench.numerics.entropy.covariance import Moments
-    from elmbench.numerics.nodes.hidden_layer import Array
 
-_EPS = float(np.finfo(np.float64).eps)
 
-LEAST_VARIANCE = _EPS
+LEAST_VARIANCE = EPS
 """Projected variances are at least this, where the projected means are 2 apart: what round-off leaves of a class whose
 rows are projected onto one point, as a single row is."""
 
@@ -82,7 +81,7 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])
     spread = max(np.abs(apart).max(), negative.spread[:size].max(), positive.spread[:size].max())
-    round_off = (negative.n_rows + positive.n_rows) * _EPS * spread
+    round_off = (negative.n_rows + positive.n_rows) * EPS * spread
     if spread < LEAST_SPREAD or np.abs(difference).max() <= round_off:
         return no_direction(size)
     S_negative, S_positive = (side.covariance(size, dimension)[0] for side in (negative, positive))
@@ -99,7 +98,7 @@ def _solved(A: Array, b: Array) -> tuple[Array, float]:
     before = diagonal.copy()
     norm = float(dlange("1", A))
     factor, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
-    if info == 0 and factor.diagonal().min() ** 2 > len(A) * _EPS * before.max():
+    if info == 0 and factor.diagonal().min() ** 2 > len(A) * EPS * before.max():
         solution, _ = dpotrs(factor, b, lower=1)
         reciprocal, _ = dpocon(factor, norm, uplo="L")
         return solution, 1.0 / reciprocal if reciprocal > 0 else np.inf
@@ -108,7 +107,7 @@ def _solved(A: Array, b: Array) -> tuple[Array, float]:
     np.einsum("ii->i", factor)[:] = before
     values, vectors = eigh(factor, overwrite_a=True, check_finite=False)
     largest = values[-1] if values[-1] > 0 else 1.0
-    lifted = np.maximum(values, len(values) * _EPS * largest)
+    lifted = np.maximum(values, len(values) * EPS * largest)
     return vectors @ ((vectors.T @ b) / lifted), float(lifted[-1] / lifted[0])
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from elmbench.numerics.arrays import Array
 
 GROUP_WIDTH = 0.5
 """Points within so much of the kernel's width are gathered, less where the sets are far apart."""

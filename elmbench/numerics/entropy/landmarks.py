@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpocon, dpstrf, dtrtri
 
-from elmbench.numerics.solve import Array
+from elmbench.numerics.arrays import EPS, Array
 
 FLOOR = 1e-12
 """Smaller eigenvalues of a kernel matrix, whose diagonal is one, count as so much under the inverse root."""
@@ -35,7 +35,7 @@ class LandmarkFeatures:
     """
 
     def __init__(self, K: Array) -> None:
-        tolerance = len(K) * np.finfo(np.float64).eps
+        tolerance = len(K) * EPS
         factor, pivots, rank, _ = dpstrf(np.asfortranarray(K), tol=tolerance, lower=1, overwrite_a=1)
         factor = np.tril(factor[:, :rank])
         leading = np.asfortranarray(factor[:rank])

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.lapack import call, leading_dimension
-from elmbench.numerics.nodes.hidden_layer import TILE, factor_block
+from elmbench.numerics.nodes.hidden_layer import TILE
 from elmbench.numerics.solve import RidgeSystem, mirror
 
-Array = NDArray[np.float64]
 
-_EPS = float(np.finfo(np.float64).eps)
+def factor_block(start: int) -> int:
+    """Return by how many rows a factor of H'H is extended that already has `start`, see `gram_of_nodes`.
+
+    It comes to 128, 384, 512, 768, 1024, ... rows. The more at once the faster, but what a small network is filled up
+    with has to be factored too.
+    """
+    return 2 * TILE if start in (0, 6 * TILE) else 4 * TILE
 
 
-class LeadingFactor:
+def factor_width(n_nodes: int) -> int:
+    """Return `n_nodes` rounded up to whole blocks of a factor."""
+    width = 0
+    while width < n_nodes:
+        width += factor_block(width)
+    return width
+
+
+class LeadingCholesky:
     """The factor of A + ridge I, made one block of rows after the other in the lower triangle of A, and solutions.
 
     A block of rows rests on those before it only, and all its products have the same shape whatever comes after: so
@@ -58,7 +71,7 @@ class LeadingFactor:
         if self.sound < size:
             return False
         pivots = self._A.diagonal()[:size]
-        return bool(pivots.min() ** 2 > size * _EPS * (self._diagonal[:size].max() + self._ridge))
+        return bool(pivots.min() ** 2 > size * EPS * (self._diagonal[:size].max() + self._ridge))
 
     def _block_of_rows(self, start: int) -> None:
         A, stride, rows = self._A, self._stride, factor_block(start)

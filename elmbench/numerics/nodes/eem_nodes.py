@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmbench.numerics.nodes.hidden_layer import TILE, Array, hidden_layer, padded
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import TILE, hidden_layer, padded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from elmbench.numerics.lapack import call, leading_dimension
-from elmbench.numerics.solve import mirror
+from elmbench.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Array = NDArray[np.float64]
 
 TILE = 64
 """Hidden nodes are worked on this many at a time, the last tile filled up, see `hidden_layer`."""
@@ -76,23 +73,6 @@ def padded(n_nodes: int) -> int:
     return -(-n_nodes // TILE) * TILE
 
 
-def factor_block(start: int) -> int:
-    """Return by how many rows a factor of H'H is extended that already has `start`, see `gram_of_nodes`.
-
-    It comes to 128, 384, 512, 768, 1024, ... rows. The more at once the faster, but what a small network is filled up
-    with has to be factored too.
-    """
-    return 2 * TILE if start in (0, 6 * TILE) else 4 * TILE
-
-
-def factor_width(n_nodes: int) -> int:
-    """Return `n_nodes` rounded up to whole blocks of a factor."""
-    width = 0
-    while width < n_nodes:
-        width += factor_block(width)
-    return width
-
-
 def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sigmoid") -> Array:
     """Return the outputs g(a.x + b) of the hidden nodes, filled up with columns of zeros to whole tiles.
 
@@ -123,112 +103,3 @@ def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sig
         H[:, start : start + TILE] = function(block)
         H[:, stop : start + TILE] = 0.0
     return H
-
-
-def gram_of_nodes(
-    X: Array, T: Array, weights: Array, biases: Array, activation: str = "sigmoid"
-) -> tuple[Array, Array]:
-    """Return H'H and H'T for the hidden outputs H of `X`, which are never held for more than `ROW_BLOCK` rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    T : ndarray of shape (n, k)
-        Targets.
-    weights, biases, activation
-        As in `hidden_layer`.
-
-    Returns
-    -------
-    gram : ndarray of shape (w, w), in Fortran order, with w = factor_width(L)
-    moments : ndarray of shape (w, k)
-        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; zero from L on.
-    """
-    return gram_of_outputs(lambda rows: hidden_layer(X[rows], weights, biases, activation), T, len(weights))
-
-
-def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:
-    """Return H'H and H'T as `gram_of_nodes`, for hidden outputs from anywhere.
-
-    Parameters
-    ----------
-    hidden : callable
-        From up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
-    T : ndarray of shape (n, k)
-    n_nodes : int
-    """
-    width = factor_width(n_nodes)
-    gram = np.zeros((width, width), order="F")
-    moments = np.zeros((width, T.shape[1]))
-    for rows in layer_blocks(len(T)):
-        H = hidden(rows)
-        for start in range(0, n_nodes, TILE):
-            stop = start + TILE
-            gram[:stop, start:stop] += H[:, :stop].T @ H[:, start:stop]
-            moments[start:stop] += H[:, start:stop].T @ T[rows]
-        del H  # before the next block is allocated
-    mirror(gram.T)
-    return gram, moments
-
-
-def outer_gram(H: Array) -> Array:
-    """Return HH', summed tile by tile.
-
-    Parameters
-    ----------
-    H : ndarray of shape (n, w)
-        Hidden outputs as `hidden_layer` returns them.
-
-    Returns
-    -------
-    ndarray of shape (n, n), in Fortran order
-    """
-    gram = next(outer_grams(H, [H.shape[1]]))[1]
-    mirror(gram)
-    return gram
-
-
-def outer_grams(H: Array, sizes: list[int]) -> Iterator[tuple[int, Array]]:
-    """Yield HH' of the first nodes, for each of the ascending `sizes`, from sums that are carried on.
-
-    Its lower triangle only: above it stand zeros. To the last bit what `outer_gram` returns for so many nodes alone.
-
-    Parameters
-    ----------
-    H : ndarray of shape (n, w)
-        Hidden outputs as `hidden_layer` returns them.
-    sizes : list of int
-
-    Yields
-    ------
-    size : int
-    gram : ndarray of shape (n, n), in Fortran order
-        Valid until the next one is asked for.
-    """
-    n = len(H)
-    gram = np.zeros((n, n), order="F")
-    done = 0
-    for size in sizes:
-        for start in range(done, size // TILE * TILE, TILE):
-            _add_outer(gram, H[:, start : start + TILE])
-            done = start + TILE
-        if size == done:
-            yield size, gram
-        else:
-            tile = H[:, done : done + TILE].copy(order="F")
-            tile[:, size - done :] = 0.0
-            own = gram.copy(order="F")
-            _add_outer(own, tile)
-            yield size, own
-
-
-def _add_outer(gram: Array, tile: Array) -> None:
-    """Add the product of a tile with its transpose to the lower triangle of `gram`."""
-    n = len(gram)
-    call("dsyrk", "L", "N", n, TILE, 1.0, tile, leading_dimension(tile), 1.0, gram, n)
-
-
-def transposed_product(H: Array, A: Array) -> Array:
-    """Return H'A, tile by tile, for H of shape (n, w) as `hidden_layer` returns it and A of shape (n, k)."""
-    tiles = H.T.reshape(-1, TILE, len(H))
-    return (tiles @ A).reshape(H.shape[1], A.shape[1])

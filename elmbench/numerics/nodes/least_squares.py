@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg.lapack import dgeqrf, dormqr, dtrcon, dtrtrs
 
-from elmbench.numerics.nodes.hidden_layer import TILE, Array
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import TILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,24 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm
 
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.counters import count
-from elmbench.numerics.nodes.cholesky import LeadingFactor, leading_norm
-from elmbench.numerics.nodes.hidden_layer import (
-    gram_of_nodes,
-    gram_of_outputs,
-    hidden_layer,
-    layer_blocks,
-    outer_gram,
-    outer_grams,
-    padded,
-    transposed_product,
-)
+from elmbench.numerics.nodes.cholesky import LeadingCholesky, leading_norm
+from elmbench.numerics.nodes.gram import gram_of_nodes, gram_of_outputs, outer_gram, outer_grams, transposed_product
+from elmbench.numerics.nodes.hidden_layer import hidden_layer, layer_blocks, padded
 from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
 from elmbench.numerics.solve import RidgeSystem, mirror
 
-Array = NDArray[np.float64]
-
-_EPS = float(np.finfo(np.float64).eps)
 _COLUMNS = 96
 """Columns of output weights that are worth a product with hidden outputs of their own."""
 
@@ -89,7 +79,7 @@ def output_weights(
         return transposed_product(H, system.solve(T))[:size], system.condition
     gram, moments = gram_of_nodes(X, T, weights, biases, activation)
     norm = leading_norm(gram, size, ridge)
-    factor = LeadingFactor(gram, ridge, moments)
+    factor = LeadingCholesky(gram, ridge, moments)
     if factor.grow(size):
         return factor.solution(size), factor.condition(size, norm)
     system, rows = factor.system(size)
@@ -157,7 +147,7 @@ def _by_leading_blocks(
             size, ridge = networks[i]
             if factor is None or ridge != last:
                 np.copyto(work, gram)
-                factor, last = LeadingFactor(work, ridge, moments), ridge
+                factor, last = LeadingCholesky(work, ridge, moments), ridge
             sound = factor.grow(size)
             count("leading cholesky" if sound else "cholesky")
             if sound:
@@ -177,7 +167,7 @@ def _exactly_solved(members: list[int], weights: Array, sizes: list[int], k: int
         members,
         np.concatenate([probe[:, : len(weights)] @ weights for probe in probes]),
         np.ones(len(sizes), dtype=bool),
-        2 * _EPS * np.array(sizes) * norms,
+        2 * EPS * np.array(sizes) * norms,
         lambda i: weights[: sizes[i], i * k : (i + 1) * k],
     )
 
@@ -223,11 +213,11 @@ def _shifted(
         weights = np.hstack([factored(i) for i in range(len(ridges))])
         return _exactly_solved(members, weights, [size] * len(ridges), T.shape[1], probes)
     off = residuals(dsymm(1.0, outer, Z, lower=1), Z, T, ridges)
-    lengths = (np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)).max(axis=1)
+    lengths = (np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)).max(axis=1)
     # |h'H'(HH' + r I)^-1 e| is at most |h| |e| / sqrt(r). Four times that, as a factorisation has round-off of its own.
     slack = 4 * lengths / np.sqrt(ridges)
     # The product PH' has round-off too, of at most `size` roundings of |h| |H|, which weigh as much as |Z|.
     norms = np.sqrt(np.einsum("ij,ij->j", Z, Z)).reshape(len(ridges), -1).max(axis=1)
-    slack += 2 * _EPS * np.sqrt(size * np.einsum("ii->", outer)) * norms
+    slack += 2 * EPS * np.sqrt(size * np.einsum("ii->", outer)) * norms
     outputs = np.concatenate([cross @ Z for cross in crosses])
     return Solved(members, outputs, off.max(axis=1) <= RESIDUAL, slack, factored)

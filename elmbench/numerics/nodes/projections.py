@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.eem_nodes import node_outputs
-from elmbench.numerics.nodes.hidden_layer import Array, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
 
 
 def unit_columns(operators: Array, size: int) -> Array:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.online.rank_one import DONE, GROW, inner, kernel_row, multiply, subtract_multiply
-
-Array = NDArray[np.float64]
 
 LEAST_DISTANCE = 1e-9
 """Least squared distance of a row that may join, where k(x, x) = 1; below it, round-off decides what is dependent."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from elmbench.numerics.online.rank_one import CHECK_EVERY, DONE, DRIFT, DRIFT_TOLERANCE, EPS, inner, kernel_row, settle
-
-Array = NDArray[np.float64]
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.online.rank_one import CHECK_EVERY, DONE, DRIFT, DRIFT_TOLERANCE, inner, kernel_row, settle
 
 
 def unit_residual(j: int, m: int, z: Array) -> float:

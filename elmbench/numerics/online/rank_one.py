@@ -16,10 +16,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from elmbench.numerics.arrays import Array
 
 DONE, GROW, DRIFT = 0, 1, 2
 """Why a loop returned: all rows were used; no room for the next one; round-off has taken over."""
@@ -29,8 +26,6 @@ CHECK_EVERY = 64
 
 DRIFT_TOLERANCE = 1e-6
 """Largest residual of the inverse and of the weights that counts as sound."""
-
-EPS = 2.220446049250313e-16
 
 
 def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-Array = NDArray[np.float64]
-
-_EPS = float(np.finfo(np.float64).eps)
+from elmbench.numerics.arrays import EPS, Array
 
 
 def pseudo_inverse_of_gram(H: Array) -> Array:
@@ -32,7 +29,7 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
     for fewer rows than nodes.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
-    kept = values > max(H.shape) * _EPS * values[0]
+    kept = values > max(H.shape) * EPS * values[0]
     half = np.ascontiguousarray(rows[kept].T / values[kept])
     return half @ half.T
 

@@ -16,14 +16,12 @@ import sys
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.online.jit import run
-from elmbench.numerics.online.rank_one import DONE, DRIFT, EPS, GROW
+from elmbench.numerics.online.rank_one import DONE, DRIFT, GROW
 from elmbench.numerics.solve import mirror
-
-Array = NDArray[np.float64]
 
 NO_GRAM: Array = np.empty((0, 0))
 """Stands for: compute the kernel from the rows."""

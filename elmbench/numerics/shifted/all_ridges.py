@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.counters import count
 from elmbench.numerics.lapack import symmetric_product
 from elmbench.numerics.shifted.band_reduction import BLOCKED_FROM, BandReduction
 from elmbench.numerics.shifted.lanczos import Lanczos
-
-Array = NDArray[np.float64]
 
 RESIDUAL = 1e-9
 """Largest norm of a residual, over that of the right-hand side, at which a solution counts as that of a factorisation.

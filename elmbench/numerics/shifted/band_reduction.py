@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpbsv, dptsv
 
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.lapack import call, leading_dimension
-
-Array = NDArray[np.float64]
 
 BLOCKED_FROM = 1500
 """Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of which is products of

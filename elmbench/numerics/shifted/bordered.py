@@ -12,10 +12,9 @@ from functools import partial
 
 import numpy as np
 
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.shifted.all_ridges import solve_shifted
-from elmbench.numerics.solve import Array, RidgeSystem
-
-_EPS = float(np.finfo(np.float64).eps)
+from elmbench.numerics.solve import RidgeSystem
 
 
 def bordered(scale: Array, ones: Array, targets: Array) -> tuple[Array, Array]:
@@ -145,7 +144,7 @@ def shared_outputs(
         left[:, 0] -= KZ[:, columns][:, 0]
         left[:, 1:] -= KZ[:, columns][:, 1:] - np.outer(KZ[:, columns][:, 0], intercepts)
         # Twice what is left here; and what round-off leaves in a factorisation, K having no larger norm than its trace.
-        sizes = 2 * np.linalg.norm(left, axis=0) + 2 * _EPS * (K.trace() + ridge) * np.linalg.norm(solved, axis=0)
+        sizes = 2 * np.linalg.norm(left, axis=0) + 2 * EPS * (K.trace() + ridge) * np.linalg.norm(solved, axis=0)
         bound = partial(
             output_errors,
             ridge=float(ridge),

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from elmbench.numerics.arrays import Array, Indices
 from elmbench.numerics.lapack import call, leading_dimension
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 class FoldView:

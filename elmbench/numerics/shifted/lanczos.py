@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dptsv
 
-Array = NDArray[np.float64]
+from elmbench.numerics.arrays import EPS, Array
 
-_EPS = float(np.finfo(np.float64).eps)
 _LOOK = 16
 """Steps between two looks at how many more there will be."""
 
@@ -100,7 +98,7 @@ class Lanczos:
                 return
             logs.append(logs[-1] + math.log(max(below, 1e-300) / pivot))
             # Of what is left only round-off is not in the span of V.
-            exhausted = below <= 10 * _EPS * max(self._diagonal) or self.steps == n
+            exhausted = below <= 10 * EPS * max(self._diagonal) or self.steps == n
             if logs[-1] <= 0 or exhausted:
                 self.converged = True
                 return

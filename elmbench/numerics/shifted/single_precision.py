@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import slange, spocon, spotrf, spotrs
 
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import kernel_matrix, row_blocks
 from elmbench.numerics.solve import mirror
 
-Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
 _EPS = float(np.finfo(np.float32).eps)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmbench.numerics.nodes.cholesky import LeadingFactor, leading_norm
-from elmbench.numerics.nodes.hidden_layer import factor_block, factor_width
+from elmbench.numerics.nodes.cholesky import LeadingCholesky, factor_block, factor_width, leading_norm
 from elmbench.numerics.solve import RidgeSystem
 
 SIZES = st.lists(st.integers(1, 600), min_size=1, max_size=4, unique=True).map(sorted)
@@ -30,7 +29,7 @@ def a_system(width: int, k: int, seed: int, rank: int | None = None) -> tuple[np
 def test_each_leading_system_is_solved_and_not_a_bit_hangs_on_the_others(sizes, k, e, seed):
     A, B = a_system(sizes[-1], k, seed)
     ridge = 2.0**-e
-    factor = LeadingFactor(A.copy(order="F"), ridge, B)
+    factor = LeadingCholesky(A.copy(order="F"), ridge, B)
     for size in sizes:
         assert factor.grow(size)
         found = factor.solution(size)
@@ -40,7 +39,7 @@ def test_each_leading_system_is_solved_and_not_a_bit_hangs_on_the_others(sizes, 
         width = factor_width(size)
         alone, rows = np.zeros((width, width), order="F"), np.zeros((width, k))
         alone[:size, :size], rows[:size] = A[:size, :size], B[:size]
-        single = LeadingFactor(alone, ridge, rows)
+        single = LeadingCholesky(alone, ridge, rows)
         assert single.grow(size)
         np.testing.assert_array_equal(found, single.solution(size))
 
@@ -48,7 +47,7 @@ def test_each_leading_system_is_solved_and_not_a_bit_hangs_on_the_others(sizes, 
 def test_the_condition_is_that_of_lapack():
     A, B = a_system(200, 1, 0)
     for size in (1, 70, 128, 200):
-        factor = LeadingFactor(A.copy(order="F"), 0.5, B)
+        factor = LeadingCholesky(A.copy(order="F"), 0.5, B)
         assert factor.grow(200)
         system = RidgeSystem(A[:size, :size].copy(order="F"), 0.5)
         norm = leading_norm(A, size, 0.5)
@@ -62,7 +61,7 @@ def test_blocks_below_round_off_are_told_and_solved_apart(rank):
     """Of a matrix of low rank the leading blocks are sound up to the rank; the others have solutions of least norm."""
     A, B = a_system(300, 2, 1, rank)
     ridge = 1e-18
-    factor = LeadingFactor(A.copy(order="F"), ridge, B)
+    factor = LeadingCholesky(A.copy(order="F"), ridge, B)
     assert [factor.grow(size) for size in (rank // 2, rank + 20, 300)] == [True, False, False]
     for size in (rank + 20, 300):
         system, rows = factor.system(size)
@@ -75,7 +74,7 @@ def test_blocks_below_round_off_are_told_and_solved_apart(rank):
 def test_the_first_bad_pivot_ends_the_factor():
     A, B = a_system(200, 1, 0)
     A[150, 150] = -1.0
-    factor = LeadingFactor(A, 1.0, B)
+    factor = LeadingCholesky(A, 1.0, B)
     assert factor.grow(150)
     assert not factor.grow(151)
     assert factor.sound == 150
