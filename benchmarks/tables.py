@@ -17,6 +17,7 @@ from elmbench.evaluation.folds import fold_data
 from elmbench.evaluation.unit import preload, run_unit
 from elmbench.execution.plan import make_plan
 from elmbench.execution.units import Request, Unit, needs
+from elmbench.models.protocols import GridPath
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.grids import candidates
 from elmbench.specs.profiles import resolve
@@ -87,7 +88,7 @@ def measure(units: dict[str, Unit], data_dir: str | None) -> dict[str, Sides]:
         if unit["kind"] == "cell":
             side.theirs += ours
             continue
-        if not hasattr(find_model(unit["model"]).factory(unit["task"]), "evaluate_grid"):
+        if not isinstance(find_model(unit["model"]).factory(unit["task"]), GridPath):
             side.theirs += ours
             continue
         single, share = thinned(unit)

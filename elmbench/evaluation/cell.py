@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from elmbench.evaluation.folds import FoldData, fold_data
 from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import check_predictions, classification_metrics, regression_metrics
-from elmbench.evaluation.search import fixed_parameters, model_seed
-from elmbench.numerics.counters import uncounted
+from elmbench.evaluation.search import fixed_parameters, model_seed, note_solvers
 from elmbench.specs.registry import find_model
 
 #: Factories that this process has fitted before.
@@ -60,6 +59,7 @@ def evaluate_cell(
     else:
         estimator.fit(data.X_train, data.y_train)
     fit_seconds = time.perf_counter() - started
+    note_solvers(getattr(estimator, "solvers_", {}))
 
     started = time.perf_counter()
     predicted = estimator.predict(data.X_test)
@@ -109,7 +109,7 @@ def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData)
     if data.labels is not None:
         rows = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
     # What a model says or raises here tells of too few rows; the fit that counts comes after.
-    with contextlib.suppress(Exception), warnings.catch_warnings(), uncounted():
+    with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         factory(**fixed).fit(data.X_train[rows], data.y_train[rows]).predict(data.X_train[rows])
     _warm.add(factory)

@@ -58,7 +58,7 @@ def evaluate_divergence(unit: dict[str, Any], given: dict[str, Any], data_dir: s
     means, variances = np.full((2, len(grid), 2), np.nan)
     estimated = np.full(len(grid), np.nan)
     started = time.perf_counter()
-    for i, _, projections in grid_outputs(
+    for i, _, projections, _ in grid_outputs(
         factory,
         X,
         y,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +16,29 @@ from numpy.typing import NDArray
 from elmbench.evaluation.folds import Indices
 from elmbench.evaluation.memory import check_memory
 from elmbench.evaluation.metrics import check_predictions, score
-from elmbench.numerics.counters import count, recorded, since
+from elmbench.models.protocols import Evaluated, GridPath, ProjectionPath
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.registry import parameter_names
 
-Predictions = Iterator[tuple[int, int, NDArray[Any]]]
+_solvers: ContextVar[Counter[str] | None] = ContextVar("solvers", default=None)
+
+
+@contextmanager
+def solvers_of_unit() -> Iterator[Counter[str]]:
+    """Yield a counter of the ways of solving that are taken within the block, also where it fails."""
+    solvers: Counter[str] = Counter()
+    token = _solvers.set(solvers)
+    try:
+        yield solvers
+    finally:
+        _solvers.reset(token)
+
+
+def note_solvers(solvers: Mapping[str, int]) -> None:
+    """Add to the solvers of the unit that is run, if one is."""
+    total = _solvers.get()
+    if total is not None:
+        total.update(solvers)
 
 
 def model_seed(unit: dict[str, Any]) -> int:
@@ -54,18 +73,18 @@ def clone_and_fit(
     fixed: dict[str, Any],
     *,
     outputs: str = "predict",
-) -> Predictions:
-    """Yield (candidate, fold, predictions) from one fit each: what every path must equal.
+) -> Iterator[Evaluated]:
+    """Yield predictions from one fit each: what every path must equal.
 
     With `outputs` "project" what is yielded instead is that which the decision rests on: `project` of the model, or
     `decision_function` where it has none.
     """
     for i, candidate in enumerate(grid):
         for j, (train, test) in enumerate(folds):
-            count("clone and fit")
             estimator = factory(**fixed, **candidate).fit(X[train], y[train])
             name = outputs if hasattr(estimator, outputs) else "decision_function"
-            yield i, j, getattr(estimator, name)(X[test])
+            solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
+            yield Evaluated(i, j, getattr(estimator, name)(X[test]), solvers)
 
 
 def grid_outputs(
@@ -79,8 +98,8 @@ def grid_outputs(
     *,
     paths: bool = True,
     outputs: str = "predict",
-) -> Predictions:
-    """Yield (candidate, fold, outputs for the test rows), in any order.
+) -> Iterator[Evaluated]:
+    """Yield the outputs of every candidate for the test rows of every fold, in any order.
 
     The model's own path over the grid is used where it has one that can yield such outputs and nothing forbids it.
 
@@ -108,10 +127,14 @@ def grid_outputs(
     largest = max(folds, key=lambda fold: len(fold[0]))[0]
     for candidate in grid:
         check_memory(factory, X[largest[:1]], y[largest], labels, fixed | candidate)
-    path = getattr(factory, "evaluate_grid", None) if paths else None
-    if path is None or (outputs != "predict" and "outputs" not in inspect.signature(path).parameters):
-        return clone_and_fit(factory, X, y, folds, grid, fixed, outputs=outputs)
-    return iter(path(X, y, folds, grid, **({"outputs": outputs} if outputs != "predict" else {}), **fixed))
+    found = clone_and_fit(factory, X, y, folds, grid, fixed, outputs=outputs)
+    if paths and outputs == "predict" and isinstance(factory, GridPath):
+        found = factory.evaluate_grid(X, y, folds, grid, **fixed)
+    elif paths and outputs == "project" and isinstance(factory, ProjectionPath):
+        found = factory.project_grid(X, y, folds, grid, **fixed)
+    for evaluated in found:
+        note_solvers(evaluated.solvers)
+        yield evaluated
 
 
 @dataclass
@@ -161,17 +184,13 @@ def grid_scores(
     scores = np.full((len(grid), len(folds)), np.nan)
     spent = [Spent() for _ in folds]
     targets = [y[test] for _, test in folds]
-    before = recorded()
     started = time.perf_counter()
-    for i, j, predicted in grid_outputs(factory, X, y, folds, grid, fixed, labels, paths=paths):
+    for i, j, predicted, solvers in grid_outputs(factory, X, y, folds, grid, fixed, labels, paths=paths):
         scores[i, j] = score(metric, targets[j], check_predictions(targets[j], predicted), labels)
         now = time.perf_counter()
         spent[j].seconds += now - started
         started = now
-        solvers = since(before)
-        if solvers:
-            spent[j].solvers.update(solvers)
-            before = recorded()
+        spent[j].solvers.update(solvers)
     return scores, spent
 
 

@@ -15,8 +15,8 @@ from elmbench.evaluation.description import describe
 from elmbench.evaluation.divergence import choose_by_divergence, evaluate_divergence
 from elmbench.evaluation.folds import load_for
 from elmbench.evaluation.memory import memory_budget
+from elmbench.evaluation.search import solvers_of_unit
 from elmbench.evaluation.selection import choose, evaluate_curve, evaluate_outer, search_and_evaluate, search_inner
-from elmbench.numerics.counters import counted
 from elmbench.specs.datasets import load_dataset_specs
 
 #: What the reason of a unit starts with that could not run for want of one that it needs.
@@ -80,7 +80,11 @@ def run_unit(
     if failed is not None:
         # Said once, however many searches and choices lead to one another.
         return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads), counted() as solvers:
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        threadpool_limits(limits=blas_threads),
+        solvers_of_unit() as solvers,
+    ):
         warnings.simplefilter("default")
         try:
             with memory_budget(memory_limit):
@@ -97,7 +101,7 @@ def run_unit(
                 "traceback": traceback.format_exc(limit=-6),
             }
     messages = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
-    return result | {"warnings": messages[:5]} | ({"solvers": solvers} if solvers else {})
+    return result | {"warnings": messages[:5]} | ({"solvers": dict(sorted(solvers.items()))} if solvers else {})
 
 
 def _run(unit: dict[str, Any], inputs: dict[str, dict[str, Any]], data_dir: str | None) -> dict[str, Any]:

@@ -44,20 +44,10 @@ class _ALDKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+        """Count a dictionary of all rows, or of `max_atoms`.
 
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, of which `max_atoms` and `threshold` count.
-
-        Returns
-        -------
-        int
-            For a dictionary of all rows, or of `max_atoms`. Without `max_atoms`, of no more than 2,048 rows (8,192 for
-            the threshold as printed): how many join depends on the data, and is far less as a rule.
+        Without `max_atoms`, of no more than 2,048 rows (8,192 for the threshold as printed): how many join depends on
+        the data, and is far less as a rule.
         """
         m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
         return 2 * inverse_bytes(max(m, 64), n_features, n_outputs)

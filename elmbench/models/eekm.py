@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models.base.family import OUTPUTS, as_asked
 from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.entropy.landmarks import LandmarkFeatures
@@ -78,7 +78,7 @@ def _fitted(
     return found, landmarks.map @ np.column_stack([d.beta for d in found])
 
 
-class EEKMClassifier(EntropyClassifier, BaseEstimator):
+class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
     """Extreme entropy kernel machine.
 
     An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
@@ -169,21 +169,9 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_landmarks: int = 100, **params: Any
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+        """Count matrices of the number of landmarks squared and the features of a block of rows.
 
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        n_landmarks : int, default=100
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-            Matrices of the number of landmarks squared and the features of a block of rows; of all rows, as long as
-            they take less than `HELD_BYTES`.
+        Of all rows, as long as they take less than `HELD_BYTES`.
         """
         size = min(n_samples, n_landmarks)
         width = padded(size)
@@ -192,41 +180,11 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         return held + 8 * (block + 6 * width**2 + 2 * n_samples * n_outputs + size * n_features)
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, computing the distances to the landmarks once for all `gamma`.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        outputs : {"predict", "project"}, default="predict"
-        **fixed
-            The others; `random_state` is an int.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What `predict`, or `project`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training rows,
-            returns for the test rows.
-        """
-        check_choice("outputs", outputs, OUTPUTS)
-        models = [cls(**fixed, **candidate) for candidate in candidates]
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the landmarks of a fold once, and make the distances to them once for all `gamma`."""
+        X, y, models = grid.X, grid.y, grid.models
         checked = [model._checked() for model in models]
-        for j, (train, test) in enumerate(folds):
+        for j, (train, test) in enumerate(grid.folds):
             T, decoded = cls._coded(y[train])
             classes = np.unique(y[train])
             groups: dict[tuple[Any, int], dict[tuple[str, float], list[int]]] = {}
@@ -243,4 +201,4 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
                     projections = np.concatenate([KERNELS[kernel](probe.copy(), gamma) @ beta for probe in probes])
                     for i in members:
                         odds = odds_of(projections, found, models[i]._log_weights(classes))
-                        yield i, j, as_asked(outputs, decoded(odds), projections)
+                        yield i, j, grid.asked(decoded(odds), projections)

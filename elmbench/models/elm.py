@@ -10,15 +10,15 @@ from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.counters import count
 from elmbench.numerics.nodes.cholesky import factor_width
 from elmbench.numerics.nodes.hidden_layer import (
     ACTIVATIONS,
     ROW_BLOCK,
     TILE,
+    Nodes,
     draw_hidden_nodes,
-    hidden_layer,
     layer_blocks,
     padded,
 )
@@ -45,9 +45,13 @@ class HiddenNodesMixin:
         random_state = check_random_state(self.random_state)
         self.weights_, self.biases_ = draw_hidden_nodes(n_hidden, n_features, random_state)
 
+    @property
+    def _nodes(self) -> Nodes:
+        return Nodes(self.weights_, self.biases_, self.activation)
+
     def _hidden(self, X: Array) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
-        return hidden_layer(X, self.weights_, self.biases_, self.activation)[:, : len(self.weights_)]
+        return self._nodes.outputs(X)[:, : len(self.weights_)]
 
     def _outputs(self, X: Array) -> Array:
         """Eq. (1): f(x) = h(x)' beta."""
@@ -62,7 +66,7 @@ class HiddenNodesMixin:
         return len(self.weights_)
 
 
-class _ELM(HiddenNodesMixin, BaseEstimator):
+class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
@@ -82,26 +86,13 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
     def _fit(self, X: Array, T: Array) -> None:
         C = check_real("C", self.C)
         self._draw_nodes(X.shape[1])
-        self.beta_, self.condition_ = output_weights(X, T, self.weights_, self.biases_, self.activation, 1.0 / C)
+        self.beta_, self.condition_ = output_weights(X, T, self._nodes, 1.0 / C)
 
     @classmethod
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        n_hidden : int, default=100
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-        """
+        """Count H'H and a block of hidden outputs, or, of more nodes than rows, all of these and HH'."""
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
             # H'H, which is factored where it stands, and a block of hidden outputs
@@ -113,59 +104,33 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
         return 8 * (nodes + n_samples * (width + 4 * TILE) + n_samples**2 + 3 * width * n_outputs)
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the hidden nodes of the largest network only, whose first nodes are those of the others.
 
         One Cholesky factor a `C` serves every `n_hidden` up to the number of training rows; beyond, one reduction an
-        `n_hidden` serves every `C`, see `many_outputs`. What a reduction yields is taken where its residual
-        tells that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        **fixed
-            The others; `random_state` is an int.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+        `n_hidden` serves every `C`, see `many_outputs`. What a reduction yields is taken where its residual tells that
+        a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
         """
         groups: dict[tuple[str, Any], list[tuple[int, _ELM]]] = {}
-        for i, candidate in enumerate(candidates):
-            model = cls(**fixed, **candidate)
+        for i, model in enumerate(grid.models):
             check_count("n_hidden", model.n_hidden)
             groups.setdefault((model.activation, model.random_state), []).append((i, model))
         for members in groups.values():
             networks = [(int(model.n_hidden), 1.0 / check_real("C", model.C)) for _, model in members]
-            nodes = max((model for _, model in members), key=lambda model: model.n_hidden)
-            nodes._draw_nodes(X.shape[1])
-            drawn = (nodes.weights_, nodes.biases_, nodes.activation)
-            for j, (train, test) in enumerate(folds):
-                T, decoded = cls._coded(y[train])
-                H = [nodes._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
+            largest = max((model for _, model in members), key=lambda model: model.n_hidden)
+            largest._draw_nodes(grid.X.shape[1])
+            for j, (train, test) in enumerate(grid.folds):
+                T, decoded = cls._coded(grid.y[train])
+                H = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
                 norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
-                for solved in many_outputs(X[train], T, *drawn, networks, H):
+                for solved in many_outputs(grid.X[train], T, largest._nodes, networks, H, grid.solvers):
                     accepted = solved.close
                     if issubclass(cls, FamilyClassifier):
                         accepted = cls._each_holds(solved.outputs, np.outer(norms, solved.slack))
                     for i, network in enumerate(solved.networks):
                         outputs = solved.outputs[:, i * T.shape[1] : (i + 1) * T.shape[1]]
                         if not accepted[i]:
-                            count("bound failed")
+                            grid.solvers["bound failed"] += 1
                             beta = solved.exact(i)
                             outputs = np.concatenate([block[:, : len(beta)] @ beta for block in H])
                         yield members[network][0], j, decoded(outputs)

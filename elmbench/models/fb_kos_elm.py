@@ -25,19 +25,7 @@ class _FBKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, of which `budget` counts.
-
-        Returns
-        -------
-        int
-        """
+        """Count the inverse of a dictionary that has reached the budget."""
         return inverse_bytes(min(n_samples, params.get("budget", 200)), n_features, n_outputs)
 
 

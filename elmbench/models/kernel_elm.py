@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.counters import count
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, row_blocks
 from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
@@ -18,6 +18,7 @@ from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 from elmbench.numerics.solve import RidgeSystem
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 DTYPES = ("float64", "float32")
 
 
-class _KELM(BaseEstimator):
+class _KELM(GridPathMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
@@ -68,99 +69,61 @@ class _KELM(BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, of which `dtype` counts.
-
-        Returns
-        -------
-        int
-            One kernel matrix and little more.
-        """
+        """Count one kernel matrix, of half the size where `dtype` is single, and little more."""
         if params.get("dtype") == "float32":
             return 4 * n_samples**2 + 8 * n_samples * (2 * n_features + 12 * n_outputs) + 5 * BLOCK_BYTES
         return 8 * n_samples * (n_samples + 2 * n_features + 3 * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, for every `gamma` from one matrix and a few factorisations.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Make the kernel of all rows once a `gamma`, of which folds are views where that is possible.
 
-        The kernel of all rows is made once a `gamma`; folds are views of it where that is possible. All `C` of a fold
-        are then solved at once, see `solve_shifted`. What that yields is taken where its residual tells that a fit
-        would give the same values (`RESIDUAL`), or that no label hangs on the difference; elsewhere, and where there
-        are too few `C` to share anything, the model is fitted. So are all candidates in single precision, the point of
-        which is the memory that shared work would need.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        **fixed
-            The others.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
-
-        Notes
-        -----
-        Needs 8 (n^2 + m^2) bytes and little more for n rows, m of them in the largest training part; of few rows the
-        distances are kept too, see `kernel_ladder`.
+        All `C` of a fold are solved at once, see `solve_shifted`. What that yields is taken where its residual tells
+        that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference; elsewhere, and
+        where there are too few `C` to share anything, the model is fitted. So are all candidates in single precision,
+        the point of which is the memory that shared work would need: 8 (n^2 + m^2) bytes and little more for n rows, m
+        of them in the largest training part; of few rows the distances are kept too, see `kernel_ladder`.
         """
         groups: dict[str, dict[float, list[tuple[int, float]]]] = {}
         single = []
-        for i, candidate in enumerate(candidates):
-            model = cls(**fixed, **candidate)
+        for i, model in enumerate(grid.models):
             kernel, gamma, ridge = model._checked()
             if model.dtype == "float32":
                 single.append(i)
             else:
                 groups.setdefault(kernel, {}).setdefault(gamma, []).append((i, ridge))
         for i in single:
-            for j, (train, test) in enumerate(folds):
-                count("single precision")
-                yield i, j, cls(**fixed, **candidates[i]).fit(X[train], y[train]).predict(X[test])
+            for j in range(len(grid.folds)):
+                grid.solvers["single precision"] += 1
+                yield i, j, _fitted_outputs(grid, i, j)
         if not groups:
             return
-        parts = FoldViews(folds)
-        coded = [cls._coded(y[part.rows]) for part in parts.folds]
+        parts = FoldViews(grid.folds)
+        coded = [cls._coded(grid.y[part.rows]) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for kernel, gammas in groups.items():
-            for gamma, omega in kernel_ladder(X[parts.order], list(gammas), kernel):
+            for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas), kernel):
                 members = [i for i, _ in gammas[gamma]]
                 ridges = np.array([ridge for _, ridge in gammas[gamma]])
                 for j, part in enumerate(parts.folds):
                     T, decoded = coded[j]
-                    for i, outputs in zip(members, _fold_outputs(cls, omega, part, T, ridges, room), strict=True):
+                    found = _fold_outputs(cls, omega, part, T, ridges, room, grid.solvers)
+                    for i, outputs in zip(members, found, strict=True):
                         if outputs is None:
-                            train, test = folds[j]
-                            count("cholesky")
-                            model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
-                            yield i, j, model.predict(X[test])
+                            grid.solvers["cholesky"] += 1
+                            yield i, j, _fitted_outputs(grid, i, j)
                         else:
                             yield i, j, decoded(outputs)
 
 
+def _fitted_outputs(grid: Grid, candidate: int, fold: int) -> NDArray[Any]:
+    train, test = grid.folds[fold]
+    predicted: NDArray[Any] = clone(grid.models[candidate]).fit(grid.X[train], grid.y[train]).predict(grid.X[test])
+    return predicted
+
+
 def _fold_outputs(
-    cls: type[_KELM], omega: Array, part: FoldView, T: Array, ridges: Array, room: Array
+    cls: type[_KELM], omega: Array, part: FoldView, T: Array, ridges: Array, room: Array, solvers: Counter[str]
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
@@ -179,7 +142,7 @@ def _fold_outputs(
     """
     n, k = T.shape
     work = room[: n * n].reshape((n, n), order="F")
-    Z = solve_shifted(part.square(omega, work), T, ridges, work)
+    Z = solve_shifted(part.square(omega, work), T, ridges, work, solvers)
     if Z is None:
         return [None] * len(ridges)
     product = part.product(omega, np.hstack([Z, np.ones((n, 1), order="F")]))
@@ -193,7 +156,8 @@ def _fold_outputs(
         accepted = cls._each_holds(test, 4 * lengths.max(axis=1) * reach)
     else:
         accepted = off.max(axis=1) <= RESIDUAL
-    count("bound failed", int((~accepted).sum()))
+    if not accepted.all():
+        solvers["bound failed"] += int((~accepted).sum())
     return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 

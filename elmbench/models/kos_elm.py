@@ -23,20 +23,7 @@ class _KOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-            The inverse, and room for the matrix that it is computed from where round-off demands it.
-        """
+        """Count the inverse, and room for the matrix that it is computed from where round-off demands it."""
         return inverse_bytes(n_samples, n_features, n_outputs)
 
 

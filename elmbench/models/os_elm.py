@@ -98,22 +98,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         batch_size: int = 200,
         **params: Any,
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem; the rows beyond the largest block make no difference.
-        n_hidden : int, default=20
-        initial_batch : int, default=250
-        batch_size : int, default=200
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-        """
+        """Count matrices of the size of `P_` and an update with the largest block; more rows make no difference."""
         rows = min(n_samples, max(initial_batch, batch_size))
         # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
         floats = 4 * n_hidden**2 + 4 * rows * padded(n_hidden) + 3 * rows**2

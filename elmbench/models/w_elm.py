@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from elmbench.models.base.eem_nodes import EEMNodesMixin, by_nodes, warn_of_constant_layer
-from elmbench.models.base.family import OUTPUTS, FamilyClassifier, as_asked
-from elmbench.models.base.parameters import check_choice
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
 from elmbench.numerics.nodes.least_squares import leading_solutions
@@ -54,7 +54,7 @@ def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[i
     yield from leading_solutions(H, B * T, sizes, CUTOFF)
 
 
-class WELMClassifier(FamilyClassifier, EEMNodesMixin, BaseEstimator):
+class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
     """Weighted extreme learning machine.
 
     A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
@@ -123,20 +123,7 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, BaseEstimator):
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        n_hidden : int, default=100
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-        """
+        """Count the hidden outputs, what is decomposed of them at a time, and triangles of the number of nodes."""
         width = padded(n_hidden)
         nodes = 3 * n_hidden * (n_features + 1)
         least = min(n_hidden, n_samples)
@@ -145,47 +132,19 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, BaseEstimator):
         return 8 * (nodes + n_samples * (width + 3 * n_outputs + TILE) + decomposed + 4 * least**2) + 2**20
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the hidden nodes of the largest network only.
 
         One QR decomposition of a fold's hidden outputs serves every `n_hidden` up to the number of rows.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        outputs : {"predict", "project"}, default="predict"
-        **fixed
-            The others; `random_state` is an int.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What `predict`, or `decision_function`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training
-            rows, returns for the test rows.
         """
-        check_choice("outputs", outputs, OUTPUTS)
-        for largest, sizes, members in by_nodes([cls(**fixed, **candidate) for candidate in candidates]):
+        X, y = grid.X, grid.y
+        for largest, sizes, members in by_nodes(grid.models):
             largest._draw_nodes(X.shape[1])
-            for j, (train, test) in enumerate(folds):
+            for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
                 probes = [largest._layer(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden, beta, _ in balanced_solutions(largest._layer(X[train]), T, sizes):
                     values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:
-                            yield i, j, as_asked(outputs, decoded(values), values)
+                            yield i, j, grid.asked(decoded(values), values)

@@ -19,6 +19,7 @@ from elmbench.evaluation.divergence import choose_by_divergence, evaluate_diverg
 from elmbench.evaluation.folds import fold_data, outer_split, stratified_rows
 from elmbench.evaluation.search import model_seed
 from elmbench.evaluation.unit import run_unit
+from elmbench.models.protocols import Evaluated
 from elmbench.specs.grids import candidates
 from elmbench.specs.registry import find_model
 
@@ -129,27 +130,24 @@ class Projecting(ClassifierMixin, BaseEstimator):
 
 
 class WithPath(Projecting):
-    """Has a path that knows of projections."""
+    """Has a path that yields projections too."""
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: np.ndarray,
-        y: np.ndarray,
-        folds: list[Any],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
+    def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
+        raise AssertionError("predictions are not asked for")
+
+    @classmethod
+    def project_grid(
+        cls, X: np.ndarray, y: np.ndarray, folds: list[Any], candidates: list[dict[str, Any]], **fixed: Any
     ) -> Any:
-        cls.calls.append(outputs)
+        cls.calls.append("project")
         for i, candidate in reversed(list(enumerate(candidates))):
             for j, (_, test) in enumerate(folds):
-                yield i, j, X[test, candidate["column"]]
+                yield Evaluated(i, j, X[test, candidate["column"]])
 
 
-class WithOlderPath(WithPath):
-    """Has a path that knows of predictions only."""
+class WithoutProjections(Projecting):
+    """Has a path that yields predictions only."""
 
     @classmethod
     def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
@@ -160,7 +158,7 @@ class WithOlderPath(WithPath):
     ("model", "how", "calls"),
     [
         (Projecting, {}, ["project"] * 3),
-        (WithOlderPath, {}, ["project"] * 3),
+        (WithoutProjections, {}, ["project"] * 3),
         (WithPath, {}, ["project"]),
         (WithPath, {"paths": False}, ["project"] * 3),
     ],

@@ -18,6 +18,7 @@ from elmbench.evaluation.metrics import classification_metrics, regression_metri
 from elmbench.evaluation.search import best, clone_and_fit, fixed_parameters, grid_scores, model_seed
 from elmbench.evaluation.selection import choose, evaluate_curve, evaluate_outer, search_and_evaluate, search_inner
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
+from elmbench.models.protocols import Evaluated
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.grids import candidates
 from elmbench.specs.registry import find_model
@@ -360,7 +361,7 @@ class WithPath(Recorder):
         for (j, (_, test)), (i, candidate) in itertools.product(
             enumerate(folds), reversed(list(enumerate(candidates)))
         ):
-            yield i, j, np.where(X[test, 0] > candidate["C"], 1, -1)
+            yield Evaluated(i, j, np.where(X[test, 0] > candidate["C"], 1, -1))
 
 
 def test_a_path_is_used_where_there_is_one(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> None:
@@ -412,7 +413,7 @@ def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit,
     fixed = fixed_parameters(factory, extra, 5)
     found, _ = grid_scores(factory, X, y, inner, grid, fixed, unit["metric"], data.labels)
     expected = np.full((len(grid), 3), np.nan)
-    for i, j, predicted in clone_and_fit(factory, X, y, inner, grid, fixed):
+    for i, j, predicted, _ in clone_and_fit(factory, X, y, inner, grid, fixed):
         if data.labels is None:
             expected[i, j] = -regression_metrics(y[inner[j][1]], predicted)["nrmse"]
         else:
@@ -424,7 +425,7 @@ def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
     class Partial(WithPath):
         @classmethod
         def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
-            yield 1, 0, y[folds[0][1]]
+            yield Evaluated(1, 0, y[folds[0][1]])
 
     y = np.array([-1, 1, 1, -1])
     inner = [(np.array([1, 2]), np.arange(4))]

@@ -74,8 +74,8 @@ def test_a_grid_equals_one_fit_each(pair, gram_rows, monkeypatch):
         point = st.fixed_dictionaries({name: grid[name] for name in sorted(searched)})
         candidates = data.draw(st.lists(point, min_size=1, max_size=6))
         found = list(model.evaluate_grid(X, y, folds, candidates, **fixed))
-        assert sorted((i, j) for i, j, _ in found) == [(i, j) for i in range(len(candidates)) for j in range(3)]
-        for i, j, predicted in found:
+        assert sorted((i, j) for i, j, _, _ in found) == [(i, j) for i in range(len(candidates)) for j in range(3)]
+        for i, j, predicted, _ in found:
             train, test = folds[j]
             expected = model(**fixed, **candidates[i]).fit(X[train], y[train]).predict(X[test])
             assert predicted.dtype == expected.dtype

@@ -57,17 +57,6 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.argmax(outputs, axis=1)]
 
 
-OUTPUTS = ("predict", "project")
-"""What a path over a grid may be asked for: predictions, or the real values that these are made from."""
-
-
-def as_asked(outputs: str, predictions: NDArray[Any], values: Array) -> NDArray[Any]:
-    """Return what a path yields for some rows: predictions, or values of shape (n, k), one column as a vector."""
-    if outputs == "predict":
-        return predictions
-    return values[:, 0] if values.shape[1] == 1 else values
-
-
 class FamilyClassifier(ClassifierMixin):
     """`fit`, `decision_function` and `predict` of a classifier of the family."""
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, row_blocks
 from elmbench.numerics.online.states import KERNELS, NO_GRAM, DependencyState, InverseState, kernel_square
@@ -23,7 +24,7 @@ GRAM_ROWS = 4096
 """Most training rows whose kernel matrix `evaluate_grid` computes as a whole."""
 
 
-class OnlineKernel(BaseEstimator):
+class OnlineKernel(GridPathMixin, BaseEstimator):
     """What all six share: a state that grows by `extend`, and the attributes read from it."""
 
     model_version: int = 1
@@ -56,43 +57,18 @@ class OnlineKernel(BaseEstimator):
         return kernel_outputs(X, self.dictionary_, self.beta_, self._state.gamma)
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, computing what candidates have in common once.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Read the kernel of a fold from one matrix a `gamma`, if that has at most `GRAM_ROWS` rows.
 
-        Candidates of one `gamma` read the kernel of a fold from one matrix, if that has at most `GRAM_ROWS` rows. Those
-        that learn the same model are served by the first of them: budgets that are not reached, thresholds between
-        which no row's distance lies, every `C` where there is no ridge.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        **fixed
-            The others.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+        Candidates that learn the same model are served by the first of them: budgets that are not reached, thresholds
+        between which no row's distance lies, every `C` where there is no ridge.
         """
         groups: dict[float, list[tuple[int, OnlineKernel]]] = {}
-        for i, candidate in enumerate(candidates):
-            model = cls(**fixed, **candidate)
+        X = grid.X
+        for i, model in enumerate(grid.models):
             groups.setdefault(model._checked()[1], []).append((i, model))
-        for j, (train, test) in enumerate(folds):
-            T, decoded = cls._coded(y[train])
+        for j, (train, test) in enumerate(grid.folds):
+            T, decoded = cls._coded(grid.y[train])
             for gamma, members in groups.items():
                 shared = len(members) > 1 and len(train) <= GRAM_ROWS
                 rows = np.arange(len(train), dtype=np.float64)[:, np.newaxis] if shared else X[train]

@@ -9,16 +9,14 @@ import numpy as np
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.lapack import call, leading_dimension
 from elmbench.numerics.nodes.cholesky import factor_width
-from elmbench.numerics.nodes.hidden_layer import TILE, hidden_layer, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import TILE, Nodes, layer_blocks
 from elmbench.numerics.solve import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def gram_of_nodes(
-    X: Array, T: Array, weights: Array, biases: Array, activation: str = "sigmoid"
-) -> tuple[Array, Array]:
+def gram_of_nodes(X: Array, T: Array, nodes: Nodes) -> tuple[Array, Array]:
     """Return H'H and H'T for the hidden outputs H of `X`, which are never held for more than `ROW_BLOCK` rows.
 
     Parameters
@@ -26,8 +24,8 @@ def gram_of_nodes(
     X : ndarray of shape (n, d)
     T : ndarray of shape (n, k)
         Targets.
-    weights, biases, activation
-        As in `hidden_layer`.
+    nodes : Nodes
+        L of them.
 
     Returns
     -------
@@ -35,7 +33,7 @@ def gram_of_nodes(
     moments : ndarray of shape (w, k)
         The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; zero from L on.
     """
-    return gram_of_outputs(lambda rows: hidden_layer(X[rows], weights, biases, activation), T, len(weights))
+    return gram_of_outputs(lambda rows: nodes.outputs(X[rows]), T, len(nodes))
 
 
 def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:

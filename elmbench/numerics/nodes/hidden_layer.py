@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,3 +104,31 @@ def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sig
         H[:, start : start + TILE] = function(block)
         H[:, stop : start + TILE] = 0.0
     return H
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Hidden nodes that were drawn.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (L, d)
+    biases : ndarray of shape (L,)
+    activation : str
+        A key of `ACTIVATIONS`.
+    """
+
+    weights: Array
+    biases: Array
+    activation: str = "sigmoid"
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def first(self, size: int) -> Nodes:
+        """Return the nodes of a smaller network."""
+        return Nodes(self.weights[:size], self.biases[:size], self.activation)
+
+    def outputs(self, X: Array) -> Array:
+        """Return their outputs, see `hidden_layer`."""
+        return hidden_layer(X, self.weights, self.biases, self.activation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -10,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.counters import count
 from elmbench.numerics.nodes.cholesky import LeadingCholesky, leading_norm
 from elmbench.numerics.nodes.gram import gram_of_nodes, gram_of_outputs, outer_gram, outer_grams, transposed_product
-from elmbench.numerics.nodes.hidden_layer import hidden_layer, layer_blocks, padded
+from elmbench.numerics.nodes.hidden_layer import Nodes, layer_blocks, padded
 from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
 from elmbench.numerics.solve import RidgeSystem, mirror
 
@@ -47,9 +47,7 @@ class Solved:
     exact: Callable[[int], Array]
 
 
-def output_weights(
-    X: Array, T: Array, weights: Array, biases: Array, activation: str, ridge: float
-) -> tuple[Array, float]:
+def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Array, float]:
     """Return the output weights of one network, and the condition number of the system that gives them.
 
     With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T.
@@ -59,8 +57,8 @@ def output_weights(
     X : ndarray of shape (n, d)
     T : ndarray of shape (n, k)
         Targets.
-    weights, biases, activation
-        As in `hidden_layer`.
+    nodes : Nodes
+        L of them.
     ridge : float
 
     Returns
@@ -72,12 +70,12 @@ def output_weights(
     ----------
     Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (3).
     """
-    size = len(weights)
+    size = len(nodes)
     if size > len(X):
-        H = hidden_layer(X, weights, biases, activation)
+        H = nodes.outputs(X)
         system = RidgeSystem(outer_gram(H), ridge)
         return transposed_product(H, system.solve(T))[:size], system.condition
-    gram, moments = gram_of_nodes(X, T, weights, biases, activation)
+    gram, moments = gram_of_nodes(X, T, nodes)
     norm = leading_norm(gram, size, ridge)
     factor = LeadingCholesky(gram, ridge, moments)
     if factor.grow(size):
@@ -87,13 +85,7 @@ def output_weights(
 
 
 def many_outputs(
-    X: Array,
-    T: Array,
-    weights: Array,
-    biases: Array,
-    activation: str,
-    networks: list[tuple[int, float]],
-    probes: list[Array],
+    X: Array, T: Array, nodes: Nodes, networks: list[tuple[int, float]], probes: list[Array], solvers: Counter[str]
 ) -> Iterator[Solved]:
     """Yield the outputs of several networks from one draw of hidden nodes.
 
@@ -105,12 +97,14 @@ def many_outputs(
     X : ndarray of shape (n, d)
         Training rows.
     T : ndarray of shape (n, k)
-    weights, biases, activation
-        Of the largest network, as in `hidden_layer`.
+    nodes : Nodes
+        Of the largest network, L in all.
     networks : list of (int, float)
         Numbers of nodes and ridges.
     probes : list of ndarray of shape (any, L)
         Hidden outputs of the rows that outputs are for, in blocks.
+    solvers : Counter of str
+        Where the way of solving is counted, once a network: "leading cholesky", "cholesky" or "reduction".
 
     Yields
     ------
@@ -120,20 +114,25 @@ def many_outputs(
     n = len(X)
     primal = [i for i, (size, _) in enumerate(networks) if size <= n]
     dual = [i for i, (size, _) in enumerate(networks) if size > n]
-    H = hidden_layer(X, weights, biases, activation) if dual else None
+    H = nodes.outputs(X) if dual else None
     if primal:
         largest = max(networks[i][0] for i in primal)
         if H is not None and next(layer_blocks(n)).stop == n:
             gram, moments = gram_of_outputs(H.__getitem__, T, largest)
         else:  # to the last bit, the outputs of a block of rows are not those of the block in a larger product
-            gram, moments = gram_of_nodes(X, T, weights[:largest], biases[:largest], activation)
-        yield from _by_leading_blocks(gram, moments, networks, primal, probes)
+            gram, moments = gram_of_nodes(X, T, nodes.first(largest))
+        yield from _by_leading_blocks(gram, moments, networks, primal, probes, solvers)
     if H is not None:
-        yield from _by_rows(H, T, networks, dual, probes)
+        yield from _by_rows(H, T, networks, dual, probes, solvers)
 
 
 def _by_leading_blocks(
-    gram: Array, moments: Array, networks: list[tuple[int, float]], members: list[int], probes: list[Array]
+    gram: Array,
+    moments: Array,
+    networks: list[tuple[int, float]],
+    members: list[int],
+    probes: list[Array],
+    solvers: Counter[str],
 ) -> Iterator[Solved]:
     """Solve leading systems of H'H + ridge I, exactly as `output_weights`; several ridges are yielded together."""
     ordered = sorted(members, key=lambda i: (networks[i][1], networks[i][0]))
@@ -149,7 +148,7 @@ def _by_leading_blocks(
                 np.copyto(work, gram)
                 factor, last = LeadingCholesky(work, ridge, moments), ridge
             sound = factor.grow(size)
-            count("leading cholesky" if sound else "cholesky")
+            solvers["leading cholesky" if sound else "cholesky"] += 1
             if sound:
                 solution = factor.solution(size)
             else:
@@ -172,8 +171,34 @@ def _exactly_solved(members: list[int], weights: Array, sizes: list[int], k: int
     )
 
 
+@dataclass(frozen=True)
+class _RowSystems:
+    """(HH' + r I) Z = T for the first `size` nodes and some ridges r, given the lower triangle of HH'."""
+
+    outer: Array
+    H: Array
+    T: Array
+    size: int
+    ridges: Array
+    work: Array
+    solvers: Counter[str]
+
+    def weights(self, i: int) -> Array:
+        """Return the output weights of one ridge by a factorisation, to the last bit those of `output_weights`."""
+        self.solvers["cholesky"] += 1
+        np.copyto(self.work, self.outer)
+        mirror(self.work)
+        solution = RidgeSystem(self.work, float(self.ridges[i])).solve(self.T)
+        return transposed_product(self.H[:, : padded(self.size)], solution)[: self.size]
+
+
 def _by_rows(
-    H: Array, T: Array, networks: list[tuple[int, float]], members: list[int], probes: list[Array]
+    H: Array,
+    T: Array,
+    networks: list[tuple[int, float]],
+    members: list[int],
+    probes: list[Array],
+    solvers: Counter[str],
 ) -> Iterator[Solved]:
     """Solve (HH' + r I) Z = T for all ridges of each number of nodes; of probes P the outputs are PH'Z."""
     n = len(H)
@@ -185,39 +210,19 @@ def _by_rows(
         done = size
         own = [i for i in members if networks[i][0] == size]
         ridges = np.array([networks[i][1] for i in own])
-        yield _shifted(outer, H, T, size, ridges, own, crosses, probes, work)
-
-
-def _shifted(
-    outer: Array,
-    H: Array,
-    T: Array,
-    size: int,
-    ridges: Array,
-    members: list[int],
-    crosses: list[Array],
-    probes: list[Array],
-    work: Array,
-) -> Solved:
-    """Return the outputs of networks of the first `size` nodes, given the lower triangle of HH' and the PH'."""
-
-    def factored(i: int) -> Array:
-        count("cholesky")
-        np.copyto(work, outer)
-        mirror(work)
-        return transposed_product(H[:, : padded(size)], RidgeSystem(work, float(ridges[i])).solve(T))[:size]
-
-    # The eigenvalues of HH' spread over ten orders of magnitude and more.
-    Z = solve_shifted(outer, T, ridges, work, try_lanczos=False)
-    if Z is None:
-        weights = np.hstack([factored(i) for i in range(len(ridges))])
-        return _exactly_solved(members, weights, [size] * len(ridges), T.shape[1], probes)
-    off = residuals(dsymm(1.0, outer, Z, lower=1), Z, T, ridges)
-    lengths = (np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)).max(axis=1)
-    # |h'H'(HH' + r I)^-1 e| is at most |h| |e| / sqrt(r). Four times that, as a factorisation has round-off of its own.
-    slack = 4 * lengths / np.sqrt(ridges)
-    # The product PH' has round-off too, of at most `size` roundings of |h| |H|, which weigh as much as |Z|.
-    norms = np.sqrt(np.einsum("ij,ij->j", Z, Z)).reshape(len(ridges), -1).max(axis=1)
-    slack += 2 * EPS * np.sqrt(size * np.einsum("ii->", outer)) * norms
-    outputs = np.concatenate([cross @ Z for cross in crosses])
-    return Solved(members, outputs, off.max(axis=1) <= RESIDUAL, slack, factored)
+        systems = _RowSystems(outer, H, T, size, ridges, work, solvers)
+        # The eigenvalues of HH' spread over ten orders of magnitude and more.
+        Z = solve_shifted(outer, T, ridges, work, solvers, try_lanczos=False)
+        if Z is None:
+            weights = np.hstack([systems.weights(i) for i in range(len(ridges))])
+            yield _exactly_solved(own, weights, [size] * len(ridges), T.shape[1], probes)
+            continue
+        off = residuals(dsymm(1.0, outer, Z, lower=1), Z, T, ridges)
+        lengths = (np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)).max(axis=1)
+        # |h'H'(HH' + r I)^-1 e| is at most |h| |e| / sqrt(r). Four times that, as a factorisation has round-off too.
+        slack = 4 * lengths / np.sqrt(ridges)
+        # The product PH' has round-off too, of at most `size` roundings of |h| |H|, which weigh as much as |Z|.
+        norms = np.sqrt(np.einsum("ij,ij->j", Z, Z)).reshape(len(ridges), -1).max(axis=1)
+        slack += 2 * EPS * np.sqrt(size * np.einsum("ii->", outer)) * norms
+        outputs = np.concatenate([cross @ Z for cross in crosses])
+        yield Solved(own, outputs, off.max(axis=1) <= RESIDUAL, slack, systems.weights)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.counters import count
 from elmbench.numerics.lapack import symmetric_product
 from elmbench.numerics.shifted.band_reduction import BLOCKED_FROM, BandReduction
 from elmbench.numerics.shifted.lanczos import Lanczos
@@ -22,7 +22,9 @@ _STOP = 2e-11
 """The same at which Lanczos' method stops, by its recurrence."""
 
 
-def solve_shifted(K: Array, B: Array, ridges: Array, work: Array, *, try_lanczos: bool = True) -> Array | None:
+def solve_shifted(
+    K: Array, B: Array, ridges: Array, work: Array, solvers: Counter[str], *, try_lanczos: bool = True
+) -> Array | None:
     """Return the solutions of (K + r I) Z = B for all ridges, by the cheaper of two ways.
 
     By Lanczos' method, a column of B after the other, as long as the residual of the smallest ridge falls fast enough;
@@ -39,6 +41,8 @@ def solve_shifted(K: Array, B: Array, ridges: Array, work: Array, *, try_lanczos
         Positive.
     work : ndarray of shape (n, n)
         In Fortran order; may be K itself where that may be overwritten.
+    solvers : Counter of str
+        Where the way is counted, once a ridge: "lanczos" or "reduction"; "lanczos given up" once.
     try_lanczos : bool, default=True
         False where it is known to converge slowly.
 
@@ -55,19 +59,19 @@ def solve_shifted(K: Array, B: Array, ridges: Array, work: Array, *, try_lanczos
     n, k = B.shape
     p = len(ridges)
     reduction, factors = reduction_seconds(n, p, k), p * factor_seconds(n, k)
-    solutions = _by_lanczos(K, B, ridges, min(reduction, factors)) if try_lanczos else None
+    solutions = _by_lanczos(K, B, ridges, min(reduction, factors), solvers) if try_lanczos else None
     if solutions is not None:
-        count("lanczos", p)
+        solvers["lanczos"] += p
         return solutions
     if factors <= reduction:
         return None
     if work is not K:
         np.copyto(work, K)
-    count("reduction", p)
+    solvers["reduction"] += p
     return BandReduction(work).solve(ridges, B)
 
 
-def _by_lanczos(K: Array, B: Array, ridges: Array, otherwise: float) -> Array | None:
+def _by_lanczos(K: Array, B: Array, ridges: Array, otherwise: float, solvers: Counter[str]) -> Array | None:
     """Return the solutions, or None as soon as `otherwise`, the price of another way in seconds, looks lower."""
     n, k = B.shape
     product = symmetric_product(K)
@@ -81,7 +85,7 @@ def _by_lanczos(K: Array, B: Array, ridges: Array, otherwise: float) -> Array | 
         space = Lanczos(product, b, float(ridges.min()), _STOP * float(np.linalg.norm(b)), affordable)
         spent += lanczos_seconds(n, space.steps)
         if not space.converged:
-            count("lanczos given up")
+            solvers["lanczos given up"] += 1
             return None
         solutions[:, column::k] = space.solve(ridges)
     return solutions

@@ -6,9 +6,8 @@ share one matrix S K S. What is said of solutions here holds for S^-1 times them
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -45,47 +44,31 @@ def bordered(scale: Array, ones: Array, targets: Array) -> tuple[Array, Array]:
     return intercepts, targets - np.outer(ones, intercepts)
 
 
-def output_errors(
-    reach: float | Array,
-    *,
-    ridge: float,
-    scale: Array,
-    ones: Array,
-    solution: Array,
-    residuals: Array,
-    across_ones: Array,
-) -> Array:
-    """Bound how far the outputs k(x)'beta + b are from those of the exact solution.
+@dataclass(frozen=True)
+class BorderedSystems:
+    """The systems of several ridges, and the rows whose outputs are asked for.
 
-    With the residuals e = T - 1 b - A beta and e0 = -1'beta, the exact solution differs by A^-1 (e - d 1) in beta and
-    by d = (1' A^-1 e - e0) / 1' A^-1 1 in b, so an output differs by k' A^-1 e + d (1 - k' A^-1 1). What is known of
-    A^-1 1 has a residual too, by which it may be off as |S^-1 A^-1 S^-1| is at most 1 / r.
-
-    Parameters
+    Attributes
     ----------
-    reach : float or ndarray of shape (n_test,)
-        Bounds |S^-1 A^-1 k(x)| of the rows whose outputs are asked for. 1 / sqrt(r) does so wherever k(x, x) = 1.
-    ridge : float
-        r.
-    scale, ones, solution
-        As `bordered` takes and returns them.
-    residuals : ndarray of shape (1 + k,)
-        Norms of S times the residuals, that of A^-1 1 first.
-    across_ones : ndarray of shape (n_test,)
-        k(x)' A^-1 1 of the rows.
-
-    Returns
-    -------
-    ndarray of shape (n_test, k)
-        Infinite where the residual of A^-1 1 is too large to tell.
+    K : ndarray of shape (n, n)
+        S K S.
+    work : ndarray of shape (n, n)
+        Overwritten.
+    T : ndarray of shape (n, k)
+        Targets.
+    scale : ndarray of shape (n,)
+        The diagonal of S.
+    ridges : ndarray of shape (p,)
+    across : list of ndarray of shape (rows, n)
+        Kernel between the rows whose outputs are asked for, n_test in all, and those of K.
     """
-    reaches = np.broadcast_to(reach, len(across_ones))
-    largest = np.linalg.norm(ones) + residuals[0] / ridge
-    least = scale @ ones - largest * residuals[0]
-    if not least > 0:
-        return np.full((len(across_ones), len(residuals) - 1), np.inf)
-    d = (largest * residuals[1:] + np.abs(scale @ solution)) / least
-    return np.outer(reaches, residuals[1:]) + np.outer(np.abs(1.0 - across_ones) + reaches * residuals[0], d)
+
+    K: Array
+    work: Array
+    T: Array
+    scale: Array
+    ridges: Array
+    across: list[Array]
 
 
 @dataclass(frozen=True)
@@ -95,45 +78,68 @@ class SharedOutputs:
     Attributes
     ----------
     values : ndarray of shape (n_test, k)
-    bound : callable
-        From the `reach` of `output_errors`, that bound.
+    ridge : float
+        r.
+    scale, ones, solution
+        As `bordered` takes and returns them.
+    residuals : ndarray of shape (1 + k,)
+        Norms of S times the residuals, that of A^-1 1 first.
+    across_ones : ndarray of shape (n_test,)
+        k(x)' A^-1 1 of the rows.
     """
 
     values: Array
-    bound: Callable[[float | Array], Array]
+    ridge: float
+    scale: Array
+    ones: Array
+    solution: Array
+    residuals: Array
+    across_ones: Array
+
+    def errors(self, reach: float | Array) -> Array:
+        """Bound how far the outputs k(x)'beta + b are from those that a factorisation gives.
+
+        With the residuals e = T - 1 b - A beta and e0 = -1'beta, the exact solution differs by A^-1 (e - d 1) in beta
+        and by d = (1' A^-1 e - e0) / 1' A^-1 1 in b, so an output differs by k' A^-1 e + d (1 - k' A^-1 1). What is
+        known of A^-1 1 has a residual too, by which it may be off as |S^-1 A^-1 S^-1| is at most 1 / r.
+
+        Parameters
+        ----------
+        reach : float or ndarray of shape (n_test,)
+            Bounds |S^-1 A^-1 k(x)| of the rows whose outputs are asked for. 1 / sqrt(r) does so wherever k(x, x) = 1.
+
+        Returns
+        -------
+        ndarray of shape (n_test, k)
+            Infinite where the residual of A^-1 1 is too large to tell.
+        """
+        residuals, n_test = self.residuals, len(self.across_ones)
+        reaches = np.broadcast_to(reach, n_test)
+        largest = np.linalg.norm(self.ones) + residuals[0] / self.ridge
+        least = self.scale @ self.ones - largest * residuals[0]
+        if not least > 0:
+            return np.full((n_test, len(residuals) - 1), np.inf)
+        d = (largest * residuals[1:] + np.abs(self.scale @ self.solution)) / least
+        return np.outer(reaches, residuals[1:]) + np.outer(np.abs(1.0 - self.across_ones) + reaches * residuals[0], d)
 
 
-def shared_outputs(
-    K: Array, work: Array, T: Array, scale: Array, ridges: Array, across: list[Array]
-) -> list[SharedOutputs] | None:
+def shared_outputs(systems: BorderedSystems, solvers: Counter[str]) -> list[SharedOutputs] | None:
     """Return the outputs for all ridges from one Krylov space or one reduction, see `solve_shifted`.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        S K S.
-    work : ndarray of shape (n, n)
-        Overwritten.
-    T : ndarray of shape (n, k)
-    scale : ndarray of shape (n,)
-    ridges : ndarray of shape (p,)
-    across : list of ndarray of shape (rows, n)
-        Kernel between the rows whose outputs are asked for and those of K.
 
     Returns
     -------
     list of SharedOutputs or None
-        By ridge; the bounds are on the difference from what a factorisation gives. None where there is nothing to
-        share.
+        By ridge; None where there is nothing to share.
     """
-    B = scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T])
-    Z = solve_shifted(K, B, ridges, work)
+    K, scale = systems.K, systems.scale
+    B = scale[:, np.newaxis] * np.column_stack([np.ones(len(K)), systems.T])
+    Z = solve_shifted(K, B, systems.ridges, systems.work, solvers)
     if Z is None:
         return None
     KZ = K @ Z
-    tests = np.concatenate([k @ (scale[:, np.newaxis] * Z) for k in across])
+    tests = np.concatenate([k @ (scale[:, np.newaxis] * Z) for k in systems.across])
     found = []
-    for i, ridge in enumerate(ridges):
+    for i, ridge in enumerate(systems.ridges):
         columns = slice(i * B.shape[1], (i + 1) * B.shape[1])
         ones, of_ones = Z[:, columns][:, 0], tests[:, columns][:, 0]
         intercepts, solution = bordered(scale, ones, Z[:, columns][:, 1:])
@@ -145,16 +151,7 @@ def shared_outputs(
         left[:, 1:] -= KZ[:, columns][:, 1:] - np.outer(KZ[:, columns][:, 0], intercepts)
         # Twice what is left here; and what round-off leaves in a factorisation, K having no larger norm than its trace.
         sizes = 2 * np.linalg.norm(left, axis=0) + 2 * EPS * (K.trace() + ridge) * np.linalg.norm(solved, axis=0)
-        bound = partial(
-            output_errors,
-            ridge=float(ridge),
-            scale=scale,
-            ones=ones,
-            solution=solution,
-            residuals=sizes,
-            across_ones=of_ones,
-        )
-        found.append(SharedOutputs(values, bound))
+        found.append(SharedOutputs(values, float(ridge), scale, ones, solution, sizes, of_ones))
     return found
 
 

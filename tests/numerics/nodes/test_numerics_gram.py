@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from elmbench.numerics.nodes.gram import gram_of_nodes, outer_gram, transposed_product
-from elmbench.numerics.nodes.hidden_layer import TILE, draw_hidden_nodes, hidden_layer
+from elmbench.numerics.nodes.hidden_layer import TILE, Nodes, draw_hidden_nodes, hidden_layer
 
 SETTINGS = settings(max_examples=60, deadline=None)
 SEEDS = st.integers(0, 2**31 - 1)
@@ -25,7 +25,7 @@ def test_hidden_layer_and_its_products(n, d, L, seed):
     assert H.shape[1] % TILE == 0
     np.testing.assert_allclose(H[:, :L], expected, atol=1e-14)
     assert not H[:, L:].any()
-    sums, moments = gram_of_nodes(X, T, weights, biases)
+    sums, moments = gram_of_nodes(X, T, Nodes(weights, biases))
     np.testing.assert_allclose(sums[:L, :L], expected.T @ expected, atol=1e-12)
     np.testing.assert_allclose(moments[:L], expected.T @ T, atol=1e-12)
     np.testing.assert_array_equal(sums, sums.T)
@@ -38,9 +38,9 @@ def test_leading_blocks_are_those_of_a_smaller_network_to_the_last_bit():
     X, T = random.rand(2500, 7), random.rand(2500, 3)
     weights, biases = draw_hidden_nodes(300, 7, random)
     H = hidden_layer(X, weights, biases)
-    sums, moments = gram_of_nodes(X, T, weights, biases)
+    sums, moments = gram_of_nodes(X, T, Nodes(weights, biases))
     for L in (1, 63, 64, 65, 150, 299):
         np.testing.assert_array_equal(hidden_layer(X, weights[:L], biases[:L])[:, :L], H[:, :L])
-        few, few_moments = gram_of_nodes(X, T, weights[:L], biases[:L])
+        few, few_moments = gram_of_nodes(X, T, Nodes(weights, biases).first(L))
         np.testing.assert_array_equal(few[:L, :L], sums[:L, :L])
         np.testing.assert_array_equal(few_moments[:L], moments[:L])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,8 +12,7 @@ from hypothesis import strategies as st
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.nodes.output_weights as weights_of
 import elmbench.numerics.shifted.all_ridges as shifted
-from elmbench.numerics.counters import counted
-from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, hidden_layer
+from elmbench.numerics.nodes.hidden_layer import Nodes, draw_hidden_nodes, hidden_layer
 from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
 from elmbench.numerics.shifted.all_ridges import RESIDUAL
 
@@ -24,18 +25,19 @@ def a_problem(n: int, largest: int, k: int, seed: int, repeated: bool = False):
     return X, random.randn(n, k), *draw_hidden_nodes(largest, 3, random)
 
 
-def each(X, T, weights, biases, networks, probe):
+def each(X, T, weights, biases, networks, probe, solvers=None):
     """Yield of each network what was found, what its own weights give, and how much it may be off."""
     k, seen = T.shape[1], []
     half = len(probe) // 2
     probes = [hidden_layer(rows, weights, biases)[:, : len(weights)] for rows in (probe[:half], probe[half:])]
     H = np.vstack(probes)
-    for solved in many_outputs(X, T, weights, biases, "sigmoid", networks, probes):
+    counter = Counter() if solvers is None else solvers
+    for solved in many_outputs(X, T, Nodes(weights, biases), networks, probes, counter):
         assert solved.outputs.shape == (len(probe), len(solved.networks) * k)
         assert len(solved.close) == len(solved.slack) == len(solved.networks)
         for i, network in enumerate(solved.networks):
             size, ridge = networks[network]
-            alone, _ = output_weights(X, T, weights[:size], biases[:size], "sigmoid", ridge)
+            alone, _ = output_weights(X, T, Nodes(weights, biases).first(size), ridge)
             np.testing.assert_array_equal(solved.exact(i), alone)
             seen.append(network)
             allowed = solved.slack[i] * np.linalg.norm(H[:, :size], axis=1)[:, np.newaxis]
@@ -71,7 +73,7 @@ def test_output_weights_solve_the_regularised_problem(n):
     X, T, weights, biases = a_problem(n, 100, 2, 0)
     H = hidden_layer(X, weights, biases)[:, :100]
     for ridge in (2.0**-13, 1.0, 256.0):
-        beta, condition = output_weights(X, T, weights, biases, "sigmoid", ridge)
+        beta, condition = output_weights(X, T, Nodes(weights, biases), ridge)
         system = H.T @ H + ridge * np.eye(100)
         np.testing.assert_allclose(system @ beta, H.T @ T, atol=1e-9)
         other = H @ H.T + ridge * np.eye(n) if n < 100 else system
@@ -81,8 +83,8 @@ def test_output_weights_solve_the_regularised_problem(n):
 def test_what_serves_whom():
     X, T, weights, biases = a_problem(150, 300, 1, 0)
     networks = [(size, 2.0**e) for size in (20, 150, 151, 300) for e in range(22)]
-    with counted() as solvers:
-        found = list(many_outputs(X, T, weights, biases, "sigmoid", networks, [np.ones((1, 300))]))
+    solvers = Counter()
+    found = list(many_outputs(X, T, Nodes(weights, biases), networks, [np.ones((1, 300))], solvers))
     assert solvers == {"leading cholesky": 44, "reduction": 44}
     assert all(solved.close.all() for solved in found)
 
@@ -90,15 +92,15 @@ def test_what_serves_whom():
 def test_a_wrong_reduction_is_told(monkeypatch):
     original = weights_of.solve_shifted
 
-    def wrong(K, B, ridges, work, **options):
-        Z = original(K, B, ridges, work, **options)
+    def wrong(*given, **options):
+        Z = original(*given, **options)
         Z[:, 1] *= 1 + 1e-6
         return Z
 
     monkeypatch.setattr(weights_of, "solve_shifted", wrong)
     X, T, weights, biases = a_problem(50, 90, 1, 3)
     networks = [(90, 2.0**e) for e in range(12)]
-    (solved,) = many_outputs(X, T, weights, biases, "sigmoid", networks, [np.ones((1, 90))])
+    (solved,) = many_outputs(X, T, Nodes(weights, biases), networks, [np.ones((1, 90))], Counter())
     assert solved.close.tolist() == [i != 1 for i in range(12)]
     assert solved.slack[1] > 10 * RESIDUAL
 
@@ -107,7 +109,7 @@ def test_ridges_below_round_off():
     """Twice the same rows: least-norm solutions, each as if alone."""
     X, T, weights, biases = a_problem(60, 90, 1, 5, repeated=True)
     networks = [(size, ridge) for size in (10, 40, 60, 90) for ridge in (1e-25, 1e-20, 1.0)]
-    with counted() as solvers:
-        found = list(each(X, T, weights, biases, networks, X[:7]))
+    solvers = Counter()
+    found = list(each(X, T, weights, biases, networks, X[:7], solvers))
     assert len(found) == 12
     assert solvers["cholesky"] > 0
