@@ -106,26 +106,6 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 class ALDKOSELMRegressor(SequentialRegressor, _ALDKOSELM):
     """Kernel online sequential extreme learning machine with approximate linear dependency, for regression.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Without effect.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-    delta : float, default=0.1
-        The threshold.
-    threshold : {"squared", "as-printed"}, default="squared"
-        Whether the squared distance is compared with `delta`, or the distance itself.
-    max_atoms : int, optional
-        Size of the dictionary from which no row joins it any more.
-
-    Attributes
-    ----------
-    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
-        As in `ALDKOSELMClassifier`.
-
-    References
-    ----------
-    Those of `ALDKOSELMClassifier`.
+    As `ALDKOSELMClassifier`, with the values of `y`, one target or several, as targets; so are the parameters and, but
+    for `classes_`, the attributes.
     """

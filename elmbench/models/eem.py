@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.eem_nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
 from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
@@ -98,10 +98,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         self._set(found)
 
     def _projections(self, X: Array) -> Array:
-        projections = np.empty((len(X), self.beta_.shape[1]))
-        for rows in layer_blocks(len(X)):
-            projections[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
-        return projections
+        return EEMNodesMixin._outputs(self, X)
 
     @classmethod
     def memory_estimate(
@@ -125,14 +122,13 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         leading blocks.
         """
         X, y = grid.X, grid.y
-        for largest, sizes, members in by_nodes(grid.models):
-            largest._draw_nodes(X.shape[1])
+        for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
                 classes = np.unique(y[train])
                 layer = partial(_layer_of, largest, X[train])
                 found = discriminants(layer, T, sizes, CONSTANT_LAYER)
-                probes = [largest._layer(X[test[rows]]) for rows in layer_blocks(len(test))]
+                probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden in sizes:
                     beta = np.column_stack([d.beta for d in found[n_hidden]])
                     projections = np.concatenate([H[:, :n_hidden] @ beta for H in probes])

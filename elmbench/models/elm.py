@@ -6,64 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
+from elmbench.models.base.parameters import check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.cholesky import factor_width
-from elmbench.numerics.nodes.hidden_layer import (
-    ACTIVATIONS,
-    ROW_BLOCK,
-    TILE,
-    Nodes,
-    draw_hidden_nodes,
-    layer_blocks,
-    padded,
-)
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, Nodes, layer_blocks, padded
 from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-
-
-class HiddenNodesMixin:
-    """Random hidden nodes and the outputs of the network that has them."""
-
-    n_hidden: int
-    activation: str
-    random_state: int | np.random.RandomState | None
-    beta_: Array
-
-    def _draw_nodes(self, n_features: int) -> None:
-        """Set `weights_` and `biases_`."""
-        n_hidden = check_count("n_hidden", self.n_hidden)
-        check_choice("activation", self.activation, ACTIVATIONS)
-        random_state = check_random_state(self.random_state)
-        self.weights_, self.biases_ = draw_hidden_nodes(n_hidden, n_features, random_state)
-
-    @property
-    def _nodes(self) -> Nodes:
-        return Nodes(self.weights_, self.biases_, self.activation)
-
-    def _hidden(self, X: Array) -> Array:
-        """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
-        return self._nodes.outputs(X)[:, : len(self.weights_)]
-
-    def _outputs(self, X: Array) -> Array:
-        """Eq. (1): f(x) = h(x)' beta."""
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in layer_blocks(len(X)):
-            outputs[rows] = self._hidden(X[rows]) @ self.beta_
-        return outputs
-
-    @property
-    def n_units_(self) -> int:
-        """The number of hidden nodes."""
-        return len(self.weights_)
 
 
 class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
@@ -86,7 +42,10 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
     def _fit(self, X: Array, T: Array) -> None:
         C = check_real("C", self.C)
         self._draw_nodes(X.shape[1])
-        self.beta_, self.condition_ = output_weights(X, T, self._nodes, 1.0 / C)
+        self.beta_, self.condition_ = output_weights(X, T, self._nodes(), 1.0 / C)
+
+    def _nodes(self) -> Nodes:
+        return Nodes(self.weights_, self.biases_, self.activation)
 
     @classmethod
     def memory_estimate(
@@ -111,19 +70,14 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
         `n_hidden` serves every `C`, see `many_outputs`. What a reduction yields is taken where its residual tells that
         a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
         """
-        groups: dict[tuple[str, Any], list[tuple[int, _ELM]]] = {}
-        for i, model in enumerate(grid.models):
-            check_count("n_hidden", model.n_hidden)
-            groups.setdefault((model.activation, model.random_state), []).append((i, model))
-        for members in groups.values():
+        for largest, _, members in by_nodes(grid):
             networks = [(int(model.n_hidden), 1.0 / check_real("C", model.C)) for _, model in members]
-            largest = max((model for _, model in members), key=lambda model: model.n_hidden)
-            largest._draw_nodes(grid.X.shape[1])
+            nodes = largest._nodes()
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(grid.y[train])
                 H = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
                 norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
-                for solved in many_outputs(grid.X[train], T, largest._nodes, networks, H, grid.solvers):
+                for solved in many_outputs(grid.X[train], T, nodes, networks, H, grid.solvers):
                     accepted = solved.close
                     if issubclass(cls, FamilyClassifier):
                         accepted = cls._each_holds(solved.outputs, np.outer(norms, solved.slack))
@@ -179,32 +133,5 @@ class ELMClassifier(FamilyClassifier, _ELM):
 class ELMRegressor(FamilyRegressor, _ELM):
     """Extreme learning machine for regression, with one target or several.
 
-    As `ELMClassifier`, with the values of `y` as targets.
-
-    Parameters
-    ----------
-    n_hidden : int, default=100
-        Number of hidden nodes.
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
-        The function of the hidden nodes.
-    random_state : int, RandomState or None, default=None
-        Draws the hidden nodes.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_hidden, n_features)
-    biases_ : ndarray of shape (n_hidden,)
-    beta_ : ndarray of shape (n_hidden, n_outputs)
-        Output weights.
-    n_units_ : int
-        Number of hidden nodes.
-    condition_ : float
-        Estimated condition number of the system that was solved.
-    n_features_in_ : int
-
-    References
-    ----------
-    Those of `ELMClassifier`.
+    As `ELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
     """

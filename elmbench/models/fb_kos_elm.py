@@ -76,22 +76,6 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 class FBKOSELMRegressor(SequentialRegressor, _FBKOSELM):
     """Fixed-budget kernel online sequential extreme learning machine for regression, with one target or several.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-    budget : int, default=200
-        Largest number of rows in the dictionary.
-
-    Attributes
-    ----------
-    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
-        As in `FBKOSELMClassifier`.
-
-    References
-    ----------
-    Those of `FBKOSELMClassifier`.
+    As `FBKOSELMClassifier`, with the values of `y` as targets; so are the parameters and, but for `classes_`, the
+    attributes.
     """

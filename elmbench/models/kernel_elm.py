@@ -211,36 +211,5 @@ class KELMRegressor(FamilyRegressor, _KELM):
     """Kernel extreme learning machine for regression, with one target or several.
 
     As `KELMClassifier`, with the values of `y` as targets: the same as scikit-learn's ``KernelRidge(alpha=1/C,
-    kernel="rbf", gamma=gamma)``.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-    dtype : {"float64", "float32"}, default="float64"
-        Precision in which the kernel matrix is held and factored. In single precision it takes half the memory, and
-        the solution is refined to double precision by products with a kernel that is computed anew for each.
-
-    Attributes
-    ----------
-    beta_ : ndarray of shape (n_samples, n_outputs)
-        Coefficients of the rows of the dictionary.
-    dictionary_ : ndarray of shape (n_samples, n_features)
-        All training rows.
-    n_units_ : int
-        Number of rows in the dictionary.
-    condition_ : float
-        Estimated condition number of Omega + I/C.
-    error_ : float
-        With ``dtype="float32"`` only: norm of T - (Omega + I/C) beta, in double precision, over that of T. The
-        refinement stops at 1e-11, or after 50 products. It bounds the root mean square of what the outputs for the
-        training rows are off, over that of the targets.
-    n_features_in_ : int
-
-    References
-    ----------
-    Those of `KELMClassifier`.
+    kernel="rbf", gamma=gamma)``. Parameters and attributes are those of `KELMClassifier` but for `classes_`.
     """

@@ -71,20 +71,5 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
 class KOSELMRegressor(SequentialRegressor, _KOSELM):
     """Kernel online sequential extreme learning machine for regression, with one target or several.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-
-    Attributes
-    ----------
-    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
-        As in `KOSELMClassifier`.
-
-    References
-    ----------
-    Those of `KOSELMClassifier`.
+    As `KOSELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
     """

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.eem_nodes import EEMNodesMixin, by_nodes, warn_of_constant_layer
 from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.nodes import EEMNodesMixin, by_nodes, warn_of_constant_layer
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
@@ -113,12 +113,6 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         self._draw_nodes(X.shape[1])
         ((_, self.beta_, self.condition_),) = balanced_solutions(self._layer(X), T, [len(self.weights_)])
 
-    def _outputs(self, X: Array) -> Array:
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in layer_blocks(len(X)):
-            outputs[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
-        return outputs
-
     @classmethod
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
@@ -138,11 +132,10 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         One QR decomposition of a fold's hidden outputs serves every `n_hidden` up to the number of rows.
         """
         X, y = grid.X, grid.y
-        for largest, sizes, members in by_nodes(grid.models):
-            largest._draw_nodes(X.shape[1])
+        for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
-                probes = [largest._layer(X[test[rows]]) for rows in layer_blocks(len(test))]
+                probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden, beta, _ in balanced_solutions(largest._layer(X[train]), T, sizes):
                     values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
