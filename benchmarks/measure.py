@@ -100,13 +100,10 @@ def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float 
     while not found.ours or len(found.ours) < rounds_for(found.ours[0].wall + found.theirs[0].wall):
         seconds, result = timed(theirs)
         found.theirs.append(seconds)
-        if found.their_result is None:
-            found.their_result = result
-        del result
+        found.their_result = result if found.their_result is None else found.their_result
         seconds, result = timed(ours)
         found.ours.append(seconds)
-        if found.our_result is None:
-            found.our_result = result
+        found.our_result = result if found.our_result is None else found.our_result
         del result
     return found
 

@@ -31,27 +31,11 @@ def resident_bytes(what: str) -> int:
     return 1024 * int(status.split(f"{what}:")[1].split()[0])
 
 
-def _kernel_fit(rows: int) -> None:
-    KELMRegressor(32.0, 1.0).fit(*series(rows))
-
-
-def _node_fit(rows: int) -> None:
-    ELMRegressor(min(L, rows // 2), 32.0, random_state=0).fit(*series(rows))
-
-
-def _kernel_search(rows: int) -> None:
-    search_of("k-elm")(mackey_glass(rows), candidates(_FEW))
-
-
-def _kernel_search_elsewhere(rows: int) -> None:
-    kernel_ridge(mackey_glass(rows), candidates(_FEW)[:2])
-
-
-WORK: dict[str, Callable[[int], None]] = {
-    "k-elm": _kernel_fit,
-    "elm": _node_fit,
-    "k-elm-search": _kernel_search,
-    "kernel-ridge-search": _kernel_search_elsewhere,
+WORK: dict[str, Callable[[int], object]] = {
+    "k-elm": lambda rows: KELMRegressor(32.0, 1.0).fit(*series(rows)),
+    "elm": lambda rows: ELMRegressor(min(L, rows // 2), 32.0, random_state=0).fit(*series(rows)),
+    "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), candidates(_FEW)),
+    "kernel-ridge-search": lambda rows: kernel_ridge(mackey_glass(rows), candidates(_FEW)[:2]),
 }
 
 

@@ -14,7 +14,7 @@ from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.entropy.landmarks import LandmarkFeatures
-from elmbench.numerics.kernels import KERNELS, row_blocks, squared_distances
+from elmbench.numerics.kernels import KERNELS, kernel_product, row_blocks, squared_distances
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, padded
 
 if TYPE_CHECKING:
@@ -159,11 +159,7 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
         self._set(found)
 
     def _projections(self, X: Array) -> Array:
-        projections = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), self.n_units_):
-            values = KERNELS[self.kernel](squared_distances(X[rows], self.landmarks_), float(self.gamma))
-            projections[rows] = values @ self.beta_
-        return projections
+        return kernel_product(X, self.landmarks_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
 
     @classmethod
     def memory_estimate(

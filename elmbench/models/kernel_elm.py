@@ -11,7 +11,7 @@ from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, row_blocks
+from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, kernel_product
 from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
@@ -60,12 +60,7 @@ class _KELM(GridPathMixin, BaseEstimator):
         self.condition_ = system.condition
 
     def _outputs(self, X: Array) -> Array:
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), self.n_units_):
-            outputs[rows] = (
-                kernel_matrix(X[rows], self.dictionary_, gamma=float(self.gamma), kernel=self.kernel) @ self.beta_
-            )
-        return outputs
+        return kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:

@@ -13,7 +13,7 @@ from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, row_blocks, squared_distances
+from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, kernel_product, row_blocks, squared_distances
 from elmbench.numerics.shifted.bordered import BorderedSystems, SharedOutputs, bordered, reach_of, shared_outputs
 from elmbench.numerics.solve import RidgeSystem
 
@@ -122,11 +122,8 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
         self.n_units_ = len(X)
 
     def _outputs(self, X: Array) -> Array:
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), self.n_units_):
-            distances = squared_distances(X[rows], self.dictionary_)
-            outputs[rows] = KERNELS[self.kernel](distances, float(self.gamma)) @ self.beta_ + self.intercept_
-        return outputs
+        outputs = kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
+        return outputs + self.intercept_
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -179,7 +176,8 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
             ridge = float(ridges[place])
             if shared is not None:
                 errors = shared[place].errors(ridge**-0.5 if reach is None else np.minimum(reach, ridge**-0.5))
-                if np.isfinite(errors).all() and cls._hold(shared[place].values, errors.max(axis=1)):
+                largest = errors.max(axis=1, keepdims=True)
+                if np.isfinite(largest).all() and cls._each_holds(shared[place].values, largest)[0]:
                     yield int(place), shared[place].values
                     continue
                 solvers["residual too large"] += 1

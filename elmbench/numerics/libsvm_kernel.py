@@ -27,14 +27,8 @@ def libsvm_kernel(X: Array, distances: Array, gamma: float, out: Array) -> Array
     distances : ndarray of shape (n, n)
         Squared distances among the rows, as `squared_distances` returns them.
     gamma : float
-        Inverse squared width of the kernel.
     out : ndarray of shape (n, n)
-        Where to write.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        `out`, exactly symmetric, with ones on the diagonal.
+        What is written and returned: exactly symmetric, with ones on the diagonal.
 
     References
     ----------

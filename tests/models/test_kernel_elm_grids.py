@@ -168,7 +168,7 @@ def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, ac
     ],
 )
 def test_when_labels_hold(outputs, errors, hold):
-    assert KELMClassifier._hold(np.array(outputs), np.array(errors)) is hold
+    assert KELMClassifier._each_holds(np.array(outputs), np.array(errors)[:, None]).tolist() == [hold]
 
 
 def test_outputs_that_tie_are_left_to_the_fit():

@@ -173,10 +173,8 @@ class EntropyClassifier(FamilyClassifier):
 def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:
     """Return a positive number a class, in the order of the classes; ones where nothing is given.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there are not as many as classes, or one is no positive number.
+    A ValueError says where there are not as many as classes, and a TypeError or ValueError where one is no positive
+    number.
     """
     if values is None:
         return np.ones(len(classes))

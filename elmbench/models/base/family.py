@@ -30,18 +30,9 @@ if TYPE_CHECKING:
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return the targets of `y`: -1/+1 in one column for two classes, else one column a class against the rest.
+    """Return the targets of labels: -1/+1 in one column for two classes, else one column a class against the rest.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Labels, each one of `classes`.
-    classes : ndarray of shape (n_classes,)
-        The sorted labels; of two classes the second is the positive one.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, 1) or (n_samples, n_classes)
+    The labels are each one of `classes`, which are sorted; of two classes the second is the positive one.
     """
     if len(classes) <= 2:
         return np.where(y == classes[-1], 1.0, -1.0)[:, np.newaxis]
@@ -69,21 +60,11 @@ class FamilyClassifier(ClassifierMixin):
         return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
 
     @staticmethod
-    def _hold(outputs: Array, errors: Array) -> bool:
-        """Tell whether the labels of real outputs are those of all outputs that differ, in row i, by up to errors[i].
-
-        An error of zero says that the outputs of the row are exact.
-        """
-        return bool(FamilyClassifier._each_holds(outputs, errors[:, np.newaxis])[0])
-
-    @staticmethod
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
-        """Tell as `_hold` of p models at once: outputs of shape (n, p * k), the k columns of a model side by side.
+        """Tell of p models whether their labels are those of all outputs that differ, in row i, by up to errors[i].
 
-        Parameters
-        ----------
-        outputs : ndarray of shape (n, p * k)
-        errors : ndarray of shape (n, p)
+        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p). An error of
+        zero says that the outputs of the row are exact.
         """
         n, p = errors.shape
         if outputs.shape[1] == p:
@@ -116,16 +97,9 @@ class FamilyClassifier(ClassifierMixin):
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the real outputs of the network.
+        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or (n_samples, n_classes).
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Positive for the second of two classes; for more, one column a class.
+        They are positive for the second of two classes; for more, there is one column a class.
         """
         check_is_fitted(self)
         outputs = self._outputs(validate_data(self, X, dtype=np.float64, reset=False))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, row_blocks
+from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, kernel_product
 from elmbench.numerics.online.states import KERNELS, NO_GRAM, DependencyState, InverseState, kernel_square
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
         self.n_units_ = self._state.size
 
     def _outputs(self, X: Array) -> Array:
-        return kernel_outputs(X, self.dictionary_, self.beta_, self._state.gamma)
+        return kernel_product(X, self.dictionary_, self.beta_, gamma=self._state.gamma)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
@@ -82,7 +82,7 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
                         state.extend(rows, T)
                         kept = state.dictionary[:, : state.size].T
                         dictionary = X[train[kept[:, 0].astype(np.intp)]] if shared else np.ascontiguousarray(kept)
-                        outputs = kernel_outputs(X[test], dictionary, state.solution(), gamma)
+                        outputs = kernel_product(X[test], dictionary, state.solution(), gamma=gamma)
                         learnt.append((state, outputs))
                     yield i, j, decoded(outputs)
 
@@ -113,15 +113,6 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
         matrix = kernel_matrix(self.dictionary_, gamma=self._state.gamma)
         np.einsum("ii->i", matrix)[:] += self._state.ridge
         return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
-
-
-def kernel_outputs(X: Array, dictionary: Array, weights: Array, gamma: float) -> Array:
-    """Return the outputs for the rows of `X`, a block of rows at a time."""
-    outputs = np.zeros((len(X), weights.shape[1]))
-    if len(dictionary) > 0:
-        for rows in row_blocks(len(X), len(dictionary)):
-            outputs[rows] = kernel_matrix(X[rows], dictionary, gamma=gamma) @ weights
-    return outputs
 
 
 def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:

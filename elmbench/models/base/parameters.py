@@ -12,15 +12,7 @@ if TYPE_CHECKING:
 
 
 def check_real(name: str, value: Any, *, above: float = 0.0) -> float:
-    """Return `value` as a float.
-
-    Raises
-    ------
-    TypeError
-        If it is not a number.
-    ValueError
-        If it is not finite, or not greater than `above`.
-    """
+    """Return `value` as a float: a TypeError if it is not a number, a ValueError if not a finite one above `above`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name}: expected a number greater than {above:g}, got {value!r} instead")
     number = float(value)
@@ -30,15 +22,7 @@ def check_real(name: str, value: Any, *, above: float = 0.0) -> float:
 
 
 def check_count(name: str, value: Any) -> int:
-    """Return `value` as an int.
-
-    Raises
-    ------
-    TypeError
-        If it is not an integer.
-    ValueError
-        If it is less than 1.
-    """
+    """Return `value` as an int: a TypeError if it is not an integer, a ValueError if it is less than 1."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise TypeError(f"{name}: expected a positive integer, got {value!r} instead")
     if value < 1:
@@ -47,13 +31,7 @@ def check_count(name: str, value: Any) -> int:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """Return `value`.
-
-    Raises
-    ------
-    ValueError
-        If it is not one of `choices`.
-    """
+    """Return `value`: a ValueError if it is not one of `choices`."""
     choices = sorted(choices)
     if value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r} instead")

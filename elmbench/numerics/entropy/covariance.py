@@ -45,10 +45,10 @@ class Moments:
     fourth: dict[int, float]
 
     def covariance(self, size: int, dimension: int | None = None) -> tuple[Array, float]:
-        """Return the Ledoit-Wolf covariance of the leading features, and the shrinkage.
+        """Return the Ledoit-Wolf covariance of the leading features, in Fortran order, and the shrinkage.
 
-        What `sklearn.covariance.ledoit_wolf` returns, from products that were summed before:
-        (1 - e) S + e tr(S) / h I with the empirical covariance S.
+        What `sklearn.covariance.ledoit_wolf` returns, from products that were summed before: (1 - e) S + e tr(S) / h I
+        with the empirical covariance S.
 
         Parameters
         ----------
@@ -56,11 +56,6 @@ class Moments:
             One of the numbers of leading features that the moments were made for.
         dimension : int, optional
             h where further features are zero in all rows; `size` by default.
-
-        Returns
-        -------
-        covariance : ndarray of shape (size, size), in Fortran order
-        shrinkage : float
 
         References
         ----------

@@ -124,10 +124,6 @@ def log_odds(
         Of the negative Gaussian and of the positive one.
     log_weight : float, default=0.0
         ln of the prior probability (times the cost) of the positive class over that of the negative one.
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     if means[0] == means[1]:
         return np.full(len(projections), log_weight)
@@ -140,19 +136,10 @@ def log_odds(
 def crossing_points(means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0) -> Array:
     """Return the points where `log_odds` is zero, in ascending order: the thresholds of the decision.
 
-    With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of
-    D s^2 - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is taken from the product of the two, so that
-    nothing cancels as D goes to zero.
-
-    Parameters
-    ----------
-    means, variances, log_weight
-        As in `log_odds`.
-
-    Returns
-    -------
-    ndarray of shape (0,), (1,) or (2,)
-        One point for variances that are equal up to round-off, none where one class is the likelier everywhere.
+    With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of D s^2
+    - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is taken from the product of the two, so that nothing
+    cancels as D goes to zero. There is one point for variances that are equal up to round-off, and none where one class
+    is the likelier everywhere; else there are two.
 
     References
     ----------

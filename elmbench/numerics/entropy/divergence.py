@@ -20,15 +20,8 @@ NEGLIGIBLE = 45.0
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
     """Return (m+ - m-)^2 / (S+ + S-), which extreme entropy machines maximise in place of the divergence.
 
-    Parameters
-    ----------
-    means, variances : array-like of shape (..., 2)
-        Of the negative Gaussian and of the positive one.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        Infinite for different points, zero for equal ones.
+    Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive one. The result is
+    infinite for different points, zero for equal ones.
     """
     means, variances = np.asarray(means, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     squared = (means[..., 1] - means[..., 0]) ** 2
@@ -47,16 +40,12 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
     means, variances : array-like of shape (..., 2)
         Of the negative Gaussian and of the positive one.
     form : {"corrected", "as-printed"}, default="corrected"
+        Any other is a ValueError.
 
     Returns
     -------
     ndarray of shape (...)
         Infinite where a variance is zero; NaN as printed where both are.
-
-    Raises
-    ------
-    ValueError
-        If there is no such form.
 
     References
     ----------
@@ -74,12 +63,7 @@ def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "cor
 
 
 def silverman_width(points: ArrayLike) -> float:
-    """Return Silverman's width of a Gaussian kernel density estimate, (4 / (3 n))^(1/5) std, section 7.4.
-
-    Parameters
-    ----------
-    points : array-like of shape (n,)
-    """
+    """Return Silverman's width of a Gaussian kernel density estimate, (4 / (3 n))^(1/5) std, section 7.4."""
     points = np.asarray(points, dtype=np.float64)
     return float((4.0 / (3.0 * len(points))) ** 0.2 * np.std(points))
 
@@ -88,16 +72,8 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     """Return the Cauchy-Schwarz divergence of the Gaussian kernel density estimates of two sets of points, eq. (5).
 
     Each estimate has the width of Silverman's rule. The three double sums over all pairs of points are taken over
-    groups of them instead, so the cost is linear in the number of points but for sorting.
-
-    Parameters
-    ----------
-    negative, positive : array-like of shape (n,), (m,)
-
-    Returns
-    -------
-    float
-        Infinite where all points of one set are the same, zero where all of both are.
+    groups of them instead, so the cost is linear in the number of points but for sorting. The divergence is infinite
+    where all points of one set are the same, zero where all of both are.
 
     References
     ----------
@@ -115,15 +91,9 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
 def log_overlap(x: Array, y: Array, width: float) -> float:
     """Return ln of the mean of N(x_i - y_j; 0, width^2) over all pairs: of the integral of a product of two estimates.
 
-    Points that lie within a fraction of `width` are replaced by masses at Chebyshev nodes, with which every polynomial
-    of less than their number has the same sum; for the Gaussian that leaves a relative error of about 1e-9.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,), (m,)
-        In ascending order.
-    width : float
-        Square root of the sum of the squared widths of the two estimates.
+    Points that lie within a fraction of `width`, the square root of the sum of the squared widths of the two estimates,
+    are replaced by masses at Chebyshev nodes, with which every polynomial of less than their number has the same sum;
+    for the Gaussian that leaves a relative error of about 1e-9. Both x, of shape (n,), and y, of shape (m,), ascend.
     """
     number = len(x) * len(y)
     x, y = (x - x[0]) / width, (y - x[0]) / width

@@ -97,11 +97,7 @@ class LeadingCholesky:
     def condition(self, size: int, norm: float) -> float:
         """Return the condition number of a leading system in the 1-norm, as LAPACK's pocon estimates it.
 
-        Parameters
-        ----------
-        size : int
-        norm : float
-            The 1-norm of the system.
+        `norm` is the 1-norm of the system.
         """
         reciprocal, work = np.empty(1), np.empty(3 * size)
         whole = np.empty(size, dtype=np.int32)

@@ -57,20 +57,14 @@ NODES: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 
 def node_outputs(X: Array, weights: Array, biases: Array, activation: str) -> Array:
-    """Return the outputs G(x, w, b) of hidden nodes.
+    """Return the outputs G(x, w, b) of hidden nodes, in Fortran order, of shape (n, padded(L)); zero from column L on.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-    weights : ndarray of shape (L, d)
-    biases : ndarray of shape (L,)
+    weights, biases : ndarray of shape (L, d), (L,)
     activation : {"sigmoid", "nsig", "rbf"}
         1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) or exp(-b ||w - x||^2).
-
-    Returns
-    -------
-    ndarray of shape (n, padded(L)), in Fortran order
-        The columns from L on are zero.
 
     References
     ----------

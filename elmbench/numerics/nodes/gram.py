@@ -39,12 +39,7 @@ def gram_of_nodes(X: Array, T: Array, nodes: Nodes) -> tuple[Array, Array]:
 def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:
     """Return H'H and H'T as `gram_of_nodes`, for hidden outputs from anywhere.
 
-    Parameters
-    ----------
-    hidden : callable
-        From up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
-    T : ndarray of shape (n, k)
-    n_nodes : int
+    `hidden` takes up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
     """
     width = factor_width(n_nodes)
     gram = np.zeros((width, width), order="F")
@@ -61,17 +56,7 @@ def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) ->
 
 
 def outer_gram(H: Array) -> Array:
-    """Return HH', summed tile by tile.
-
-    Parameters
-    ----------
-    H : ndarray of shape (n, w)
-        Hidden outputs as `hidden_layer` returns them.
-
-    Returns
-    -------
-    ndarray of shape (n, n), in Fortran order
-    """
+    """Return HH', summed tile by tile, in Fortran order, for hidden outputs as `hidden_layer` returns them."""
     gram = next(outer_grams(H, [H.shape[1]]))[1]
     mirror(gram)
     return gram

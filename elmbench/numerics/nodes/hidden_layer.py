@@ -41,23 +41,10 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sigmoid": _sigmoid, "tanh":
 def draw_hidden_nodes(
     n_nodes: int, n_features: int, random_state: np.random.RandomState, low: float = -1.0, high: float = 1.0
 ) -> tuple[Array, Array]:
-    """Draw the weights and biases of hidden nodes uniformly from [low, high].
+    """Draw the weights, of shape (n_nodes, n_features), and biases of hidden nodes uniformly from [low, high].
 
-    They are drawn node by node, its weights and then its bias, so the nodes of a smaller network are the first nodes
-    of a larger one from the same random state.
-
-    Parameters
-    ----------
-    n_nodes : int
-    n_features : int
-    random_state : RandomState
-    low, high : float, default=-1 and 1
-        The interval; [-1, 1] is that of Scardapane et al., section V.A.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_nodes, n_features)
-    biases : ndarray of shape (n_nodes,)
+    They are drawn node by node, its weights and then its bias, so the nodes of a smaller network are the first nodes of
+    a larger one from the same random state. [-1, 1] is the interval of Scardapane et al., section V.A.
     """
     nodes = random_state.uniform(low, high, size=(n_nodes, n_features + 1))
     return np.ascontiguousarray(nodes[:, :-1]), np.ascontiguousarray(nodes[:, -1])
@@ -82,8 +69,7 @@ def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sig
     Parameters
     ----------
     X : ndarray of shape (n, d)
-    weights : ndarray of shape (L, d)
-    biases : ndarray of shape (L,)
+    weights, biases : ndarray of shape (L, d), (L,)
     activation : str, default="sigmoid"
         A key of `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al.
 

@@ -48,7 +48,7 @@ class Solved:
 
 
 def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Array, float]:
-    """Return the output weights of one network, and the condition number of the system that gives them.
+    """Return the output weights of one network, of shape (L, k), and the condition of the system that gives them.
 
     With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T.
 
@@ -60,11 +60,6 @@ def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Arra
     nodes : Nodes
         L of them.
     ridge : float
-
-    Returns
-    -------
-    beta : ndarray of shape (L, k)
-    condition : float
 
     References
     ----------

@@ -11,16 +11,10 @@ from elmbench.numerics.nodes.hidden_layer import layer_blocks
 
 
 def unit_columns(operators: Array, size: int) -> Array:
-    """Return the first `size` rows of operators, one a column, each of length one.
+    """Return the first `size` rows of operators, one a column and none of them zero, each of length one.
 
-    A divergence between two projected classes does not depend on the length. In one dimension all operators become
-    the same but for a sign, so that what they yield is the same to the last bit.
-
-    Parameters
-    ----------
-    operators : ndarray of shape (h, k)
-        None of them zero.
-    size : int
+    A divergence between two projected classes does not depend on the length. In one dimension all operators become the
+    same but for a sign, so that what they yield is the same to the last bit.
     """
     leading = operators[:size]
     columns: Array = leading / np.sqrt((leading**2).sum(axis=0))
@@ -40,9 +34,7 @@ def projected_classes(
     X : ndarray of shape (n, d)
     positive : ndarray of bool of shape (n,)
         Which rows are of the positive class; there are some of each.
-    weights : ndarray of shape (L, d)
-    biases : ndarray of shape (L,)
-    activation : str
+    weights, biases, activation
         As for `node_outputs`.
     operators : list of ndarray of shape (size, k)
         Each set works on the first nodes, as many as it has rows.

@@ -9,19 +9,11 @@ from elmbench.numerics.arrays import EPS, Array
 
 
 def pseudo_inverse_of_gram(H: Array) -> Array:
-    """Return pinv(H'H) = pinv(H) pinv(H)', exactly symmetric.
+    """Return pinv(H'H) = pinv(H) pinv(H)', of shape (L, L) and exactly symmetric, for H of shape (n, L).
 
     A singular value of H counts as zero up to max(n, L) eps times the largest, as in MATLAB's ``pinv(H)``. The same
     rule for H'H, whose singular values are the squares, would drop whatever of H is below the square root of that, and
     with it the instability that Scardapane et al. report for Calhousing.
-
-    Parameters
-    ----------
-    H : ndarray of shape (n, L)
-
-    Returns
-    -------
-    ndarray of shape (L, L)
 
     References
     ----------
@@ -39,7 +31,7 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
 
     With one product HP that serves both sides of eq. (7). Nothing holds P symmetric or positive definite: where it is
     ill-conditioned, what round-off takes from its symmetry grows from block to block and the weights diverge, as
-    Scardapane et al. report for Calhousing.
+    Scardapane et al. report for Calhousing. After a divergence they are not finite.
 
     Parameters
     ----------
@@ -49,12 +41,6 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
         Hidden outputs of the block.
     T : ndarray of shape (b, k)
         Its targets.
-
-    Returns
-    -------
-    P : ndarray of shape (L, L)
-    beta : ndarray of shape (L, k)
-        Not finite after a divergence.
 
     References
     ----------

@@ -72,13 +72,7 @@ class InverseState:
         self.inverse = np.zeros((0, 0))
 
     def extend(self, X: Array, T: Array) -> None:
-        """Learn rows in the order in which they stand.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, n_features)
-        T : ndarray of shape (n, n_outputs)
-        """
+        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand."""
         X, T = _writable(X), _writable(T)
         wanted = min(self.budget, self.size + len(X))
         if wanted > len(self.inverse):
@@ -210,16 +204,7 @@ class DependencyState:
 def kernel_square(X: Array, gamma: float, gram: Array = NO_GRAM) -> Array:
     """Return the kernel matrix of the rows of `X`, to the last bit as the loops compute it.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-    gamma : float
-    gram : ndarray of shape (n_all, n_all), optional
-        A kernel matrix computed before; `X` then holds row numbers into it, in one column.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
+    `gram` may be a kernel matrix computed before; `X` then holds row numbers into it, in one column.
     """
     out = np.empty((len(X), len(X)))
     run("kernel_square", np.array(X.T, order="C"), len(X), float(gamma), gram, np.empty(X.shape[1]), out)
@@ -229,7 +214,7 @@ def kernel_square(X: Array, gamma: float, gram: Array = NO_GRAM) -> Array:
 def solve_from_scratch(
     dictionary: Array, targets: Array, gamma: float, ridge: float, gram: Array = NO_GRAM
 ) -> tuple[Array, Array]:
-    """Return the inverse of K + ridge I and its product with the targets, by a Cholesky factorisation.
+    """Return the inverse of K + ridge I, exactly symmetric, and its product with the targets, by Cholesky.
 
     Where that matrix is not positive definite in floating point, n times the machine precision is added to its
     diagonal, and ten times more until it is.
@@ -242,12 +227,6 @@ def solve_from_scratch(
     gamma, ridge : float
     gram : ndarray, optional
         See `kernel_square`.
-
-    Returns
-    -------
-    inverse : ndarray of shape (n, n)
-        Exactly symmetric.
-    weights : ndarray of shape (n, n_outputs)
     """
     regularised = kernel_square(dictionary.T, gamma, gram)
     diagonal = np.einsum("ii->i", regularised)

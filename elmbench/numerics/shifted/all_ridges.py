@@ -102,19 +102,11 @@ def _affordable(n: int, columns: int, spent: float, otherwise: float, steps: int
 
 
 def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
-    """Return the norms of B - (K + r I) Z, over those of B, for every ridge.
+    """Return the norms of B - (K + r I) Z, over those of B, for every ridge r: an array of shape (p, k).
 
-    Parameters
-    ----------
-    KZ, Z : ndarray of shape (n, p * k)
-        Solutions as `solve_shifted` returns them, and the product of K with them.
-    B : ndarray of shape (n, k)
-    ridges : ndarray of shape (p,)
-
-    Returns
-    -------
-    ndarray of shape (p, k)
-        Infinite where a solution is not finite; 0 where a column of B is zero and its solution too.
+    Z are solutions as `solve_shifted` returns them, KZ the product of K with them, both of shape (n, p * k), and B, of
+    shape (n, k), the right-hand sides. A norm is infinite where a solution is not finite, and 0 where a column of B is
+    zero and its solution too.
     """
     k, p = B.shape[1], len(ridges)
     left = np.multiply(Z.T, np.repeat(ridges, k)[:, np.newaxis], order="C")

@@ -92,18 +92,10 @@ class BandReduction:
         return B
 
     def solve(self, ridges: Array, B: Array) -> Array:
-        """Return the solutions of (A + r I) Z = B for all ridges r.
+        """Return the solutions of (A + r I) Z = B for all ridges r, in Fortran order, of shape (n, p * k).
 
-        Parameters
-        ----------
-        ridges : ndarray of shape (p,)
-        B : ndarray of shape (n, k)
-
-        Returns
-        -------
-        ndarray of shape (n, p * k), in Fortran order
-            The k columns of the first ridge, then those of the second, ...; NaN where A + r I is not positive
-            definite within round-off.
+        The k columns of the first ridge, then those of the second, ...; NaN where A + r I is not positive definite
+        within round-off.
         """
         rotated = self._apply(B, transposed=True)
         n, k = rotated.shape

@@ -17,9 +17,9 @@ from elmbench.numerics.solve import RidgeSystem
 
 
 def bordered(scale: Array, ones: Array, targets: Array) -> tuple[Array, Array]:
-    """Return the solution of [0 1'; 1 A] [b; beta] = [0; T] from those of A.
+    """Return the solution b, of shape (k,), and S^-1 beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
 
-    b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1.
+    From solutions with A: b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1.
 
     Parameters
     ----------
@@ -29,12 +29,6 @@ def bordered(scale: Array, ones: Array, targets: Array) -> tuple[Array, Array]:
         S^-1 A^-1 1.
     targets : ndarray of shape (n, k)
         S^-1 A^-1 T.
-
-    Returns
-    -------
-    intercepts : ndarray of shape (k,)
-    solution : ndarray of shape (n, k)
-        S^-1 beta.
 
     References
     ----------
@@ -97,21 +91,17 @@ class SharedOutputs:
     across_ones: Array
 
     def errors(self, reach: float | Array) -> Array:
-        """Bound how far the outputs k(x)'beta + b are from those that a factorisation gives.
+        """Bound how far the outputs k(x)'beta + b are from those that a factorisation gives, for every row and column.
 
         With the residuals e = T - 1 b - A beta and e0 = -1'beta, the exact solution differs by A^-1 (e - d 1) in beta
         and by d = (1' A^-1 e - e0) / 1' A^-1 1 in b, so an output differs by k' A^-1 e + d (1 - k' A^-1 1). What is
-        known of A^-1 1 has a residual too, by which it may be off as |S^-1 A^-1 S^-1| is at most 1 / r.
+        known of A^-1 1 has a residual too, by which it may be off as |S^-1 A^-1 S^-1| is at most 1 / r; where that is
+        too large to tell, the bound is infinite.
 
         Parameters
         ----------
         reach : float or ndarray of shape (n_test,)
             Bounds |S^-1 A^-1 k(x)| of the rows whose outputs are asked for. 1 / sqrt(r) does so wherever k(x, x) = 1.
-
-        Returns
-        -------
-        ndarray of shape (n_test, k)
-            Infinite where the residual of A^-1 1 is too large to tell.
         """
         residuals, n_test = self.residuals, len(self.across_ones)
         reaches = np.broadcast_to(reach, n_test)
@@ -124,13 +114,7 @@ class SharedOutputs:
 
 
 def shared_outputs(systems: BorderedSystems, solvers: Counter[str]) -> list[SharedOutputs] | None:
-    """Return the outputs for all ridges from one Krylov space or one reduction, see `solve_shifted`.
-
-    Returns
-    -------
-    list of SharedOutputs or None
-        By ridge; None where there is nothing to share.
-    """
+    """Return the outputs by ridge from one Krylov space or one reduction; None where `solve_shifted` shares nothing."""
     K, scale = systems.K, systems.scale
     B = scale[:, np.newaxis] * np.column_stack([np.ones(len(K)), systems.T])
     Z = solve_shifted(K, B, systems.ridges, systems.work, solvers)
@@ -156,20 +140,9 @@ def shared_outputs(systems: BorderedSystems, solvers: Counter[str]) -> list[Shar
 
 
 def reach_of(system: RidgeSystem, scale: Array, across: list[Array]) -> Array:
-    """Return a bound of |S^-1 A^-1 k(x)| for the ridge of a factored system and all larger ones.
+    """Return a bound of |S^-1 A^-1 k(x)| for the ridge of a factored system and all larger ones, of shape (n_test,).
 
     The norm falls as the ridge grows. It is tripled, as what is left of its digits at the smallest ridges is one.
-
-    Parameters
-    ----------
-    system : RidgeSystem
-        S K S + r I.
-    scale : ndarray of shape (n,)
-    across : list of ndarray of shape (rows, n)
-        k(x) in rows.
-
-    Returns
-    -------
-    ndarray of shape (n_test,)
+    `system` is S K S + r I; `across` holds k(x) in rows.
     """
     return 3.0 * np.concatenate([np.linalg.norm(system.solve(scale[:, np.newaxis] * k.T), axis=0) for k in across])

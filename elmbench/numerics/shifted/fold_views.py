@@ -35,12 +35,7 @@ class FoldView:
     def square(self, K: Array, work: Array) -> Array:
         """Return K between the training rows: a view where these stand side by side in K, else a copy in `work`.
 
-        Parameters
-        ----------
-        K : ndarray of shape (n, n)
-            Symmetric, in Fortran order.
-        work : ndarray of shape (n_train, n_train)
-            In Fortran order.
+        Both K, symmetric and of shape (n, n), and `work`, of shape (n_train, n_train), are in Fortran order.
         """
         if len(self._runs) == 1:
             place = self._runs[0][1]

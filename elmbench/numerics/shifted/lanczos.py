@@ -59,17 +59,8 @@ class Lanczos:
         self._below: list[float] = []
         self.steps = 0
         self.converged = self._norm <= tolerance
-        if not self.converged:
-            self._iterate(product, b, ridge, tolerance, affordable)
-
-    def _iterate(
-        self,
-        product: Callable[[Array, Array], None],
-        b: Array,
-        ridge: float,
-        tolerance: float,
-        affordable: Callable[[int, float], bool],
-    ) -> None:
+        if self.converged:
+            return
         n = len(b)
         self._V = np.empty((n, min(n, 2 * _LOOK)), order="F")
         v = self._V[:, 0]

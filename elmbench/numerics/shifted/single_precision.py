@@ -29,13 +29,6 @@ class SingleFactor:
     Where the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
     and ten times more until it is: it is only what the refinement starts from.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    gamma : float
-    kernel : str
-    ridge : float
-
     Attributes
     ----------
     condition : float
@@ -83,10 +76,8 @@ def solve_kernel_in_single(
     ----------
     X : ndarray of shape (n, d)
     T : ndarray of shape (n, k)
-    gamma : float
-        Inverse squared width of the kernel.
-    kernel : str
-        A key of `elmbench.numerics.kernels.KERNELS`.
+    gamma, kernel
+        As for `kernel_matrix`.
     ridge : float
         Positive.
 
