@@ -27,9 +27,7 @@ class _ALDKOSELM(OnlineKernel):
         threshold: str = "squared",
         max_atoms: int | None = None,
     ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
+        super().__init__(C, gamma, kernel)
         self.delta = delta
         self.threshold = threshold
         self.max_atoms = max_atoms
@@ -77,18 +75,12 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 
     Attributes
     ----------
-    beta_ : ndarray of shape (n_units, n_outputs)
-        Output weights.
     dictionary_ : ndarray of shape (n_units, n_features)
         The rows that joined.
     inverse_ : ndarray of shape (n_units, n_units)
-        Inverse of the kernel matrix of the dictionary.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of rows in the dictionary.
-    condition_ : float
-        Condition number of the kernel matrix in the 1-norm, from `inverse_`; computed when asked for.
-    n_features_in_ : int
+        Inverse of the kernel matrix of the dictionary, of which `condition_` is.
+    beta_, classes_, n_units_, condition_, n_features_in_
+        As in `KOSELMClassifier`.
 
     Notes
     -----

@@ -55,15 +55,8 @@ def _fitted(
 ) -> tuple[list[Discriminant], Array]:
     """Return the discriminants in the features of landmarks, and beta^ = K^(-1/2) beta of section 6.
 
-    Parameters
-    ----------
-    distances : callable
-        Squared distances of rows, by number, to the landmarks.
-    among : ndarray of shape (h, h)
-        Squared distances among the landmarks.
-    T : ndarray of shape (n, k)
-    kernel, gamma
-        The kernel.
+    `distances` returns the squared distances of rows, by number, to the landmarks; `among`, of shape (h, h), holds
+    those among the landmarks.
     """
     transform = KERNELS[kernel]
     landmarks = LandmarkFeatures(transform(among.copy(), gamma))
@@ -94,11 +87,8 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
     gamma : float, default=1.0
         Inverse squared width of the kernel, exp(-gamma d^2).
     kernel : {"rbf"}, default="rbf"
-    priors : array-like of shape (n_classes,) or dict, default=None
-        Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. None
-        gives all classes the same, whatever their sizes, as the paper does.
-    costs : array-like of shape (n_classes,) or dict, default=None
-        Cost of an error on each class, likewise; the same for all by default.
+    priors, costs : array-like of shape (n_classes,) or dict, default=None
+        As in `EEMClassifier`.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
 
@@ -108,17 +98,10 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
     beta_ : ndarray of shape (n_units_, n_outputs)
         K^(-1/2) beta, the weights of the kernel at the landmarks (beta^ of section 6), one column for two classes, else
         one a class; zero where the means of the classes coincide.
-    means_, variances_ : ndarray of shape (n_outputs, 2)
-        m-, m+ and S-, S+ of the projections. The variances are at least the machine precision.
-    thresholds_ : ndarray, or list of ndarray for more than two classes
-        The projections at which the decision changes, ascending: two, one where the variances are the same, none where
-        one class is the likelier everywhere.
-    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of landmarks.
-    condition_ : float
-        Estimated condition number of S+ + S-, the largest over the outputs.
-    n_features_in_ : int
+    means_, variances_, thresholds_, classes_, condition_, n_features_in_
+        As in `EEMClassifier`.
 
     References
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +15,9 @@ from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, layer_blocks, padded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
-
-
-def _layer_of(model: EEMClassifier, X: Array, rows: NDArray[np.intp]) -> Array:
-    return model._layer(X[rows])
 
 
 class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
@@ -93,9 +88,12 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     def _fit(self, X: Array, T: Array) -> None:
         self._draw_nodes(X.shape[1])
         n_hidden = len(self.weights_)
-        found = discriminants(partial(_layer_of, self, X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
+        found = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
         self.beta_ = np.column_stack([d.beta for d in found])
         self._set(found)
+
+    def _features(self, X: Array) -> Callable[[NDArray[np.intp]], Array]:
+        return lambda rows: self._layer(X[rows])
 
     def _projections(self, X: Array) -> Array:
         return EEMNodesMixin._outputs(self, X)
@@ -126,8 +124,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
                 classes = np.unique(y[train])
-                layer = partial(_layer_of, largest, X[train])
-                found = discriminants(layer, T, sizes, CONSTANT_LAYER)
+                found = discriminants(largest._features(X[train]), T, sizes, CONSTANT_LAYER)
                 probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden in sizes:
                     beta = np.column_stack([d.beta for d in found[n_hidden]])

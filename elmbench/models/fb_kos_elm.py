@@ -14,9 +14,7 @@ class _FBKOSELM(OnlineKernel):
     """Table I, and after each row the least significant one removed."""
 
     def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf", budget: int = 200) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
+        super().__init__(C, gamma, kernel)
         self.budget = budget
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
@@ -49,18 +47,10 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 
     Attributes
     ----------
-    beta_ : ndarray of shape (n_units, n_outputs)
-        Output weights.
     dictionary_ : ndarray of shape (n_units, n_features)
         The rows that are kept. A row that joins takes the place of the one that leaves.
-    inverse_ : ndarray of shape (n_units, n_units)
-        Inverse of K + I/C on the dictionary.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of rows in the dictionary.
-    condition_ : float
-        Condition number of K + I/C in the 1-norm, from `inverse_`; computed when asked for.
-    n_features_in_ : int
+    beta_, inverse_, classes_, n_units_, condition_, n_features_in_
+        As in `KOSELMClassifier`.
 
     Notes
     -----

@@ -12,11 +12,6 @@ from elmbench.numerics.online.states import InverseState
 class _KOSELM(OnlineKernel):
     """Table I as it stands."""
 
-    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
-
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
         ridge, gamma = self._checked()
         return InverseState(n_features, n_outputs, ridge, gamma)

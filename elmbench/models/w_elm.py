@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from elmbench.models.base.family import FamilyClassifier
-from elmbench.models.base.nodes import EEMNodesMixin, by_nodes, warn_of_constant_layer
+from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
@@ -45,7 +46,7 @@ def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[i
     """
     if not np.ptp(H, axis=0).any():
         # The balanced targets add up to nothing along the one direction there is: solved exactly, beta = 0.
-        warn_of_constant_layer()
+        warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
         yield from ((size, np.zeros((size, T.shape[1])), 1.0) for size in sizes)
         return
     classes = (T[:, 0] > 0).astype(np.intp) if T.shape[1] == 1 else np.argmax(T, axis=1)

@@ -34,7 +34,7 @@ class RidgeSystem:
 
     def __init__(self, A: Array, ridge: float) -> None:
         A = np.asfortranarray(A)
-        diagonal = _diagonal(A)
+        diagonal = np.einsum("ii->i", A)
         before = diagonal.copy()
         diagonal += ridge
         largest = diagonal.max()
@@ -93,8 +93,3 @@ def mirror(A: Array) -> None:
         block = A[start:stop, start:stop]
         np.copyto(block, block.T.copy(), where=_ABOVE[: stop - start, : stop - start])
         A[start:stop, stop:] = A[stop:, start:stop].T
-
-
-def _diagonal(A: Array) -> Array:
-    """Return the diagonal of A as a view that can be written to."""
-    return np.einsum("ii->i", A)

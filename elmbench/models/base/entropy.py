@@ -127,16 +127,10 @@ class EntropyClassifier(FamilyClassifier):
         raise NotImplementedError
 
     def project(self, X: ArrayLike) -> Array:
-        """Return the projections beta'phi(x) on which the decision is based.
+        """Return the projections beta'phi(x) on which the decision is based, of shape (n_samples,).
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For more than two classes, one column a class, its positive Gaussian being that of the class.
+        For more than two classes they are of shape (n_samples, n_classes), the positive Gaussian of a column being that
+        of its class.
         """
         check_is_fitted(self)
         projections = self._projections(validate_data(self, X, dtype=np.float64, reset=False))

@@ -77,18 +77,13 @@ class FamilyClassifier(ClassifierMixin):
         return held
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model, forgetting any earlier fit.
+        """Fit the model to inputs `X` and class labels `y`, forgetting any earlier fit.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training inputs.
         y : array-like of shape (n_samples,)
-            Class labels. Two classes are learnt as -1/+1, more as one against the rest.
-
-        Returns
-        -------
-        self
+            Two classes are learnt as -1/+1, more as one against the rest.
         """
         rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
@@ -123,18 +118,12 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin):
         return targets, lambda outputs: outputs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model, forgetting any earlier fit.
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Target values.
-
-        Returns
-        -------
-        self
         """
         rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         self._flat_target = values.ndim == 1
@@ -160,10 +149,6 @@ class SequentialClassifier(FamilyClassifier):
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
             Every label that will ever occur; needed in the first call unless its `y` holds them all.
-
-        Returns
-        -------
-        self
         """
         first = not hasattr(self, "classes_")
         rows, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
@@ -193,10 +178,6 @@ class SequentialRegressor(FamilyRegressor):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-
-        Returns
-        -------
-        self
         """
         first = not hasattr(self, "_flat_target")
         rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -69,11 +68,6 @@ class EEMNodesMixin(HiddenNodesMixin):
 
     def _layer(self, X: Array) -> Array:
         return node_outputs(X, self.weights_, self.biases_, self.activation)
-
-
-def warn_of_constant_layer() -> None:
-    """Say that one class is all that can be predicted."""
-    warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
 
 
 def by_nodes(grid: Grid) -> Iterator[tuple[Any, list[int], list[tuple[int, Any]]]]:

@@ -29,10 +29,12 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
 
     model_version: int = 1
 
-    C: float
-    gamma: float
-    kernel: str
     _state: InverseState | DependencyState
+
+    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState | DependencyState:
         raise NotImplementedError

@@ -9,37 +9,30 @@ import numpy as np
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.lapack import call, leading_dimension
 from elmbench.numerics.nodes.cholesky import factor_width
-from elmbench.numerics.nodes.hidden_layer import TILE, Nodes, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks
 from elmbench.numerics.solve import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def gram_of_nodes(X: Array, T: Array, nodes: Nodes) -> tuple[Array, Array]:
-    """Return H'H and H'T for the hidden outputs H of `X`, which are never held for more than `ROW_BLOCK` rows.
+def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:
+    """Return H'H and H'T for hidden outputs H of n rows, which are never held for more than `ROW_BLOCK` of them.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    hidden : callable
+        From up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
     T : ndarray of shape (n, k)
         Targets.
-    nodes : Nodes
-        L of them.
+    n_nodes : int
 
     Returns
     -------
-    gram : ndarray of shape (w, w), in Fortran order, with w = factor_width(L)
+    gram : ndarray of shape (w, w), in Fortran order, with w = factor_width(n_nodes)
     moments : ndarray of shape (w, k)
-        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; zero from L on.
-    """
-    return gram_of_outputs(lambda rows: nodes.outputs(X[rows]), T, len(nodes))
-
-
-def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:
-    """Return H'H and H'T as `gram_of_nodes`, for hidden outputs from anywhere.
-
-    `hidden` takes up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
+        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; zero from
+        `n_nodes` on.
     """
     width = factor_width(n_nodes)
     gram = np.zeros((width, width), order="F")

@@ -21,20 +21,11 @@ ROW_BLOCK = 2048
 """Rows that are passed through the hidden layer at a time where their outputs need not be kept."""
 
 
-def _sigmoid(Z: Array) -> Array:
-    """1 / (1 + exp(-z)), in place, without overflow."""
-    return expit(Z, out=Z)
-
-
-def _tanh(Z: Array) -> Array:
-    return np.tanh(Z, out=Z)
-
-
-def _relu(Z: Array) -> Array:
-    return np.maximum(Z, 0.0, out=Z)
-
-
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sigmoid": _sigmoid, "tanh": _tanh, "relu": _relu}
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "sigmoid": lambda Z: expit(Z, out=Z),  # 1 / (1 + exp(-z)), without overflow
+    "tanh": lambda Z: np.tanh(Z, out=Z),
+    "relu": lambda Z: np.maximum(Z, 0.0, out=Z),
+}
 """Activations by name: each overwrites an array with its values."""
 
 

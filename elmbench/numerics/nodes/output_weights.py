@@ -12,7 +12,7 @@ from scipy.linalg.blas import dsymm
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.cholesky import LeadingCholesky, leading_norm
-from elmbench.numerics.nodes.gram import gram_of_nodes, gram_of_outputs, outer_gram, outer_grams, transposed_product
+from elmbench.numerics.nodes.gram import gram_of_outputs, outer_gram, outer_grams, transposed_product
 from elmbench.numerics.nodes.hidden_layer import Nodes, layer_blocks, padded
 from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
 from elmbench.numerics.solve import RidgeSystem, mirror
@@ -70,7 +70,7 @@ def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Arra
         H = nodes.outputs(X)
         system = RidgeSystem(outer_gram(H), ridge)
         return transposed_product(H, system.solve(T))[:size], system.condition
-    gram, moments = gram_of_nodes(X, T, nodes)
+    gram, moments = gram_of_outputs(lambda rows: nodes.outputs(X[rows]), T, size)
     norm = leading_norm(gram, size, ridge)
     factor = LeadingCholesky(gram, ridge, moments)
     if factor.grow(size):
@@ -115,7 +115,8 @@ def many_outputs(
         if H is not None and next(layer_blocks(n)).stop == n:
             gram, moments = gram_of_outputs(H.__getitem__, T, largest)
         else:  # to the last bit, the outputs of a block of rows are not those of the block in a larger product
-            gram, moments = gram_of_nodes(X, T, nodes.first(largest))
+            few = nodes.first(largest)
+            gram, moments = gram_of_outputs(lambda rows: few.outputs(X[rows]), T, largest)
         yield from _by_leading_blocks(gram, moments, networks, primal, probes, solvers)
     if H is not None:
         yield from _by_rows(H, T, networks, dual, probes, solvers)

@@ -7,11 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from elmbench.numerics.nodes.gram import gram_of_nodes, outer_gram, transposed_product
+from elmbench.numerics.nodes.gram import gram_of_outputs, outer_gram, transposed_product
 from elmbench.numerics.nodes.hidden_layer import TILE, Nodes, draw_hidden_nodes, hidden_layer
 
 SETTINGS = settings(max_examples=60, deadline=None)
 SEEDS = st.integers(0, 2**31 - 1)
+
+
+def gram_of_nodes(X, T, nodes):
+    return gram_of_outputs(lambda rows: nodes.outputs(X[rows]), T, len(nodes))
 
 
 @SETTINGS
