@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
@@ -13,16 +15,10 @@ from elmbench.models.base.parameters import check_choice, check_count, check_rea
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
+from elmbench.numerics.entropy.discriminant import Discriminant
 from elmbench.numerics.entropy.landmarks import LandmarkFeatures
 from elmbench.numerics.kernels import KERNELS, kernel_product, row_blocks, squared_distances
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, padded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from elmbench.numerics.entropy.discriminant import Discriminant
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "

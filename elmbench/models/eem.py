@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
@@ -13,11 +15,6 @@ from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, layer_blocks, padded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import ArrayLike, NDArray
 
 
 class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
@@ -15,11 +17,6 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.cholesky import factor_width
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, Nodes, layer_blocks, padded
 from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 
 class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):

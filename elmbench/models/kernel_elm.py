@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
@@ -16,13 +19,6 @@ from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shif
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 from elmbench.numerics.solve import RidgeSystem
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
 
 DTYPES = ("float64", "float32")
 
@@ -122,18 +118,8 @@ def _fold_outputs(
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
-    Parameters
-    ----------
-    cls : type
-        Classifiers predict labels, regressors the outputs.
-    omega : ndarray of shape (n, n)
-        Kernel of all rows.
-    part : FoldView
-    T : ndarray of shape (n_train, k)
-        Targets.
-    ridges : ndarray of shape (p,)
-    room : ndarray of shape (n_train^2 or more,)
-        Overwritten.
+    `omega` is the kernel of all rows, T, of shape (n_train, k), the targets of the fold; `room`, of n_train^2 entries
+    or more, is overwritten. Classifiers predict labels, regressors the outputs.
     """
     n, k = T.shape
     work = room[: n * n].reshape((n, n), order="F")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import unique_labels
 
@@ -16,12 +18,6 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, kernel_product, row_blocks, squared_distances
 from elmbench.numerics.shifted.bordered import BorderedSystems, SharedOutputs, bordered, reach_of, shared_outputs
 from elmbench.numerics.solve import RidgeSystem
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 WEIGHTINGS = ("corrected", "as-printed")
 

@@ -87,19 +87,10 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
             return float(np.linalg.cond(self.P_, 1))
 
     @classmethod
-    def memory_estimate(
-        cls,
-        n_samples: int,
-        n_features: int,
-        n_outputs: int = 1,
-        *,
-        n_hidden: int = 20,
-        initial_batch: int = 250,
-        batch_size: int = 200,
-        **params: Any,
-    ) -> int:
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count matrices of the size of `P_` and an update with the largest block; more rows make no difference."""
-        rows = min(n_samples, max(initial_batch, batch_size))
+        n_hidden = params.get("n_hidden", 20)
+        rows = min(n_samples, max(params.get("initial_batch", 250), params.get("batch_size", 200)))
         # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
         floats = 4 * n_hidden**2 + 4 * rows * padded(n_hidden) + 3 * rows**2
         return 8 * (floats + 2 * n_hidden * (n_features + 1 + n_outputs))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -16,11 +17,6 @@ from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import squared_distances
 from elmbench.numerics.libsvm_kernel import libsvm_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
 
 SHARED_BYTES = 2**29
 """Largest kernel matrix that a grid is evaluated from; more rows are trained on as they are."""

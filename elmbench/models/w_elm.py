@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from elmbench.models.base.family import FamilyClassifier
@@ -14,11 +16,6 @@ from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
 from elmbench.numerics.nodes.least_squares import leading_solutions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 CUTOFF = 1e-15
 """Singular values up to so many times the largest one count as zero, as in numpy's `pinv` of the paper's time."""

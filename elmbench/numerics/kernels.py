@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.solve import mirror
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 BLOCK_BYTES = 8 * 2**20
 """Size of the temporaries of this module, in bytes (one row is the least)."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmbench.models.base.family import FamilyClassifier
@@ -21,11 +22,6 @@ from elmbench.numerics.entropy.discriminant import (
     log_odds,
     no_direction,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import ArrayLike, NDArray
 
 COINCIDING = (
     "the means of the two classes coincide in the features, so no direction keeps them apart and one class is "

@@ -15,7 +15,8 @@ and, for a sequential model, ``_update(X, T)``, which learns from further rows, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +25,6 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmbench.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:

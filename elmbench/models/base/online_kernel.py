@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,12 +15,6 @@ from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, kernel_product
 from elmbench.numerics.online.states import KERNELS, NO_GRAM, DependencyState, InverseState, kernel_square
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
 
 GRAM_ROWS = 4096
 """Most training rows whose kernel matrix `evaluate_grid` computes as a whole."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks
 from elmbench.numerics.solve import mirror
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 HELD_BYTES = 256 * 2**20
 """Features of so many bytes are kept between the two passes over them; those of more rows are computed twice."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotrs
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.entropy.covariance import Moments
 from elmbench.numerics.solve import mirror
-
-if TYPE_CHECKING:
-    from elmbench.numerics.entropy.covariance import Moments
-
 
 LEAST_VARIANCE = EPS
 """Projected variances are at least this, where the projected means are 2 apart: what round-off leaves of a class whose

@@ -6,15 +6,12 @@ whole tiles, where what a node yields is the same to the last bit in a network o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, hidden_layer, padded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _sigmoid(X: Array, weights: Array, biases: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from elmbench.numerics.lapack import call, leading_dimension
 from elmbench.numerics.nodes.cholesky import factor_width
 from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks
 from elmbench.numerics.solve import mirror
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
 
 from elmbench.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 TILE = 64
 """Hidden nodes are worked on this many at a time, the last tile filled up, see `hidden_layer`."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg.lapack import dgeqrf, dormqr, dtrcon, dtrtrs
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:

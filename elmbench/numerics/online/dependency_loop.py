@@ -87,14 +87,12 @@ def absorb_ald(
 
     Parameters
     ----------
-    position : int
-        First row to use.
-    rows, values : ndarray of shape (n, n_features), (n, n_outputs)
-    gram : ndarray of shape (0, 0) or (n_all, n_all)
-    gamma, threshold : float
-        Kernel parameter; what the squared distance has to exceed.
-    max_atoms, m : int
-        Largest and present size of the dictionary.
+    position, rows, values, gram, gamma, m
+        As in `elmbench.numerics.online.inverse_loop.absorb`.
+    threshold : float
+        What the squared distance has to exceed.
+    max_atoms : int
+        Largest size of the dictionary.
     bracket : ndarray of shape (2,)
         Largest squared distance that was within the threshold and least that was beyond, so far: any threshold from
         the first up to, not including, the second leads to the same model.
@@ -110,13 +108,8 @@ def absorb_ald(
     n_rows, n_features = rows.shape
     n_outputs = values.shape[1]
     capacity = len(factor)
-    k, w, a, v, h = (
-        np.zeros(capacity),
-        np.zeros(capacity),
-        np.zeros(capacity),
-        np.zeros(capacity),
-        np.zeros(capacity),
-    )
+    k, w, a = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    v, h = np.zeros(capacity), np.zeros(capacity)
     point = np.zeros(n_features)
     pending = False  # whether P -= v v' is still to be done
     status = DONE

@@ -8,16 +8,13 @@ from __future__ import annotations
 import sys
 import warnings
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from types import FunctionType, ModuleType
+from typing import Any
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.numerics.online import dependency_loop, inverse_loop, rank_one
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
 
 MODULES = (rank_one, inverse_loop, dependency_loop)
 """Where the loops are, each module using those before it only."""
