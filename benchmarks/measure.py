@@ -76,25 +76,14 @@ class Measurement:
 
 
 def rounds_for(first: float) -> int:
-    """Return how many rounds a row is measured for.
-
-    Parameters
-    ----------
-    first : float
-        Wall seconds of the first round, both sides together.
-    """
+    """Return how many rounds a row is measured for, by the wall seconds of the first one, both sides together."""
     return 2 if first > LONG_ROUND else 5
 
 
 def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Measurement:
-    """Measure two sides one after the other, again and again.
+    """Measure two sides one after the other, `theirs` first, again and again.
 
-    Parameters
-    ----------
-    ours, theirs : callable
-        Without arguments; called once a round each, `theirs` first.
-    scale : float, default=1.0
-        What `theirs` does stands for so many times as much.
+    What `theirs` does stands for `scale` times as much.
     """
     found = Measurement(scale)
     while not found.ours or len(found.ours) < rounds_for(found.ours[0].wall + found.theirs[0].wall):

@@ -67,21 +67,9 @@ class SVMClassifier(ProjectionPathMixin, SVC):
         super().__init__(C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model.
+        """Fit the model to rows `X`, dense or sparse, and labels `y`.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-
-        Warns
-        -----
-        ConvergenceWarning
-            If LIBSVM was stopped.
+        A `ConvergenceWarning` says where LIBSVM was stopped.
         """
         super().fit(X, y)
         self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))

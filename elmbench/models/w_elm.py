@@ -24,15 +24,8 @@ CUTOFF = 1e-15
 def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
     """Yield beta = (B . H)^+ (B . T) of section 2.1, for each of the ascending numbers of leading columns of H.
 
-    B_i is the square root of the inverse of the size of the class of row i.
-
-    Parameters
-    ----------
-    H : ndarray of shape (n, w)
-        Hidden outputs as `node_outputs` returns them. Overwritten.
-    T : ndarray of shape (n, k)
-        Targets -1/+1, one column for two classes, else one a class.
-    sizes : list of int
+    B_i is the square root of the inverse of the size of the class of row i. H, the hidden outputs as `node_outputs`
+    returns them, is overwritten; T are targets -1/+1, one column for two classes, else one a class.
 
     Yields
     ------

@@ -48,11 +48,10 @@ def discriminants(
         Returns the features of the rows of some numbers, a fresh array in Fortran order with whole tiles of columns.
     T : ndarray of shape (n, k)
         Targets -1/+1: the positive set of each column.
-    sizes : iterable of int
+    sizes, dimension
+        Numbers of leading features; as in `discriminant`.
     if_constant : str
         What is warned of where the features are the same for all rows.
-    dimension : int, optional
-        As in `discriminant`.
     """
     found: dict[int, list[Discriminant]] = {size: [] for size in sizes}
     for t in T.T:
@@ -133,19 +132,11 @@ class EntropyClassifier(FamilyClassifier):
         return projections[:, 0] if len(self.classes_) <= 2 else projections
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the probabilities of the classes, from the two Gaussians, the priors and the costs.
+        """Return the probabilities of the classes, of shape (n_samples, n_classes), in the order of `classes_`.
 
-        p(t | beta'h) is proportional to p(t) C_t p(beta'h | t) (section 6). For more than two classes, those of each
-        class against the rest, divided by their sum.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`. `predict` returns a class of the largest probability.
+        From the two Gaussians, the priors and the costs: p(t | beta'h) is proportional to p(t) C_t p(beta'h | t)
+        (section 6). For more than two classes, those of each class against the rest, divided by their sum. `predict`
+        returns a class of the largest probability.
         """
         odds = self.decision_function(X)
         odds = odds.reshape(len(odds), -1)

@@ -74,9 +74,9 @@ class Moments:
 
 
 def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int]) -> Moments:
-    """Return the moments of rows whose features are computed block by block.
+    """Return the moments of rows, at least one, whose features are computed block by block.
 
-    Those of a number of leading features are the same to the last bit whatever other numbers are asked for.
+    Those of a number of leading features, at most w, are the same to the last bit whatever other numbers are asked for.
 
     Parameters
     ----------
@@ -84,9 +84,8 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
         Returns the features of a slice of the rows, of shape (rows, w), a fresh array in Fortran order; w is a
         multiple of `TILE`.
     n_rows : int
-        At least 1.
     sizes : iterable of int
-        Numbers of leading features, at most w.
+        Numbers of leading features.
     """
     kept: list[Array] = []
     blocks = list(layer_blocks(n_rows))

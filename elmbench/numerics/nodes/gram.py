@@ -53,21 +53,10 @@ def outer_gram(H: Array) -> Array:
 
 
 def outer_grams(H: Array, sizes: list[int]) -> Iterator[tuple[int, Array]]:
-    """Yield HH' of the first nodes, for each of the ascending `sizes`, from sums that are carried on.
+    """Yield each of the ascending `sizes` and HH' of so many first nodes, from sums that are carried on.
 
-    Its lower triangle only: above it stand zeros. To the last bit what `outer_gram` returns for so many nodes alone.
-
-    Parameters
-    ----------
-    H : ndarray of shape (n, w)
-        Hidden outputs as `hidden_layer` returns them.
-    sizes : list of int
-
-    Yields
-    ------
-    size : int
-    gram : ndarray of shape (n, n), in Fortran order
-        Valid until the next one is asked for.
+    Its lower triangle only, in Fortran order: above it stand zeros. It is to the last bit what `outer_gram` returns for
+    so many nodes alone, and valid until the next one is asked for.
     """
     n = len(H)
     gram = np.zeros((n, n), order="F")

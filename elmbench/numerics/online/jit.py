@@ -38,24 +38,10 @@ _built: dict[int, dict[str, Any]] = {}
 
 
 def run(name: str, *arguments: Any) -> Any:
-    """Call a loop, compiled if that is possible here.
+    """Call a loop, compiled if that is possible here, and return what it returns.
 
-    Parameters
-    ----------
-    name : str
-        A function of one of `MODULES`.
-    *arguments
-        Its arguments, changed in place.
-
-    Returns
-    -------
-    Any
-        What the function returns.
-
-    Warns
-    -----
-    ElmbenchWarning
-        Once, when the compiled code cannot be kept on disk, and once, when it cannot be compiled.
+    `name` is a function of one of `MODULES`, whose arguments are changed in place. An `ElmbenchWarning` says, once
+    each, that the compiled code cannot be kept on disk, or that it cannot be compiled.
     """
     global _mode
     while True:
@@ -79,10 +65,8 @@ def run(name: str, *arguments: Any) -> Any:
 def build(mode: int) -> dict[str, Any]:
     """Return every loop by name, prepared for `mode`, calling one another.
 
-    Raises
-    ------
-    ImportError, OSError, RuntimeError
-        From numba, where it cannot be imported or finds no folder for its cache.
+    What numba raises where it cannot be imported (ImportError) or finds no folder for its cache (RuntimeError, OSError)
+    is raised.
     """
     decorate = _decorator(mode)
     functions: dict[str, Any] = {}

@@ -60,16 +60,13 @@ class InverseState:
     seen: int = 0
     age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
     doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
-    dictionary: Array = field(init=False)
-    targets: Array = field(init=False)
-    weights: Array = field(init=False)
-    inverse: Array = field(init=False)
+    dictionary: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    targets: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    weights: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    inverse: Array = field(init=False, default_factory=lambda: NO_GRAM)
 
     def __post_init__(self) -> None:
-        self.dictionary = np.zeros((self.n_features, 0))
-        self.targets = np.zeros((self.n_outputs, 0))
-        self.weights = np.zeros((self.n_outputs, 0))
-        self.inverse = np.zeros((0, 0))
+        self._reserve(0)
 
     def extend(self, X: Array, T: Array) -> None:
         """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand."""
@@ -146,16 +143,13 @@ class DependencyState:
     gram: Array = field(default_factory=lambda: NO_GRAM, repr=False)
     size: int = 0
     bracket: Array = field(default_factory=lambda: np.array([0.0, np.inf]))
-    dictionary: Array = field(init=False)
-    fitted: Array = field(init=False)
-    factor: Array = field(init=False)
-    covariance: Array = field(init=False)
+    dictionary: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    fitted: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    factor: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    covariance: Array = field(init=False, default_factory=lambda: NO_GRAM)
 
     def __post_init__(self) -> None:
-        self.dictionary = np.zeros((self.n_features, 0))
-        self.fitted = np.zeros((self.n_outputs, 0))
-        self.factor = np.zeros((0, 0))
-        self.covariance = np.zeros((0, 0))
+        self._reserve(0)
 
     @property
     def ridge(self) -> float:

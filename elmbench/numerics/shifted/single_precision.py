@@ -67,19 +67,10 @@ class SingleFactor:
 def solve_kernel_in_single(
     X: Array, T: Array, *, gamma: float, kernel: str, ridge: float
 ) -> tuple[Array, float, float]:
-    """Solve (K + ridge I) Z = T with a factor in single precision.
+    """Solve (K + ridge I) Z = T with a factor in single precision, for X of shape (n, d) and T of shape (n, k).
 
     That factor is the preconditioner of conjugate gradients in double precision, whose products with K compute its
     entries anew, a block of rows at a time.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    T : ndarray of shape (n, k)
-    gamma, kernel
-        As for `kernel_matrix`.
-    ridge : float
-        Positive.
 
     Returns
     -------
