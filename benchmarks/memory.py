@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Measurement, Seconds
+from benchmarks.measure import Seconds, timed
 from benchmarks.problems import mackey_glass, series
 from benchmarks.row import Result, Row
 from benchmarks.searches import POWERS
@@ -72,21 +72,14 @@ def _against_scikit_learn(trial: bool) -> Iterator[Result]:
     if not Path("/proc/self/status").is_file():
         yield Result("memory of a K-ELM search", "GridSearchCV(KernelRidge)", skipped=_NO_RECORD)
         return
-    found = Measurement()
-    sizes = []
-    for _ in range(2):
-        theirs, seconds = growth("kernel-ridge-search", n)
-        found.theirs.append(seconds)
-        ours, seconds = growth("k-elm-search", n)
-        found.ours.append(seconds)
-        sizes.append((ours, theirs))
-    ours, theirs = sizes[0]
+    rounds = [(growth("kernel-ridge-search", n), growth("k-elm-search", n)) for _ in range(2)]
+    (theirs, their_seconds), (ours, our_seconds) = rounds[0]
     yield Result(
         name=f"memory of a K-ELM search, {n:,} rows, 3 folds",
         against="GridSearchCV(KernelRidge)",
-        ratios=[b / a for a, b in sizes],
-        ours=found.ours[0],
-        theirs=found.theirs[0],
+        ratios=[b / a for (b, _), (a, _) in rounds],
+        ours=our_seconds,
+        theirs=their_seconds,
         note=f"{ours / 2**20:.0f} against {theirs / 2**20:.0f} MiB, 8 against 2 candidates",
     )
 
@@ -104,8 +97,6 @@ ROWS = [
 
 def main() -> None:
     """Do a piece of work and print by how much the peak rose."""
-    from benchmarks.measure import timed
-
     work, rows = WORK[sys.argv[1]], int(sys.argv[2])
     # What is loaded and compiled for it is not what it needs.
     work(600)

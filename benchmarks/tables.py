@@ -85,10 +85,7 @@ def measure(units: dict[str, Unit], data_dir: str | None) -> dict[str, Sides]:
         ours, found = timed(partial(_ran, unit, inputs, data_dir))
         results[key] = found
         side.ours += ours
-        if unit["kind"] == "cell":
-            side.theirs += ours
-            continue
-        if not isinstance(find_model(unit["model"]).factory(unit["task"]), GridPath):
+        if unit["kind"] == "cell" or not isinstance(find_model(unit["model"]).factory(unit["task"]), GridPath):
             side.theirs += ours
             continue
         single, share = thinned(unit)

@@ -122,10 +122,8 @@ def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterato
 def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]) -> Array:
     """Write `transform` of the squared distances block by block; against itself, each pair is computed once."""
     symmetric = Y is None
-    if Y is None:
-        Y = X
-    if out is None:
-        out = np.empty((len(X), len(Y)))
+    Y = X if Y is None else Y
+    out = np.empty((len(X), len(Y))) if out is None else out
     centre = Y.mean(axis=0)
     Y = Y - centre
     y_norms = np.einsum("ij,ij->i", Y, Y)

@@ -22,9 +22,8 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
 
     Parameters
     ----------
-    H : ndarray of shape (n, w)
-        In Fortran order, with columns of zeros up to whole tiles, as hidden layers are returned. Overwritten.
-    T : ndarray of shape (n, k)
+    H, T : ndarray of shape (n, w), (n, k)
+        H is in Fortran order, with columns of zeros up to whole tiles, as hidden layers are returned. Overwritten.
     sizes : list of int
         Ascending numbers of columns.
     cutoff : float

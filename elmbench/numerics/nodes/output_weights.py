@@ -82,16 +82,15 @@ def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Arra
 def many_outputs(
     X: Array, T: Array, nodes: Nodes, networks: list[tuple[int, float]], probes: list[Array], solvers: Counter[str]
 ) -> Iterator[Solved]:
-    """Yield the outputs of several networks from one draw of hidden nodes.
+    """Yield the outputs of several networks from one draw of hidden nodes, each network in one of the results.
 
     Up to as many nodes as rows: H'H is computed once, and one Cholesky factor a ridge serves all of them. Beyond: HH'
     is carried on from one number of nodes to the next, and one reduction of it serves all ridges.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Training rows.
-    T : ndarray of shape (n, k)
+    X, T : ndarray of shape (n, d), (n, k)
+        Training rows and targets.
     nodes : Nodes
         Of the largest network, L in all.
     networks : list of (int, float)
@@ -100,11 +99,6 @@ def many_outputs(
         Hidden outputs of the rows that outputs are for, in blocks.
     solvers : Counter of str
         Where the way of solving is counted, once a network: "leading cholesky", "cholesky" or "reduction".
-
-    Yields
-    ------
-    Solved
-        Each network in one of them.
     """
     n = len(X)
     primal = [i for i, (size, _) in enumerate(networks) if size <= n]
