@@ -160,10 +160,10 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
     def _decided(
         cls, systems: BorderedSystems, shared: list[SharedOutputs] | None, solvers: Counter[str]
     ) -> Iterator[tuple[int, Array]]:
-        """Yield the place of each ridge and its outputs: shared ones where their labels must be right.
+        """Yield the place of each ridge and its outputs: shared ones where the bound shows that their labels are right.
 
-        From the smallest ridge to the largest: what is learnt of the test rows from factoring one that could not be
-        decided otherwise mostly decides the others.
+        From the smallest ridge to the largest: factoring a system that could not be decided otherwise gives a sharper
+        bound for the test rows, which mostly decides the larger ridges.
         """
         scale, ridges, across = systems.scale, systems.ridges, systems.across
         reach: Array | None = None

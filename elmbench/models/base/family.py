@@ -59,7 +59,7 @@ class FamilyClassifier(ClassifierMixin):
 
     @staticmethod
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
-        """Tell of p models whether their labels are those of all outputs that differ, in row i, by up to errors[i].
+        """Return for each of p models whether errors up to errors[i] in the outputs of row i leave all labels the same.
 
         Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p). An error of
         zero says that the outputs of the row are exact.

@@ -61,7 +61,7 @@ class LeadingCholesky:
         np.einsum("ii->i", A)[:] += ridge
 
     def grow(self, size: int) -> bool:
-        """Extend the factor to a leading block; tell whether that block is positive definite within round-off.
+        """Extend the factor to a leading block; return whether that block is positive definite within round-off.
 
         As for `RidgeSystem`, its smallest squared pivot has to exceed n times the machine precision times its largest
         diagonal entry.

@@ -1,4 +1,4 @@
-"""What random linear operators make of two classes of rows in a hidden layer: means and variances of projections."""
+"""Means and variances of two classes of rows that random linear operators project from a hidden layer to a line."""
 
 from __future__ import annotations
 

@@ -92,9 +92,9 @@ def _by_lanczos(K: Array, B: Array, ridges: Array, otherwise: float, solvers: Co
 
 
 def _affordable(n: int, columns: int, spent: float, otherwise: float, steps: int, total: float) -> bool:
-    """Tell whether to go on after some of so many steps in all: for the rest of this column and those after it.
+    """Return whether to go on after some of so many steps, given what the rest of this column and those after it take.
 
-    What has been spent is lost either way, and the first few steps tell little: a tenth of the other way is ventured.
+    What has been spent is lost either way, and the first few steps say little: a tenth of the other way is ventured.
     """
     so_far = lanczos_seconds(n, steps)
     needed = columns * lanczos_seconds(n, total) - so_far

@@ -142,7 +142,7 @@ def shared_outputs(systems: BorderedSystems, solvers: Counter[str]) -> list[Shar
 def reach_of(system: RidgeSystem, scale: Array, across: list[Array]) -> Array:
     """Return a bound of |S^-1 A^-1 k(x)| for the ridge of a factored system and all larger ones, of shape (n_test,).
 
-    The norm falls as the ridge grows. It is tripled, as what is left of its digits at the smallest ridges is one.
-    `system` is S K S + r I; `across` holds k(x) in rows.
+    The norm falls as the ridge grows. It is tripled, because at the smallest ridges round-off leaves it a single
+    correct digit. `system` is S K S + r I; `across` holds k(x) in rows.
     """
     return 3.0 * np.concatenate([np.linalg.norm(system.solve(scale[:, np.newaxis] * k.T), axis=0) for k in across])
