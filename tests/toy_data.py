@@ -39,7 +39,9 @@ def toy(name: str, seed: int = 0) -> Dataset:
 def toy_spec(name: str) -> DatasetSpec:
     """Return what there is to say of a data set, which may be one of the suite's."""
     known = load_dataset_specs()
-    return known[name] if name in known else DatasetSpec.model_construct(name=name, shape=Shape(instances=90, features=3))
+    return (
+        known[name] if name in known else DatasetSpec.model_construct(name=name, shape=Shape(instances=90, features=3))
+    )
 
 
 @pytest.fixture
