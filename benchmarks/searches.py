@@ -13,8 +13,8 @@ from benchmarks.problems import Problem, digits, mackey_glass, wdbc
 from benchmarks.row import Result, Row, measured
 from benchmarks.sides import Side, bordered_solves, kernel_ridge, ridge_pipeline, search_of, svc
 from benchmarks.subset import LONG_SIDE, SUBSET_SECONDS, spread_order, subset_size
-from elmbench.evaluation.search import best
 from elmbench.specs.grids import candidates
+from elmbench.work.scoring import best
 
 POWERS = [2.0**e for e in range(-8, 14)]
 """22 values of C or gamma: the grid of the KOS-ELM paper with every power."""

@@ -21,10 +21,10 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from benchmarks.problems import Array, Problem
-from elmbench.protocol.metrics import score
-from elmbench.evaluation.search import grid_scores
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
+from elmbench.protocol.metrics import score
 from elmbench.specs.registry import find_model
+from elmbench.work.scoring import GridProblem
 
 Candidates = list[dict[str, Any]]
 Side = Callable[[Problem, Candidates], Array]
@@ -38,8 +38,8 @@ def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
 
     def side(problem: Problem, candidates: Candidates) -> Array:
         factory = find_model(model).factory("regression" if problem.labels is None else "classification")
-        X, y, folds = problem.X, problem.y, problem.folds
-        return grid_scores(factory, X, y, folds, candidates, fixed, problem.metric, problem.labels, paths=paths)[0]
+        rows = problem.X, problem.y, problem.folds
+        return GridProblem(factory, *rows, candidates, fixed, problem.labels, paths).scores(problem.metric)[0]
 
     return side
 
