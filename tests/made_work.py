@@ -10,6 +10,7 @@ from toy_data import toy_spec
 from elmbench.datasets import Dataset
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds, splits
+from elmbench.protocol.content import read_content
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold
 from elmbench.running.attempt import attempt
 from elmbench.specs.datasets import load_dataset_specs
@@ -70,7 +71,7 @@ def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: 
 
 def place_of(content: Content) -> OuterFold:
     """Return the outer fold that some content names."""
-    return OuterFold.from_content(content, toy_spec(content["dataset"]["name"]))
+    return read_content(OuterFold, content, spec=toy_spec(content["dataset"]["name"]))
 
 
 def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
@@ -80,12 +81,12 @@ def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
 
 def dataset_of(content: Content) -> DatasetRef:
     """Return the data that some content names."""
-    return DatasetRef.from_content(content["dataset"], toy_spec(content["dataset"]["name"]))
+    return read_content(DatasetRef, content["dataset"], spec=toy_spec(content["dataset"]["name"]))
 
 
 def model_seed(content: Content) -> int:
     """Return the seed of the model of some content."""
-    return seed_of(place_of(content), ModelRef.from_content(content))
+    return seed_of(place_of(content), read_content(ModelRef, content))
 
 
 def outer_split(data: Dataset, protocol: Content, run: int, fold: int) -> tuple[np.ndarray, np.ndarray]:

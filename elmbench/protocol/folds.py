@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Self
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets import Dataset, load
+from elmbench.protocol.content import OPTIONAL, UNSAID, named
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_split, subsample
 from elmbench.specs.datasets import DatasetSpec
@@ -17,6 +19,19 @@ from elmbench.specs.protocol import Scale, Split
 
 #: Raised when the meaning of a stored result changes without anything in its key changing.
 FORMAT = 1
+
+
+class Options(tuple[tuple[str, float], ...]):
+    """Options of generated data, by name in alphabetical order."""
+
+    def content(self) -> dict[str, float]:
+        """Return them as a mapping."""
+        return dict(self)
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, float]) -> Self:
+        """Return the options of a mapping."""
+        return cls(sorted(content.items()))
 
 
 @dataclass(frozen=True)
@@ -31,8 +46,7 @@ class DatasetRef:
         Of the prepared arrays, or of what they are drawn from.
     run : int
         0 where the data are the same in every run.
-    options : tuple of (str, float)
-        Of generated data, by name in alphabetical order.
+    options : Options
     rows : int or None
         How many a profile keeps.
     spec : DatasetSpec or None
@@ -40,27 +54,11 @@ class DatasetRef:
     """
 
     name: str
-    checksum: str
+    checksum: str = field(metadata=named("identity"))
     run: int = 0
-    options: tuple[tuple[str, float], ...] = ()
+    options: Options = field(default_factory=Options)
     rows: int | None = None
-    spec: DatasetSpec | None = field(default=None, compare=False, repr=False)
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the rows, as the key of a stored result has it."""
-        return {
-            "name": self.name,
-            "identity": self.checksum,
-            "run": self.run,
-            "options": dict(self.options),
-            "rows": self.rows,
-        }
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Self:
-        """Return what `content` was made from."""
-        options = tuple(sorted(content["options"].items()))
-        return cls(content["name"], content["identity"], content["run"], options, content["rows"], spec)
+    spec: DatasetSpec | None = field(default=None, compare=False, repr=False, metadata=UNSAID)
 
     @property
     def n_rows(self) -> int:
@@ -76,69 +74,55 @@ class DatasetRef:
 
 
 @dataclass(frozen=True)
+class FoldProtocol:
+    """How the rows of a data set are split, ordered and scaled.
+
+    Attributes
+    ----------
+    scale, targets : Scale or None
+        Of the inputs, and of the targets of a regression.
+    outer : Split
+    order : {"shuffled", "stored"}
+        The order in which training rows are presented.
+    """
+
+    scale: Scale | None
+    outer: Split
+    order: str
+    targets: Scale | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True)
 class OuterFold:
-    """One outer fold of one run, and how its rows are scaled.
+    """One outer fold of one run.
 
     Attributes
     ----------
     task : {"classification", "regression"}
     dataset : DatasetRef
-    split : Split
-    order : {"shuffled", "stored"}
-        The order in which training rows are presented.
-    scale, targets : Scale or None
-        Of the inputs, and of the targets of a regression.
+    protocol : FoldProtocol
     run, fold : int
         Counted from 0.
     """
 
     task: str
     dataset: DatasetRef
-    split: Split
-    order: str
-    scale: Scale | None
-    targets: Scale | None
+    protocol: FoldProtocol
     run: int
     fold: int
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the rows of the fold, as the key of a stored result has it."""
-        protocol = {
-            "scale": self.scale.content() if self.scale else None,
-            "outer": self.split.content(),
-            "order": self.order,
-            **({"targets": self.targets.content()} if self.targets else {}),
-        }
-        return {
-            "format": FORMAT,
-            "task": self.task,
-            "dataset": self.dataset.content(),
-            "protocol": protocol,
-            "run": self.run,
-            "fold": self.fold,
-        }
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Self:
-        """Return what `content` was made from."""
-        protocol = content["protocol"]
-        scale, targets = (Scale.model_validate(s) if (s := protocol.get(k)) else None for k in ("scale", "targets"))
-        dataset = DatasetRef.from_content(content["dataset"], spec)
-        split = Split(**protocol["outer"])
-        place = (content["run"], content["fold"])
-        return cls(content["task"], dataset, split, protocol["order"], scale, targets, *place)
+    format: int = FORMAT
 
     @property
     def n_train(self) -> int:
         """Rows of the training part, as far as the spec tells."""
         n = self.dataset.n_rows
-        if self.split.kind.endswith("kfold"):
-            return n * (self.split.folds - 1) // self.split.folds
+        if self.protocol.outer.kind.endswith("kfold"):
+            return n * (self.protocol.outer.folds - 1) // self.protocol.outer.folds
         spec = self.dataset.spec
         official = spec.shape.split if spec else None
-        if self.split.kind == "official":
+        if self.protocol.outer.kind == "official":
             return official[0] if official else n
-        return self.split.train or n - (self.split.test or 0)
+        return self.protocol.outer.train or n - (self.protocol.outer.test or 0)
 
 
 @dataclass(frozen=True)
@@ -208,11 +192,11 @@ def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
     data = load_rows(place.dataset, data_dir)
     whole = place.dataset.spec.shape.instances if place.dataset.spec else len(data.y)
-    split = place.split if place.dataset.rows is None else cut_to(place.split, len(data.y), whole)
-    train, test = outer_split(data, split, place.order, place.run, place.fold)
-    X, y = scaled_inputs(place.dataset, data_dir, place.scale, train), data.y
-    if place.targets is not None and data.classes is None:
-        y = scale_targets(y, train if place.targets.fit_on == "train" else slice(None), place.targets)
+    split = place.protocol.outer if place.dataset.rows is None else cut_to(place.protocol.outer, len(data.y), whole)
+    train, test = outer_split(data, split, place.protocol.order, place.run, place.fold)
+    X, y = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train), data.y
+    if place.protocol.targets is not None and data.classes is None:
+        y = scale_targets(y, train if place.protocol.targets.fit_on == "train" else slice(None), place.protocol.targets)
     return FoldData(X[train], y[train], X[test], y[test], labels_of(data))
 
 

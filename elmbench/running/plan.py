@@ -10,7 +10,7 @@ from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model, registry
 from elmbench.work.base import Grid, Work
-from elmbench.work.correlation import Correlation
+from elmbench.work.correlation import Correlation, Draws, Scaling
 from elmbench.work.curve import Curve
 from elmbench.work.description import Description
 from elmbench.work.plan import Plan, Request
@@ -64,8 +64,10 @@ def _plan(planner: DatasetPlanner) -> None:
                     else:
                         options: Any = planner.resolved.spec.options
                         model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
-                        data = work.dataset.task, work.dataset_ref(run), work.protocol.scale, run
-                        works[run, fold] = Correlation(*data, *model, **options)
+                        data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale), run
+                        form = {"dcs": options["dcs"]} if "dcs" in options else {}
+                        draws = Draws(**{k: v for k, v in options.items() if k != "dcs"})
+                        works[run, fold] = Correlation(*data, *model, draws, **form)
             planner.add_works(column, works, select)
         return
     planner.add_fits(keep_outputs=layout == "precision-recall", choices_only=layout == "parameters")

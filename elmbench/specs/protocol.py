@@ -38,6 +38,11 @@ class Scale(Spec):
         own: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
         return own | {"fit-on": self.fit_on}
 
+    @classmethod
+    def from_content(cls, content: dict[str, Any]) -> Scale:
+        """Return the scaling that `content` says."""
+        return cls.model_validate(content)
+
 
 @dataclass(frozen=True)
 class Split:
@@ -64,6 +69,11 @@ class Split:
         return {"kind": self.kind} if self.kind == "official" else {
             "kind": self.kind, "train": self.train, "test": self.test,
         }  # fmt: skip
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any]) -> Split:
+        """Return the split that `content` says."""
+        return cls(**content)
 
 
 class Splitter(Spec):

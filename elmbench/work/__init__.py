@@ -62,4 +62,4 @@ def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
     spec : DatasetSpec, optional
         Of its data set, where the work is to be run or estimated.
     """
-    return work_class(content.get("criterion") or content["kind"]).from_content(content, spec)
+    return work_class(content.get("criterion") or content["kind"]).read(content, spec)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
+from elmbench.protocol.content import FLAT, OPTIONAL, content_of_fields, named, read_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold, labels_of
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.grids import Value, candidates
@@ -64,21 +65,21 @@ class Work(ABC):
     #: Whether it only looks at results of other work: no worker process is asked for it.
     immediate: ClassVar[bool] = False
 
-    @abstractmethod
     def content(self) -> dict[str, Any]:
         """Return what determines the value, as JSON has it."""
+        return content_of_fields(self) | {"kind": self.kind}
 
     @classmethod
-    @abstractmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
+    def read(cls, content: Mapping[str, Any], spec: DatasetSpec | None = None) -> Self:
         """Return the work that `content` was made from.
 
         Parameters
         ----------
-        content : dict
+        content : mapping
         spec : DatasetSpec, optional
             Of the data set; only work that is to be run or estimated needs it.
         """
+        return read_fields(cls, content, spec=spec)
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
@@ -137,18 +138,9 @@ class ModelRef:
         Name of the model whose random stream it has: of columns that take hyperparameters over, that of the first.
     """
 
-    name: str
+    name: str = field(metadata=named("model"))
     version: str
     stream: str
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the model, parameters left aside."""
-        return {"model": self.name, "version": self.version, "stream": self.stream}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any]) -> Self:
-        """Return what `content` was made from."""
-        return cls(content["model"], content["version"], content["stream"])
 
 
 @dataclass(frozen=True)
@@ -197,36 +189,12 @@ class GridWork(Work):
         False fits each candidate by itself, also where the model shares work between them.
     """
 
-    place: OuterFold
-    model: ModelRef
+    place: OuterFold = field(metadata=FLAT)
+    model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
-    grid: Grid
+    grid: Grid = field(metadata=FLAT)
     given: str | None
-    paths: bool = True
-
-    def grid_content(self) -> dict[str, Any]:
-        """Return what every kind of such work has in its key."""
-        return {
-            **self.place.content(),
-            **self.model.content(),
-            "params": self.params,
-            **self.grid.content(),
-            # Work that shares has the key that it would have if there were no other way.
-            **({} if self.paths else {"paths": False}),
-            "kind": self.kind,
-        }
-
-    @classmethod
-    def grid_fields(cls, content: dict[str, Any], spec: DatasetSpec | None) -> dict[str, Any]:
-        """Return the fields that every kind of such work has."""
-        return {
-            "place": OuterFold.from_content(content, spec),
-            "model": ModelRef.from_content(content),
-            "params": content["params"],
-            "grid": Grid.from_content(content),
-            "given": content.get("given"),
-            "paths": content.get("paths", True),
-        }
+    paths: bool = field(default=True, metadata=OPTIONAL)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from elmbench.specs.datasets import DatasetSpec
+from elmbench.protocol.content import FLAT
 from elmbench.work.base import Context, Grid, Result, Work, chosen_for
 from elmbench.work.scoring import best
 from elmbench.work.search import finished
@@ -30,18 +29,9 @@ class Choice(Work):
     kind = "choice"
     immediate = True
 
-    grid: Grid
+    grid: Grid = field(metadata=FLAT)
     given: str | None
     evaluated: tuple[str, ...]
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the choice."""
-        return {"kind": self.kind, **self.grid.content(), "given": self.given, "evaluated": list(self.evaluated)}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Choice:
-        """Return the choice that `content` was made from."""
-        return cls(Grid.from_content(content), content["given"], tuple(content["evaluated"]))
 
     @property
     def needs(self) -> tuple[str, ...]:

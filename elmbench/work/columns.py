@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from elmbench.models.protocols import GridPath
-from elmbench.protocol.folds import DatasetRef, OuterFold
+from elmbench.protocol.content import content_of
+from elmbench.protocol.folds import DatasetRef, FoldProtocol, Options, OuterFold
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
@@ -58,16 +59,15 @@ class ColumnWork:
     def dataset_ref(self, run: int) -> DatasetRef:
         """Return the data of a run."""
         redrawn = run if self.dataset.redraw == "run" else 0
-        options = tuple(sorted(self.options.items()))
+        options = Options(sorted(self.options.items()))
         rows = self.resolved.settings.rows
         return DatasetRef(self.dataset.name, self.checksums[run], redrawn, options, rows, self.dataset)
 
     def place(self, run: int, fold: int) -> OuterFold:
         """Return an outer fold."""
-        p = self.protocol
-        return OuterFold(
-            self.dataset.task, self.dataset_ref(run), self.split, p.order, p.scale, p.targets, run, fold
-        )  # fmt: skip
+        declared = self.protocol
+        protocol = FoldProtocol(declared.scale, self.split, declared.order, declared.targets)
+        return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:
         """Return a column's model; of a chain, all have the random stream of the first."""
@@ -161,6 +161,6 @@ class ColumnWork:
     def stages(self, column: str) -> list[Any]:
         """Return what determines the hyperparameters of a column, data and folds left aside."""
         return [
-            [self.model_ref(name).content(), self.models[name].params, *Grid(self.grid(name)).content().values()]
+            [content_of(self.model_ref(name)), self.models[name].params, *Grid(self.grid(name)).content().values()]
             for name in self.chain(column)
         ]

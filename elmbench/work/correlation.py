@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,9 @@ from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_te
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
 from elmbench.numerics.nodes.projections import projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
+from elmbench.protocol.content import FLAT, named
 from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, scaled_inputs
 from elmbench.protocol.metrics import metric_at
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale
 from elmbench.work.base import OVERHEAD, RATE, Context, Grid, ModelRef, Result, Work, check_two_classes
 
@@ -37,6 +37,21 @@ NOTHING_VARIES = (
     "nothing varies over the random layers and operators for {}, so there is no correlation; with activation='sigmoid' "
     "this happens when <w, x> is large, as it is for many features: every node yields 1 for every row"
 )
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How the inputs are scaled, before anything is drawn."""
+
+    scale: Scale | None
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How many random hidden layers there are, and linear operators on each."""
+
+    projections: int = 100
+    operators: int = 100
 
 
 @dataclass(frozen=True)
@@ -48,15 +63,14 @@ class Correlation(Work):
     task : {"classification"}
     dataset : DatasetRef
         All of its rows are projected.
-    scale : Scale or None
+    protocol : Scaling
     run_number : int
     model : ModelRef
     params : dict
         The `activation` of the nodes.
     grid : Grid
         The sizes, `n_hidden`.
-    projections, operators : int
-        How many random hidden layers, and linear operators on each.
+    draws : Draws
     dcs : {"corrected", "as-printed"}
         Form of the divergence.
     """
@@ -65,49 +79,14 @@ class Correlation(Work):
 
     task: str
     dataset: DatasetRef
-    scale: Scale | None
-    run_number: int
-    model: ModelRef
+    protocol: Scaling
+    run_number: int = field(metadata=named("run"))
+    model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
-    grid: Grid
-    projections: int = 100
-    operators: int = 100
+    grid: Grid = field(metadata=FLAT)
+    draws: Draws
     dcs: str = "corrected"
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the correlations."""
-        return {
-            "format": FORMAT,
-            "task": self.task,
-            "dataset": self.dataset.content(),
-            "protocol": {"scale": self.scale.content() if self.scale else None},
-            "run": self.run_number,
-            **self.model.content(),
-            "params": self.params,
-            **self.grid.content(),
-            "kind": self.kind,
-            "draws": self._draws(),
-            "dcs": self.dcs,
-        }
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Correlation:
-        """Return the correlations that `content` was made from."""
-        scale = content["protocol"]["scale"]
-        return cls(
-            content["task"],
-            DatasetRef.from_content(content["dataset"], spec),
-            Scale.model_validate(scale) if scale else None,
-            content["run"],
-            ModelRef.from_content(content),
-            content["params"],
-            Grid.from_content(content),
-            **content["draws"],
-            dcs=content["dcs"],
-        )
-
-    def _draws(self) -> dict[str, int]:
-        return {"projections": self.projections, "operators": self.operators}
+    format: int = FORMAT
 
     @property
     def data(self) -> DatasetRef:
@@ -123,8 +102,8 @@ class Correlation(Work):
         """Return the price of the products of the layers and of the operators with the rows."""
         n, d = self.data.n_rows, self.data.n_features
         sizes: Any = self.grid.values["n_hidden"]
-        operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.operators)
-        return float(self.projections * (OVERHEAD + operations / RATE))
+        operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws.operators)
+        return float(self.draws.projections * (OVERHEAD + operations / RATE))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Correlate. The nodes of a smaller layer are the first ones of a larger one, and so are those of operators.
@@ -141,13 +120,13 @@ class Correlation(Work):
         """
         data = load_rows(self.data, context.data_dir)
         check_two_classes(data, "take the data set out of the experiment")
-        X = scaled_inputs(self.data, context.data_dir, self.scale, np.arange(len(data.y)))
+        X = scaled_inputs(self.data, context.data_dir, self.protocol.scale, np.arange(len(data.y)))
         sizes: Any = self.grid.values["n_hidden"]
         key = (data.name, self.run_number, self.model.stream)
-        drawn = generator("operators", *key).normal(size=(max(sizes), self.operators))
+        drawn = generator("operators", *key).normal(size=(max(sizes), self.draws.operators))
         operators = [unit_columns(drawn, size) for size in sizes]
         pairs: list[list[tuple[Any, Any]]] = [[] for _ in sizes]
-        for projection in range(self.projections):
+        for projection in range(self.draws.projections):
             random_state = check_random_state(integer_seed("projection", *key, projection))
             nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
             found = projected_classes(X, data.y > 0, *nodes, self.params["activation"], operators)
@@ -161,7 +140,7 @@ class Correlation(Work):
         undefined = [f"h={size}" for size, value in zip(sizes, metrics.values(), strict=True) if np.isnan(value)]
         if undefined:
             warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
-        params = self.params | self._draws()
+        params = self.params | asdict(self.draws)
         return {"status": "ok", "reason": "", "params": params, "metrics": metrics, "n_test": None}
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from elmbench.protocol.content import UNSAID
 from elmbench.protocol.metrics import LESS_IS_BETTER, metric_at
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context, GridWork, Result
 from elmbench.work.grid import test_scores
 
@@ -25,16 +24,8 @@ class Curve(GridWork):
 
     kind = "curve"
 
+    given: None = field(default=None, metadata=UNSAID)
     metric: str = ""
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the metrics."""
-        return self.grid_content() | {"metric": self.metric}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Curve:
-        """Return the curve that `content` was made from."""
-        return cls(**cls.grid_fields(content, spec), metric=content["metric"])
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Measure.

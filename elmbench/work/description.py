@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context, Result, Work
 
 
@@ -27,15 +25,7 @@ class Description(Work):
 
     task: str
     dataset: DatasetRef
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the facts."""
-        return {"format": FORMAT, "task": self.task, "dataset": self.dataset.content(), "kind": self.kind}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Description:
-        """Return the description that `content` was made from."""
-        return cls(content["task"], DatasetRef.from_content(content["dataset"], spec))
+    format: int = FORMAT
 
     @property
     def data(self) -> DatasetRef:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
+from elmbench.protocol.content import OPTIONAL
 from elmbench.protocol.folds import fold_data, load_rows
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context, GridWork, Result, check_two_classes, chosen_for
 from elmbench.work.choice import Choice
 from elmbench.work.search import finished, grid_problem, tuning_rows
@@ -36,15 +36,6 @@ class Projections(GridWork):
     kind = "divergence"
 
     tune_rows: int | None = None
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the projections."""
-        return self.grid_content() | {"given": self.given, "tune_rows": self.tune_rows}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Projections:
-        """Return the work that `content` was made from."""
-        return cls(**cls.grid_fields(content, spec), tune_rows=content["tune_rows"])
 
     def seconds(self) -> float:
         """Return the price of all fits to the training rows."""
@@ -106,18 +97,7 @@ class DivergenceChoice(Choice):
     """
 
     criterion: str = "dcs-kde"
-    dcs: str | None = None
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the choice."""
-        form = {"dcs": self.dcs} if self.dcs else {}
-        return super().content() | {"criterion": self.criterion, **form}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> DivergenceChoice:
-        """Return the choice that `content` was made from."""
-        common = Choice.from_content(content)
-        return cls(common.grid, common.given, common.evaluated, content["criterion"], content.get("dcs"))
+    dcs: str | None = field(default=None, metadata=OPTIONAL)
 
     @classmethod
     def form_of(cls, criterion: str, options: Mapping[str, Any]) -> str | None:

@@ -7,15 +7,15 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.metrics import check_predictions, classification_metrics, regression_metrics
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_seconds
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs
@@ -44,36 +44,12 @@ class Fit(Work):
 
     kind = "cell"
 
-    place: OuterFold
-    model: ModelRef
+    place: OuterFold = field(metadata=FLAT)
+    model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
     carry_over: str = "none"
     chosen: str | None = None
-    keep_outputs: bool = False
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the metrics."""
-        return {
-            **self.place.content(),
-            **self.model.content(),
-            "kind": self.kind,
-            "params": self.params,
-            "carry_over": self.carry_over,
-            "chosen": self.chosen,
-            **({"keep_outputs": True} if self.keep_outputs else {}),
-        }
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Fit:
-        """Return the fit that `content` was made from."""
-        return cls(
-            OuterFold.from_content(content, spec),
-            ModelRef.from_content(content),
-            content["params"],
-            content["carry_over"],
-            content.get("chosen"),
-            content.get("keep_outputs", False),
-        )
+    keep_outputs: bool = field(default=False, metadata=OPTIONAL)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.protocol.folds import FoldData, fold_data
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context, GridWork, Result, chosen_for
 from elmbench.work.search import Folds, finished, grid_problem, in_all
 
@@ -28,15 +27,6 @@ class GridEvaluation(GridWork):
     kind = "grid"
 
     metric: str = ""
-
-    def content(self) -> dict[str, Any]:
-        """Return what determines the scores."""
-        return self.grid_content() | {"metric": self.metric, "given": self.given}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> GridEvaluation:
-        """Return the evaluation that `content` was made from."""
-        return cls(**cls.grid_fields(content, spec), metric=content["metric"])
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Evaluate the grid.

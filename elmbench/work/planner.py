@@ -8,6 +8,7 @@ from typing import Any
 
 from elmbench.datasets import checksum_of
 from elmbench.errors import DataUnavailableError
+from elmbench.protocol.content import content_of
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
@@ -93,7 +94,7 @@ class DatasetPlanner:
         singly = {} if all(map(work.shares_work, work.chain(column))) else {"paths": False}
         family = key_of(
             [
-                work.place(0, 0).content(),
+                content_of(work.place(0, 0)),
                 work.stages(column),
                 model.carry_over,
                 select,

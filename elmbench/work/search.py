@@ -14,7 +14,6 @@ from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Split
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, GridWork, Result, chosen_for
@@ -44,17 +43,6 @@ class Search(GridWork):
     metric: str = ""
     tune_rows: int | None = None
 
-    def content(self) -> dict[str, Any]:
-        """Return what determines the choice."""
-        how = {"inner": self.inner.content(), "metric": self.metric, "tune_rows": self.tune_rows}
-        return self.grid_content() | how | {"given": self.given}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Search:
-        """Return the search that `content` was made from."""
-        how = {name: content[name] for name in ("metric", "tune_rows")}
-        return cls(**cls.grid_fields(content, spec), inner=Split(**content["inner"]), **how)
-
     @property
     def number_of_fits(self) -> int:
         """One for each candidate and inner fold."""
@@ -77,7 +65,7 @@ class Search(GridWork):
         given = chosen_for(self.given, inputs)
         data = fold_data(self.place, context.data_dir)
         X, y, folds = self.inner_folds(data)
-        scale = self.place.scale
+        scale = self.place.protocol.scale
         if scale is None or scale.fit_on == "all":
             problem = grid_problem(self, given, (X, y, folds), data.labels, context)
             return finished(self.chosen(given, *problem.scores(self.metric)), given)

@@ -7,11 +7,10 @@ both are still to be run, one call of the model's path over the inner folds and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
+from elmbench.protocol.content import FLAT
 from elmbench.protocol.folds import DatasetRef, fold_data
-from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context, Result, Work
 from elmbench.work.grid import GridEvaluation, outer_rows, test_scores
 from elmbench.work.search import Search, finished, grid_problem, in_all
@@ -30,22 +29,13 @@ class SharedPass(Work):
 
     kind = "pass"
 
-    search: Search
+    search: Search = field(metadata=FLAT)
 
     @property
     def evaluation(self) -> GridEvaluation:
         """The evaluation of the same grid on the outer fold."""
         s = self.search
         return GridEvaluation(s.place, s.model, s.params, s.grid, s.given, s.paths, metric=s.metric)
-
-    def content(self) -> dict[str, Any]:
-        """Return that of the search."""
-        return self.search.content() | {"kind": self.kind}
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> SharedPass:
-        """Return the pass that `content` was made from."""
-        return cls(Search.from_content(content, spec))
 
     @property
     def data(self) -> DatasetRef:
@@ -77,7 +67,7 @@ class SharedPass(Work):
         search, evaluation = self.search, self.evaluation
         data = fold_data(search.place, context.data_dir)
         _, y_inner, inner = search.inner_folds(data)
-        scale = search.place.scale
+        scale = search.place.protocol.scale
         if len(y_inner) < len(data.y_train) or (scale is not None and scale.fit_on == "train"):
             # Other rows, or others' scales: there is nothing to share.
             parts = search.run({}, context), finished(test_scores(evaluation, _NOTHING, context), _NOTHING)

@@ -1,0 +1,98 @@
+"""Frozen dataclasses as the JSON that keys of stored results are hashed from, and back.
+
+A field stands under its own name. Its metadata may say otherwise: `FLAT`, its entries stand beside the others of its
+owner; `OPTIONAL`, it is left out where it has its default; `UNSAID`, it never stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_type_hints
+
+Content = dict[str, Any]
+T = TypeVar("T")
+
+FLAT = {"content": "flat"}
+OPTIONAL = {"content": "optional"}
+UNSAID = {"content": "unsaid"}
+
+
+def named(name: str) -> dict[str, str]:
+    """Return the metadata of a field that stands under another name than its own."""
+    return {"name": name}
+
+
+def content_of(value: Any) -> Any:
+    """Return a value as JSON has it: what its own `content` says, a mapping of a dataclass's fields, or itself."""
+    if hasattr(value, "content"):
+        return value.content()
+    if is_dataclass(value):
+        return content_of_fields(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def content_of_fields(value: Any) -> Content:
+    """Return the fields of a dataclass as a mapping."""
+    found: Content = {}
+    for field in fields(value):
+        how, own = field.metadata.get("content"), getattr(value, field.name)
+        if how == "flat":
+            found |= content_of(own)
+        elif how != "unsaid" and not (how == "optional" and own == field.default):
+            found[field.metadata.get("name", field.name)] = content_of(own)
+    return found
+
+
+def read_content(cls: type[T], content: Any, **unsaid: Any) -> T:
+    """Return the object that `content` was made from.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass, or a class with a `from_content` of its own.
+    content : mapping
+        May hold more than the object's own fields.
+    **unsaid
+        Values of the fields that do not stand in it, wherever in the object they are.
+    """
+    from_content = getattr(cls, "from_content", None)
+    if from_content is not None:
+        own: T = from_content(content)
+        return own
+    return read_fields(cls, content, **unsaid)
+
+
+def read_fields(cls: type[T], content: Mapping[str, Any], **unsaid: Any) -> T:
+    """Return a dataclass from the mapping of its fields."""
+    found: dict[str, Any] = {}
+    for field, kind in _fields_of(cls):  # type: ignore[arg-type]
+        how, name = field.metadata.get("content"), field.metadata.get("name", field.name)
+        if how == "unsaid":
+            found |= {field.name: unsaid[field.name]} if field.name in unsaid else {}
+        elif how == "flat":
+            found[field.name] = read_content(kind, content, **unsaid)
+        elif name in content or field.default is MISSING:
+            value = content[name]
+            readable = kind is not None and value is not None
+            found[field.name] = read_content(kind, value, **unsaid) if readable else _plain(value, field)
+    return cls(**found)
+
+
+def _plain(value: Any, field: Field[Any]) -> Any:
+    return tuple(value) if isinstance(value, list) and str(field.type).startswith("tuple") else value
+
+
+@cache
+def _fields_of(cls: Any) -> list[tuple[Field[Any], Any]]:
+    """Return the fields of a dataclass with the class that each is read by; None for plain values."""
+    hints = get_type_hints(cls)
+    return [(field, _class_of(hints[field.name])) for field in fields(cls)]
+
+
+def _class_of(hint: Any) -> Any:
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType] if isinstance(hint, UnionType) else [hint]
+    readable = [kind for kind in kinds if is_dataclass(kind) or hasattr(kind, "from_content")]
+    return readable[0] if readable else None
