@@ -14,7 +14,7 @@ import elmbench
 
 PACKAGE = Path(elmbench.__file__).parent
 #: A room imports from those before it.
-ROOMS = ["errors", "numerics", "models", "specs", "datasets", "evaluation", "execution", "reporting", "cli"]
+ROOMS = ["errors", "numerics", "models", "specs", "datasets", "evaluation", "layouts", "execution", "reporting", "cli"]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 

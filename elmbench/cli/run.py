@@ -74,8 +74,8 @@ def run(
 
 def _run(prepared: PreparedRun) -> None:
     from elmbench.cli.progress import RunProgress, duration
-    from elmbench.cli.render import table_text
     from elmbench.reporting.runs import execute
+    from elmbench.reporting.writers.text import table_text
 
     counts = prepared.cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from elmbench.errors import ElmbenchError
 from elmbench.execution.planner import DatasetPlanner
 from elmbench.execution.units import Plan, Request
+from elmbench.layouts import layout_of
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
@@ -19,6 +20,7 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
     ElmbenchError
         If a data set or model that is asked for does not exist, or a data file is bad.
     """
+    layout_of(resolved)
     plan = Plan()
     columns = _columns(resolved, request)
     for name in _datasets(resolved, request):

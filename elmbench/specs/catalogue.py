@@ -1,4 +1,4 @@
-"""The experiment files: found, read, laid over with a profile and readings."""
+"""The experiment files: how they are found and read, and how a reading changes them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class ExperimentFile:
     ----------
     path : Path
     content : dict
-        The YAML, with what it is based on filled in.
+        The YAML, with the keys of the table that it is based on filled in.
     spec : Experiment
-        The same, validated: the protocol as printed, default readings.
+        The same, validated: the protocol as printed, with default readings.
     paper : Paper
     """
 
@@ -37,16 +37,20 @@ class ExperimentFile:
 
     @property
     def id(self) -> str:
+        """The id, `<paper>/<table>`."""
         return self.spec.id
 
     @property
     def figures(self) -> tuple[PublishedValue, ...]:
-        """The paper's figures of this table, under the metric that each must be meant for."""
+        """The paper's figures of this table, each under the metric that the paper must mean."""
         published = self.spec.published
         if published is None or published.values is None:
             return ()
         values = read_published(self.path.parent / published.values)
-        return tuple(replace(v, metric=published.meant.get(v.metric, v.metric)) for v in values)
+        return tuple(
+            replace(v, metric=published.meant.get(v.metric, v.metric), over_seconds=v.over_seconds or _ran_over(v))
+            for v in values
+        )
 
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
@@ -60,6 +64,12 @@ class ExperimentFile:
     def profiles(self) -> list[str]:
         """The profiles under which the table has something to show."""
         return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
+
+
+def _ran_over(figure: PublishedValue) -> float | None:
+    """Return the seconds after which the paper stopped a fit, as the note of the figure says."""
+    match = re.fullmatch(r"over (\d+) s", figure.note) if figure.value is None else None
+    return float(match[1]) if match else None
 
 
 @cache
@@ -102,7 +112,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def _as_counted(path: Path) -> list[tuple[str, int]]:
-    """Return a sort key that has table10 after table9."""
+    """Return a sort key that puts table10 after table9."""
     return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", path.stem)]
 
 
@@ -137,7 +147,7 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
 
 
 def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Return a file's content, laid over that of the file it is `based-on`."""
+    """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
     content = read_yaml(path)
     if not isinstance(content, dict):
         raise ElmbenchError(
@@ -195,9 +205,9 @@ def find_experiment(name: str) -> ExperimentFile:
 
 
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
-    """Return `content` with `change` laid over it, mapping by mapping.
+    """Return `content` with the keys of `change` replaced, mapping by mapping.
 
-    A change to a model, a grid or the options of a data set that the experiment does not have is passed over unless
+    A change to a model, a grid or the options of a data set that the experiment does not have is ignored unless
     `add`, so that one reading can serve every table of a paper.
     """
     if not add:

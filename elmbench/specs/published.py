@@ -48,6 +48,10 @@ class PublishedValue:
         The printed deviation.
     note : str
         A doubt or remark about the figure.
+    cited : bool
+        Whether the authors took the figure from another paper.
+    over_seconds : float or None
+        The time after which the paper stopped the fit, printed as `> 600 s`.
     """
 
     dataset: str
@@ -56,6 +60,8 @@ class PublishedValue:
     value: Decimal | None
     std: Decimal | None
     note: str
+    cited: bool = False
+    over_seconds: float | None = None
 
     @property
     def last_place(self) -> float:
