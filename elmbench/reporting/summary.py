@@ -70,9 +70,9 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
 
 def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved: Resolved) -> list[dict[str, Any]]:
-    """Return a line for each figure of a model that the suite does not run, on the data sets that the table shows.
+    """Return a line for each figure of a model that is cited or never measured, on the data sets that the table shows.
 
-    They stand under the first selection and the default readings.
+    The lines belong to the first selection under the default readings.
     """
     default = cells[cells["reading"] == ""]
     if not len(default):
@@ -83,7 +83,7 @@ def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved:
         {"dataset": dataset, "model": model, **place, "metric": metric, "n": 0, **_printed(figure)}
         | {"verdict": "cited" if figure.cited else NOT_MEASURED}
         for (dataset, model, metric), figure in resolved.published.items()
-        if dataset in shown and model not in models
+        if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured)
     ]
 
 

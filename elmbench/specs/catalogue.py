@@ -28,12 +28,15 @@ class ExperimentFile:
     spec : Experiment
         The same, validated: the protocol as printed, with default readings.
     paper : Paper
+    measured : frozenset of str
+        The columns of all tables of the paper; the suite never measures another model that the paper prints.
     """
 
     path: Path
     content: dict[str, Any]
     spec: Experiment
     paper: Paper
+    measured: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
@@ -96,10 +99,10 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
                 expected=f"{paper_path.parent.name!r}, as the folder is called",
                 next_step="correct it, then: elmbench validate",
             )
-        for path in sorted(paper_path.parent.glob("*.yaml"), key=_as_counted):
-            if path.name != "paper.yaml":
-                file = _read_experiment(path, paper)
-                files[file.id] = file
+        paths = sorted(paper_path.parent.glob("*.yaml"), key=_as_counted)
+        own = [_read_experiment(path, paper) for path in paths if path.name != "paper.yaml"]
+        measured = frozenset(column for file in own for column in file.spec.models)
+        files |= {file.id: replace(file, measured=measured) for file in own}
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
             raise ElmbenchError(

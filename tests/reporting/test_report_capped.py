@@ -8,13 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, table_of
+from made_cells import folds, notes_of, table_of
 
 from elmbench.execution.store import Store
 from elmbench.execution.units import Row
-from elmbench.reporting.capped import CAPPED, CappedFits, capped_notes
-from elmbench.reporting.cells import cells_frame
-from elmbench.reporting.summary import table_order
+from elmbench.reporting.cells import CAPPED, CappedFits, Order, cells_frame
+from elmbench.reporting.notes import capped_notes
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -66,7 +65,7 @@ def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
 def test_columns_are_there_only_where_a_model_may_be_stopped(store: Store, toy: Toy) -> None:
     def frame(*keys: str) -> pd.DataFrame:
         rows = [Row("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
-        return cells_frame(rows, store, ["mcc"], table_order(toy()))
+        return cells_frame(rows, store, ["mcc"], Order(toy()))
 
     put(store, "svm", cell_of("search")["unit"], 1)
     put(store, "elm", cell_of("search", None)["unit"])
@@ -88,11 +87,11 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
         ]
     )
     stopped = "of the fits shown were stopped at max_iter before they had converged"
-    assert capped_notes(cells) == [
+    assert [note.text for note in capped_notes(cells)] == [
         f"SVM, nested: 50% {stopped}, 20% of those of the searches (most on heart: 30%)",
         f"SVM, oracle: 0% {stopped}, 20% of those of the searches (most on wdbc: 20%)",
     ]
     alone = cells.drop(columns="search_capped").assign(search_capped=float("nan"))
-    assert capped_notes(alone) == [f"SVM, nested: 50% {stopped}"]
-    assert capped_notes(cells.drop(columns=list(CAPPED))) == []
-    assert table_of(toy(), folds("ELM", 1, 1)).notes == ()
+    assert [note.text for note in capped_notes(alone)] == [f"SVM, nested: 50% {stopped}"]
+    assert list(capped_notes(cells.drop(columns=list(CAPPED)))) == []
+    assert notes_of(table_of(toy(), folds("ELM", 1, 1))) == ()

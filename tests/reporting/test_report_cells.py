@@ -10,13 +10,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from made_cells import value_columns
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
 from elmbench.execution.units import Row
-from elmbench.reporting.cells import cells_frame, read_cells, without_folders, write_frame
-from elmbench.reporting.layouts import value_columns
-from elmbench.reporting.summary import table_order
+from elmbench.reporting.cells import Order, cells_frame, read_cells, without_folders, write_frame
 from elmbench.specs.profiles import Resolved
 
 METRICS = {"mcc": 0.1 + 0.2, "gmean": 2 / 3, "accuracy": 0.9, "precision": 1.0, "recall": 0.8, "f1": 0.7}
@@ -53,7 +52,7 @@ def written(toy: Callable[..., Resolved], store: Store) -> Callable[..., pd.Data
         for one in rows:
             if one.key and (results is None or one.key in results):
                 store.put(one.key, {}, results[one.key] if results else result(), "e")
-        return cells_frame(rows, store, value_columns(resolved), table_order(resolved))
+        return cells_frame(rows, store, value_columns(resolved), Order(resolved))
 
     return make
 

@@ -14,7 +14,7 @@ import pytest
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store, StoreWriteError
 from elmbench.execution.units import Row
-from elmbench.reporting import figures
+from elmbench.layouts import precision_recall
 from elmbench.reporting.results import read_commands, read_results, write_results
 from elmbench.specs.profiles import Resolved
 
@@ -40,7 +40,7 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
 @pytest.fixture(autouse=True)
 def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are tested elsewhere; drawing them takes most of the time."""
-    monkeypatch.setattr(figures, "draw_precision_recall", lambda curves, title: curves.to_csv().encode())
+    monkeypatch.setattr(precision_recall, "draw_precision_recall", lambda curves, title: curves.to_csv().encode())
 
 
 @pytest.fixture
