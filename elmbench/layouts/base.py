@@ -47,12 +47,8 @@ class Entry:
     ----------
     dataset, model : str
         The suite's name of the data set; the column.
-    measure : Measure
-    mean : float or None
     found : Cell or None
         The mean as it is shown, or how the cells ended.
-    published : PublishedValue or None
-    verdict : Verdict or None
     """
 
     dataset: str
@@ -72,13 +68,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The stored outputs of one cell: true labels and scores of the test rows.
-
-    Attributes
-    ----------
-    model, select : str
-    true, score : list of float
-    """
+    """The stored outputs of one cell: true labels and scores of the test rows."""
 
     model: str
     select: str

@@ -37,16 +37,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A mean, with its deviation where there is one.
+    """A mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
     Attributes
     ----------
-    mean : float
-    std : float or None
     places : int or None
         Decimals to show; None shows three significant figures.
     ok : int or None
-        The number of cells that the mean is over, where others did not end ok.
+        The number of cells that the mean is over, if others did not end ok.
     """
 
     mean: float
@@ -56,7 +54,6 @@ class Quantity:
 
     @property
     def text(self) -> str:
-        """Such as `0.93 ± 0.012` or `0.93 (3 ok)`."""
         numbers = [value for value in (self.mean, self.std) if value is not None]
         if self.places is None:
             return " ± ".join(map(three_figures, numbers))
@@ -66,11 +63,10 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Ending:
-    """How the cells of an entry ended, where none ended ok.
+    """How the cells of an entry ended if none ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
 
     Attributes
     ----------
-    status : str
     limit : str
         The limit that stopped them, such as `600 s`.
     in_search : bool
@@ -94,7 +90,6 @@ class Ending:
 
     @property
     def text(self) -> str:
-        """As the papers print it: `> 600 s`, `out of memory`, `-`."""
         if self.limit:
             return f"search > {self.limit}" if self.in_search else f"> {self.limit}"
         return _ENDINGS.get(self.status, self.status)
@@ -102,13 +97,12 @@ class Ending:
 
 @dataclass(frozen=True)
 class Printed:
-    """A figure of the paper."""
+    """A figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, or `-` if it prints none."""
 
     figure: PublishedValue
 
     @property
     def text(self) -> str:
-        """As the paper prints it: `0.93 ± 0.012`, `> 600 s`, or `-` where it prints none."""
         figure = self.figure
         if figure.value is None:
             return "-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s"
@@ -124,13 +118,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Gain:
-    """The optimism of a selection: the mean under `oracle` minus the mean under `nested`."""
+    """The optimism of a selection, with its sign: the mean under `oracle` minus the mean under `nested`."""
 
     value: float
 
     @property
     def text(self) -> str:
-        """With its sign; no gain has a plus."""
         return f"{round(self.value, 3) + 0.0:+.3f}"
 
 
@@ -142,7 +135,6 @@ class Ratio:
 
     @property
     def text(self) -> str:
-        """With two significant figures."""
         return f"{self.value:.2g}"
 
 
@@ -154,15 +146,8 @@ Line = Mapping[str, Cell]
 class Column:
     """A column of a table.
 
-    Attributes
-    ----------
-    name, heading : str
-    numeric : bool
-        Whether it is aligned to the right.
-    whole : bool
-        Whether its words are never broken over two lines.
-    optional : bool
-        Whether it is left out where room is short.
+    It may be `numeric` (aligned to the right), `whole` (its words are never broken over two lines) or `optional` (left
+    out if there is little room).
     """
 
     name: str
@@ -173,13 +158,7 @@ class Column:
 
 
 class Note(ABC):
-    """A remark below a table.
-
-    Attributes
-    ----------
-    kind : str
-        What it is about: `claim`, `optimism`, `capped`, `warning`, `ending` or `published`.
-    """
+    """A remark below a table; its kind is `claim`, `optimism`, `capped`, `warning`, `ending` or `published`."""
 
     kind: ClassVar[str]
 
@@ -199,7 +178,6 @@ class Section:
         The selection and what it means, or what is shown if nothing is selected.
     readings : tuple of ChosenReading
         Those that do not have their default value.
-    lines : tuple of Line
     """
 
     how: str
@@ -220,12 +198,10 @@ class ResultTable:
 
     Attributes
     ----------
-    title, subtitle : str
-        The subtitle has the paper, the profile and how the profile departs from the printed protocol.
-    columns : tuple of Column
+    subtitle : str
+        It has the paper, the profile and how the profile departs from the printed protocol.
     sections : tuple of Section
         Default readings and the table's own selection come first.
-    notes : tuple of Note
     """
 
     title: str

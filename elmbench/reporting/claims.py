@@ -43,7 +43,6 @@ class ClaimOutcome(Note):
 
     @property
     def text(self) -> str:
-        """The claim, the verdict and the figures."""
         claim = self.claim
         where = f"most data sets; {self._compared()}" if claim.dataset == MOST else claim.dataset
         return f'claim "{claim.says}" ({where}): {self.verdict}{self._figures()}'

@@ -27,7 +27,6 @@ class Optimism(Note):
 
     @property
     def text(self) -> str:
-        """What each model gains."""
         fewest, most = self.datasets
         over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
         listed = ", ".join(f"{model} {gain.text}" for model, gain in self.means)
@@ -48,7 +47,6 @@ class Capped(Note):
 
     @property
     def text(self) -> str:
-        """The shares in percent."""
         text = f"{self.model}, {self.select}: {self.shown:.0%} of the fits shown were stopped at max_iter before they "
         text += "had converged"
         if self.searched is None:
@@ -66,7 +64,6 @@ class Warned(Note):
 
     @property
     def text(self) -> str:
-        """The data sets and models, then the warning."""
         listed = (f"{data} {', '.join(models)}, in {n} of {total} cells" for data, models, n, total in self.places)
         return f"{'; '.join(listed)}: warned that {self.warning}"
 
@@ -81,7 +78,6 @@ class Unavailable(Note):
 
     @property
     def text(self) -> str:
-        """The data sets, then the reason."""
         return f"{', '.join(self.datasets)} unavailable: {self.reason}"
 
 
@@ -101,7 +97,6 @@ class Ended(Note):
 
     @property
     def text(self) -> str:
-        """The entry, the number of cells, then the reason."""
         where = f"{self.dataset} {self.model}, {self.select}" + (f", {self.reading}" if self.reading else "")
         return f"{where}: {self.cells} of {self.total} cells {self.status}: {self.reason}"
 
@@ -116,7 +111,6 @@ class Remark(Note):
 
     @property
     def text(self) -> str:
-        """The figures, then the remark."""
         return f"published {', '.join(map(' '.join, self.places))}: {self.remark}"
 
 
@@ -130,7 +124,6 @@ class Meant(Note):
 
     @property
     def text(self) -> str:
-        """Both names."""
         return f"what the paper prints as {self.printed} is read as {self.meant}"
 
 

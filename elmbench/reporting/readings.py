@@ -39,7 +39,6 @@ class ReadingMean:
 
     @property
     def text(self) -> str:
-        """The mean and how many cells did not end ok."""
         if self.mean is None:
             return self.status
         return self.mean.text + (f" ({self.failed} {self.status})" if self.failed else "")

@@ -38,7 +38,6 @@ class Departure:
 
     @property
     def text(self) -> str:
-        """The departure in a few words."""
         return {
             "stand_ins": "{} in place of the paper's data",
             "rows": "at most {} rows of a data set",
@@ -68,7 +67,6 @@ class Coverage:
 
     @property
     def text(self) -> str:
-        """The profile, the runs, and whether that is a reproduction."""
         if self.runs is None:
             return f"Profile {self.profile}: no cell has ended yet."
         fewest, most = self.runs

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame, headings, rows_of
+from made_cells import folds, frame, headings, rows_of, table_of
 from rich.console import Console
 
 import elmbench
@@ -22,11 +23,15 @@ from elmbench.layouts import LAYOUTS, find_layout, layout_of
 from elmbench.layouts.base import DATASET, VALUE, Entry, Figure, Layout, LayoutOptions, Outputs
 from elmbench.layouts.table import Column, Line, Text
 from elmbench.reporting.results import read_results, write_results
+from elmbench.reporting.summary import summarise
+from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.csv import csv
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.text import table_text
+from elmbench.specs import catalogue
+from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -173,8 +178,6 @@ SEVERAL = {"protocol": {"metrics": ["accuracy", "f1", "fit_seconds", "nrmse"]}, 
 
 
 def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
-    from made_cells import table_of
-
     figures = "WDBC,ELM,accuracy,0.9,,\nWDBC,ELM,f1,0.5,,\nWDBC,ELM,train_seconds,2,,\n"
     resolved = toy(figures, **SEVERAL)
     lines = folds("ELM", 0, 0, accuracy=0.9, f1=0.8)
@@ -196,12 +199,6 @@ def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
 
 
 def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
-    from elmbench.reporting.summary import summarise
-    from elmbench.reporting.tables import build_table
-    from elmbench.specs import catalogue
-
     figures = "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
     figures += "WDBC,BP,mcc,0.4,,\nSylva,SVM,mcc,0.1,,\n"
     read = catalogue.read_published
@@ -222,3 +219,12 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
     assert found["BP"] == ("", "0.4", "", "cited")
     assert found["K-ELM"] == ("0.50", "0.7", "", "cited")
     assert [r["model"] for r in rows_of(stored)] == ["ELM"]
+    # A figure of a model that another table of the paper measures is not missing here; a cited one stays.
+    elsewhere = replace(resolved, file=replace(resolved.file, measured=frozenset({"ELM", "K-ELM", "SVM", "BP"})))
+    assert set(summarise(cells, elsewhere)["model"]) == {"ELM", "K-ELM", "BP"}
+
+
+def test_models_of_all_tables_of_a_paper_are_measured() -> None:
+    speed = find_experiment("kos-elm/text-speed")
+    assert {"OS-ELM", "ALD-KOS-ELM"} <= speed.measured - set(speed.spec.models)
+    assert "EEM-RBF" not in speed.measured
