@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+# Of `make fuzz`: each run has its own; it is in the command that make prints.
+SEED ?= $(shell date +%s)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem bench test lint types check baseline lock clean help
+.PHONY: reproduce results results-eem bench test fuzz lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -55,6 +57,10 @@ bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-lea
 
 test: $(VENV)/.dev ## Run the tests.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS)
+
+fuzz: $(VENV)/.dev ## Run the tests of random problems on new and more ones; SEED=... for those of an earlier run.
+	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) --timeout=3000 -m "hypothesis or seeded" \
+	  --hypothesis-profile=fuzz --hypothesis-seed=$(SEED)
 
 lint: $(VENV)/.dev ## Check style and formatting.
 	$(BIN)/ruff check elmbench tests benchmarks

@@ -11,7 +11,7 @@ from benchmarks.plots import PLOT, write_plot
 from benchmarks.row import EQUAL, Result
 from benchmarks.scaling import LONG_POINT
 from benchmarks.subset import LONG_SIDE
-from elmbench.execution.environment import describe_environment
+from elmbench.running.environment import describe_environment
 
 EXPLANATION = f"""\
 `ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of

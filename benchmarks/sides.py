@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from benchmarks.problems import Array, Problem
-from elmbench.evaluation.metrics import score
+from elmbench.protocol.metrics import score
 from elmbench.evaluation.search import grid_scores
 from elmbench.numerics.nodes import draw_hidden_nodes
 from elmbench.specs.registry import find_model

@@ -15,8 +15,8 @@ from benchmarks.measure import Measurement, Seconds, rounds_for, timed
 from benchmarks.row import Result, Row, measured
 from elmbench.evaluation.folds import fold_data
 from elmbench.evaluation.unit import preload, run_unit
-from elmbench.execution.plan import make_plan
-from elmbench.execution.units import Request, Unit, needs
+from elmbench.running.plan import make_plan
+from elmbench.running.units import Request, Unit, needs
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.grids import candidates
 from elmbench.specs.profiles import resolve

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from random_examples import register_profiles
 
 # Before numpy is imported: results and times of the tests do not depend on the machine's cores.
 for _library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR"):
@@ -59,6 +60,26 @@ EXPERIMENT: dict[str, Any] = {
     "profiles": {"ci": {"runs": 1, "thin-grids": 2}},
 }
 
+register_profiles()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "seeded: draws its numbers with the fixture `seed`")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make fuzz` runs beside those of Hypothesis, which marks its own."""
+    for item in items:
+        if "seed" in getattr(item, "fixturenames", ()):
+            item.add_marker("seeded")
+
+
+@pytest.fixture
+def seed(pytestconfig: pytest.Config) -> int:
+    """Seed of the random numbers of a test that must pass with any: 0, in `make fuzz` that of Hypothesis."""
+    return int(pytestconfig.getoption("--hypothesis-seed") or 0)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -78,9 +99,9 @@ def _no_options_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the plug-ins that a test has loaded."""
-    from elmbench.specs import outside
+    from elmbench.specs import plugins
 
-    monkeypatch.setattr(outside, "_plugins", {})
+    monkeypatch.setattr(plugins, "_declared", {})
 
 
 @pytest.fixture

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError, closest
 
 if TYPE_CHECKING:
     from elmbench.layouts.base import Layout
-    from elmbench.specs.experiments import Experiment
     from elmbench.specs.profiles import Resolved
 
 #: Where each kind of table is; imported when it is asked for.
@@ -23,11 +22,6 @@ LAYOUTS = {
     "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }
-
-
-def plugin_objects(kind: str) -> dict[str, object]:
-    """Return what plug-in files declare under a name such as `LAYOUTS`."""
-    return {}
 
 
 def find_layout(name: str, source: object = "layout") -> Layout:
@@ -44,7 +38,9 @@ def find_layout(name: str, source: object = "layout") -> Layout:
     ElmbenchError
         If there is none of that name.
     """
-    known = LAYOUTS | plugin_objects("LAYOUTS")
+    from elmbench.specs.plugins import plugin_objects
+
+    known: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
     if name not in known:
         guess = closest(name, list(known))
         raise ElmbenchError(
@@ -56,7 +52,7 @@ def find_layout(name: str, source: object = "layout") -> Layout:
     if isinstance(found, str):
         module, _, attribute = found.partition(":")
         found = getattr(importlib.import_module(module), attribute)
-    layout: Layout = found()  # type: ignore[operator]
+    layout: Layout = found()
     return layout
 
 
@@ -68,16 +64,16 @@ def layout_of(resolved: Resolved) -> Layout:
     ElmbenchError
         If there is no such kind, or the experiment lacks what it needs or gives an option that nothing knows.
     """
+    from elmbench.work import work_class
+    from elmbench.work.choice import Choice
+
     source = resolved.file.path
     layout = find_layout(resolved.spec.layout, source)
     try:
         layout.check(resolved.spec)
     except ValueError as error:
         raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
-    layout.options(resolved.spec, source, _options_of_choice(resolved.spec))
+    criterion = resolved.spec.protocol.criterion
+    choice: Any = Choice if criterion == "score" else work_class(criterion)
+    layout.options(resolved.spec, source, choice.option_names)
     return layout
-
-
-def _options_of_choice(spec: Experiment) -> tuple[str, ...]:
-    """Return the names of the options that the kind of choice has."""
-    return ("dcs",) if spec.protocol.criterion == "dcs-gaussians" else ()

@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION
-from elmbench.layouts.table import Cell, Column, Line, Printed, Text, Verdict
+from elmbench.layouts.table import Column, Item, Line, Printed, Text, Verdict
+from elmbench.protocol.metrics import CLASSIFICATION, REGRESSION
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
+from elmbench.work.planner import DatasetPlanner
 
 #: The metrics that each task fills in `cells.csv`.
 METRICS = {"classification": CLASSIFICATION, "regression": REGRESSION}
@@ -47,7 +48,7 @@ class Entry:
     ----------
     dataset, model : str
         The suite's name of the data set; the column.
-    found : Cell or None
+    found : Item or None
         The mean as it is shown, or how the cells ended.
     """
 
@@ -55,15 +56,15 @@ class Entry:
     model: str
     measure: Measure
     mean: float | None = None
-    found: Cell | None = None
+    found: Item | None = None
     published: PublishedValue | None = None
     verdict: Verdict | None = None
 
-    def cells(self, suffix: str = "") -> dict[str, Cell]:
+    def items(self, suffix: str = "") -> dict[str, Item]:
         """Return what was found, what is published and the verdict, by column."""
         printed = Printed(self.published) if self.published else None
-        cells = {"value": self.found, "published": printed, "verdict": self.verdict}
-        return {name + suffix: cell for name, cell in cells.items() if cell is not None}
+        items = {"value": self.found, "published": printed, "verdict": self.verdict}
+        return {name + suffix: item for name, item in items.items() if item is not None}
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,10 @@ class Layout(ABC):
         }
         return parse_spec(self.Options, own, str(source), "options")
 
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the cells of one data set: a fit on every outer fold for each column under each selection."""
+        planner.add_fits(keep_outputs=self.keeps_outputs)
+
     def models(self, resolved: Resolved) -> list[str]:
         """Return the columns of the printed table that the suite measures."""
         return list(resolved.file.spec.models)
@@ -218,7 +223,7 @@ class Layout(ABC):
                 "dataset": Text(resolved.spelling(entry.dataset)),
                 "model": Text(entry.model),
                 "measure": Text(entry.measure.column),
-                **entry.cells(),
+                **entry.items(),
             }
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,9 @@ from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model
+from elmbench.work.base import Work
+from elmbench.work.curve import Curve
+from elmbench.work.planner import DatasetPlanner
 
 #: A table of more points than this shows some of them.
 _MOST_POINTS = 20
@@ -36,6 +40,28 @@ class Curves(Layout):
             raise ValueError(f"models.{column} searches {searched}; expected one hyperparameter")
         if model.like is not None:
             raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the work of each column that varies what the table varies, under the table's first selection."""
+        folds = planner.work.folds if self.has_folds else 1
+        for column in planner.columns:
+            if not (planner.work.does_task(column) and self.has_place_for(column, planner)):
+                continue
+            if planner.missing:
+                planner.add_unavailable(column, planner.own_selection, folds)
+            else:
+                places = product(range(planner.work.runs), range(folds))
+                works = {(run, fold): self.work(planner, column, run, fold) for run, fold in places}
+                planner.add_works(column, works, planner.own_selection)
+
+    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
+        """Tell whether a column belongs to the table or has one hyperparameter, as the table's own columns have."""
+        return column in planner.resolved.spec.models or len(planner.work.grid(column)) == 1
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        """Return the work that measures a column on one outer fold."""
+        work = planner.work
+        return Curve(**work.grid_fields(column, run, fold), metric=work.metric)
 
     def metric(self, resolved: Resolved, task: str) -> str:
         """Return the metric that is measured at each value."""

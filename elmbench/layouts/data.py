@@ -10,6 +10,8 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import DATA
+from elmbench.work.description import Description
+from elmbench.work.planner import DatasetPlanner
 
 #: The heading of what was found where it is no mean over cells.
 FOUND = Column("value", "found")
@@ -25,6 +27,14 @@ class Data(Layout):
 
     def check(self, spec: Experiment) -> None:
         """Accept a table without models."""
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the description of a data set, whatever models are asked for."""
+        if planner.missing:
+            planner.add_unavailable(DATA, "published", folds=1, runs=1)
+        else:
+            work = planner.work
+            planner.add_works(DATA, {(0, 0): Description(work.dataset.task, work.dataset_ref(0))}, "published")
 
     def models(self, resolved: Resolved) -> list[str]:
         """Return the name under which the facts of a data set are filed."""

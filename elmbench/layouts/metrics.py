@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from elmbench.layouts.base import DATASET, METRICS, MODEL, PUBLISHED, UNJUDGED, VALUE, VERDICT, Entry, Layout
-from elmbench.layouts.table import Cell, Column, Gain, Line, Printed, Quantity, Ratio, Text
+from elmbench.layouts.table import Column, Gain, Item, Line, Printed, Quantity, Ratio, Text
 from elmbench.specs.measures import COUNTS, Measure
 from elmbench.specs.profiles import Resolved
 
@@ -57,9 +57,9 @@ class Metrics(Layout):
             base: dict[str, float] | None = None
             for model, own in groupby(group, key=lambda entry: entry.model):
                 found = {entry.measure.metric: entry for entry in own}
-                line: dict[str, Cell] = {"dataset": Text(resolved.spelling(dataset)), "model": Text(model)}
+                line: dict[str, Item] = {"dataset": Text(resolved.spelling(dataset)), "model": Text(model)}
                 for metric, suffix in zip(self._metrics(dataset, resolved), _SUFFIXES, strict=False):
-                    line |= found[metric].cells(suffix) if metric in found else {}
+                    line |= found[metric].items(suffix) if metric in found else {}
                 if (dataset, model) in gains:
                     line["optimism"] = Gain(gains[dataset, model])
                 seconds = _seconds(found.get("fit_seconds"))
@@ -77,10 +77,10 @@ def _seconds(fit: Entry | None) -> dict[str, float]:
     return {name: float(value) for name, value in seconds.items() if value is not None}
 
 
-def _times(fit: Entry | None, seconds: dict[str, float], base: dict[str, float]) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
+def _times(fit: Entry | None, seconds: dict[str, float], base: dict[str, float]) -> dict[str, Item]:
+    items: dict[str, Item] = {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
     if "ratio" in seconds:
-        cells["fit"] = Quantity(seconds["ratio"])
+        items["fit"] = Quantity(seconds["ratio"])
     if fit is not None and fit.published is not None:
-        cells["published_fit"] = Printed(fit.published)
-    return cells
+        items["published_fit"] = Printed(fit.published)
+    return items

@@ -11,10 +11,15 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.specs.registry import find_model
+from elmbench.work.planner import DatasetPlanner
 
 
 class Parameters(Layout):
     """A line for each hyperparameter that a column searches itself; none that it takes from another column."""
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the searches as cells: nothing is fitted with the hyperparameters that they choose."""
+        planner.add_fits(choices_only=True)
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the hyperparameters of a column."""

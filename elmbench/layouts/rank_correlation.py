@@ -15,6 +15,9 @@ from elmbench.layouts.table import Column, Line
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
+from elmbench.work.base import Grid, Work
+from elmbench.work.correlation import Correlation
+from elmbench.work.planner import DatasetPlanner
 
 
 class RankCorrelationOptions(LayoutOptions):
@@ -39,6 +42,17 @@ class RankCorrelation(Curves):
         super()._check_column(column, model)
         if "activation" not in model.params:
             raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
+
+    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
+        """Tell whether a column belongs to the table: other models have no place in it."""
+        return column in planner.resolved.spec.models
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        """Return the correlations of a run, over all rows."""
+        work = planner.work
+        model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
+        data = work.dataset.task, work.dataset_ref(run), work.protocol.scale, run
+        return Correlation(*data, *model, **self.options(planner.resolved.spec).model_dump())
 
     def metric(self, resolved: Resolved, task: str) -> str:
         """Return Spearman's rank correlation, whatever the task."""

@@ -19,12 +19,12 @@ NOT_MEASURED = "not measured"
 _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
 
-class Cell(Protocol):
-    """What stands in one place of a table."""
+class Item(Protocol):
+    """What a table has in one column of one line."""
 
     @property
     def text(self) -> str:
-        """The cell in words and figures, the same in every format."""
+        """The item in words and figures, the same in every format."""
         ...
 
 
@@ -138,8 +138,8 @@ class Ratio:
         return f"{self.value:.2g}"
 
 
-#: The cells of a line by the column's name; a column that is not there is empty.
-Line = Mapping[str, Cell]
+#: The items of a line by the column's name; a column that is not there is empty.
+Line = Mapping[str, Item]
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class ResultTable:
 
     def columns_of(self, section: Section, *, narrow: bool = False) -> list[Column]:
         """Return the columns in which a section has something to show; with `narrow`, without the optional ones."""
-        shown = {name for line in section.lines for name, cell in line.items() if cell.text}
+        shown = {name for line in section.lines for name, item in line.items() if item.text}
         return [column for column in self.columns if column.name in shown and not (narrow and column.optional)]
 
     def texts(self, section: Section, columns: Sequence[Column]) -> list[list[str]]:
@@ -222,18 +222,18 @@ class ResultTable:
     @property
     def legend(self) -> list[str]:
         """The sentences that explain the verdicts, the times and the optimism that the table shows."""
-        cells = [cell for section in self.sections for line in section.lines for cell in line.values()]
+        items = [item for section in self.sections for line in section.lines for item in line.values()]
         sentences = []
-        if any(isinstance(cell, Verdict) and cell.text in JUDGED for cell in cells):
+        if any(isinstance(item, Verdict) and item.text in JUDGED for item in items):
             sentences.append(
                 "Verdicts: agrees (within one published deviation and half of the last digit), near (within two), "
                 "differs."
             )
-        if any(isinstance(cell, Ratio) for cell in cells):
+        if any(isinstance(item, Ratio) for item in items):
             sentences.append(
                 "Fit times are of one machine; compare the ratios, over the first model on the same data set."
             )
-        if any(isinstance(cell, Gain) for cell in cells):
+        if any(isinstance(item, Gain) for item in items):
             sentences.append("Optimism: the oracle's mean minus that of nested selection, on the same folds.")
         return sentences
 

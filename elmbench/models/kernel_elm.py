@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from elmbench.models._base import Array, FamilyClassifier, FamilyRegressor
 from elmbench.models._parameters import check_choice, check_real
 from elmbench.numerics.counters import count
-from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, row_blocks
+from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, kernel_round_off, row_blocks
 from elmbench.numerics.parts import Part, Parts
 from elmbench.numerics.shifted import RESIDUAL, residuals, solve_shifted
 from elmbench.numerics.single_precision import solve_kernel_in_single
@@ -148,9 +148,10 @@ class _KELM(BaseEstimator):
             for gamma, omega in kernel_ladder(X[parts.order], list(gammas), kernel):
                 members = [i for i, _ in gammas[gamma]]
                 ridges = np.array([ridge for _, ridge in gammas[gamma]])
+                off = kernel_round_off(X, gamma)
                 for j, part in enumerate(parts.folds):
                     T, decoded = coded[j]
-                    for i, outputs in zip(members, _fold_outputs(cls, omega, part, T, ridges, room), strict=True):
+                    for i, outputs in zip(members, _fold_outputs(cls, omega, off, part, T, ridges, room), strict=True):
                         if outputs is None:
                             train, test = folds[j]
                             count("cholesky")
@@ -161,7 +162,7 @@ class _KELM(BaseEstimator):
 
 
 def _fold_outputs(
-    cls: type[_KELM], omega: Array, part: Part, T: Array, ridges: Array, room: Array
+    cls: type[_KELM], omega: Array, omega_off: float, part: Part, T: Array, ridges: Array, room: Array
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
@@ -171,6 +172,8 @@ def _fold_outputs(
         Classifiers predict labels, regressors the outputs.
     omega : ndarray of shape (n, n)
         Kernel of all rows.
+    omega_off : float
+        Relative error of its entries, see `kernel_round_off`.
     part : Part
     T : ndarray of shape (n_train, k)
         Targets.
@@ -189,9 +192,12 @@ def _fold_outputs(
     lengths = np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)
     if issubclass(cls, FamilyClassifier):
         # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that, as the
-        # fit has round-off of its own; a tie is left to it.
+        # fit has round-off of its own; a tie is left to it. Entries of k(x) and sums of n terms differ relative to
+        # |k(x)|' |Z|, all that counts where coefficients cancel.
         reach = np.minimum(ridges**-0.5, mass[:, np.newaxis] / ridges)
-        accepted = cls._each_holds(test, 4 * lengths.max(axis=1) * reach)
+        errors = 4 * lengths.max(axis=1) * reach
+        errors += (omega_off + n * _EPS) * mass[:, np.newaxis] * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
+        accepted = cls._each_holds(test, errors)
     else:
         accepted = off.max(axis=1) <= RESIDUAL
     count("bound failed", int((~accepted).sum()))

@@ -99,6 +99,23 @@ def kernel_matrix(
     return _fill(X, Y, out, lambda block: transform(block, gamma))
 
 
+def kernel_round_off(X: Array, gamma: float) -> float:
+    """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
+
+    A computation that centres the rows, of length R at most, sees d^2 within (d + 4) (2 R)^2 eps / 2; one that centres
+    them by a part of them, four times that. The kernel takes it gamma times; `exp` and `kernel_ladder` add 16 eps.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    gamma : float
+        Inverse squared width of the kernel.
+    """
+    centred = X - X.mean(axis=0)
+    longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
+    return float(np.finfo(np.float64).eps) * (10 * gamma * (X.shape[1] + 4) * longest + 16)
+
+
 SQUARINGS = 3
 """How often in a row a Gaussian kernel may be squared instead of computed anew, see `kernel_ladder`."""
 

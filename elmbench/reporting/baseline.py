@@ -25,7 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.metrics import CLASSIFICATION
+from elmbench.protocol.metrics import CLASSIFICATION
 from elmbench.reporting.cells import CAPPED, PLACE, TIMES, WARNING, read_cells, write_frame
 from elmbench.specs.measures import COUNTS, Measure
 

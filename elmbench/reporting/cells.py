@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.estimate import number_of_fits
-from elmbench.execution.store import Store, write_atomically
-from elmbench.execution.units import Row, Unit, needs
+from elmbench.files import write_atomically
 from elmbench.reporting.writers.csv import csv
+from elmbench.running.store import Store
 from elmbench.specs.measures import COUNTS, FACTS
 from elmbench.specs.profiles import Resolved
+from elmbench.work import work_from
+from elmbench.work.plan import Cell
 
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
@@ -30,12 +31,12 @@ _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
 
 
-def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) -> pd.DataFrame:
+def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Order) -> pd.DataFrame:
     """Return the cells that have ended, as a data frame.
 
     Parameters
     ----------
-    rows : list of Row
+    planned : list of Cell
         The cells of the table; a cell that has not ended yet is left out.
     store : Store
     values : list of str
@@ -51,11 +52,11 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
     """
     lines = []
     fits = CappedFits(store)
-    for row in rows:
-        if row.unavailable:
-            lines.append(_line(row, {"status": "unavailable", "reason": row.unavailable}))
-        elif (record := store.get(row.key)) is not None:
-            lines.append(_line(row, record["result"]) | fits.of(record) | warning_of(record["result"]))
+    for cell in planned:
+        if cell.unavailable:
+            lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
+        elif (record := store.get(cell.key)) is not None:
+            lines.append(_line(cell, record["result"]) | fits.of(record) | warning_of(record["result"]))
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     columns += CAPPED if any("capped" in line for line in lines) else ()
     columns += [WARNING] if any(WARNING in line for line in lines) else []
@@ -65,9 +66,9 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
     return frame.iloc[sorted(range(len(frame)), key=lambda i: keys[i])].reset_index(drop=True)
 
 
-def _line(row: Row, result: dict[str, Any]) -> dict[str, Any]:
+def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     return {
-        **{name: getattr(row, name) for name in PLACE},
+        **{name: getattr(cell, name) for name in PLACE},
         "status": result["status"],
         "reason": without_folders(result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
@@ -142,15 +143,15 @@ class CappedFits:
         stopped, fits = map(sum, zip((0, 0), *self._searched(record["unit"]), strict=True))
         return found | ({"search_capped": stopped / fits} if fits else {})
 
-    def _searched(self, unit: Unit) -> Iterator[tuple[int, int]]:
+    def _searched(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
         """Yield how many fits of each search before a unit were stopped, and how many there were."""
-        for key in needs(unit):
+        for key in work_from(unit).needs:
             if key not in self._counted:
                 record = self._store.get(key)
                 if record is None:
                     continue
                 before = list(self._searched(record["unit"]))
-                own = (_stopped(record), number_of_fits(record["unit"]))
+                own = (_stopped(record), work_from(record["unit"]).number_of_fits)
                 stopped, fits = map(sum, zip(own, *before, strict=True))
                 self._counted[key] = (stopped, fits)
             yield self._counted[key]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import write_atomically
+from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import Quantity

@@ -12,8 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.execution.store import Store, write_atomically
-from elmbench.execution.units import Row, needs
+from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
@@ -22,7 +21,10 @@ from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work import work_from
+from elmbench.work.plan import Cell
 
 
 @dataclass(frozen=True)
@@ -63,29 +65,29 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
 
     Raises
     ------
-    StoreWriteError
+    WriteError
         If the folder cannot be written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
-    rows = store.rows(resolved.profile, experiment)
-    extra = dict.fromkeys(row.model for row in rows if row.model not in resolved.spec.models)
+    planned = store.cells(resolved.profile, experiment)
+    extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
     layout = layout_of(resolved)
     values = [measure.column for measure in layout.values(resolved, extra)]
-    cells = cells_frame(rows, store, values, Order(resolved))
+    cells = cells_frame(planned, store, values, Order(resolved))
     results = _assemble(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
     write_frame(results.summary, folder / "summary.csv")
     if len(gains := optimism(cells, resolved)):
         write_frame(gains, folder / "optimism.csv")
-    figure = layout.figure(cells, _outputs(rows, store), resolved)
+    figure = layout.figure(cells, _outputs(planned, store), resolved)
     if figure is not None:
         write_frame(figure.data, folder / "figure.csv")
         write_atomically(folder / PICTURE, figure.png)
     picture = None if figure is None else PICTURE
     write_atomically(folder / "table.md", markdown(results.table, commands, picture))
-    record = _provenance(resolved, rows, store, commands)
+    record = _provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
 
@@ -107,27 +109,27 @@ def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
     return Results(folder, cells, summary, build_table(summary, cells, resolved))
 
 
-def _outputs(rows: list[Row], store: Store) -> Iterator[Outputs]:
+def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
     """Yield the stored outputs of the cells that ended ok under the default readings."""
-    for row in rows:
-        result = store.result(row.key) if row.key and not row.reading else None
+    for cell in planned:
+        result = store.result(cell.key) if cell.key and not cell.reading else None
         if result is not None and result["status"] == "ok":
-            yield Outputs(row.model, row.select, **result["outputs"])
+            yield Outputs(cell.model, cell.select, **result["outputs"])
 
 
-def _provenance(resolved: Resolved, rows: list[Row], store: Store, commands: list[str]) -> dict[str, Any]:
+def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:
     """Return the data, models, software and commands that the numbers of the table come from."""
     datasets: dict[str, set[str]] = {}
     models: dict[str, str] = {}
     environments: dict[str, int] = {}
-    for row in rows:
-        record = store.get(row.key) if row.key else None
+    for cell in planned:
+        record = store.get(cell.key) if cell.key else None
         if record is None:
             continue
         unit = record["unit"]
-        datasets.setdefault(row.dataset, set()).add(unit["dataset"]["identity"])
+        datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
         if "model" in unit:
-            models[row.model] = f"{unit['model']}, version {unit['version']}"
+            models[cell.model] = f"{unit['model']}, version {unit['version']}"
         environments[record["environment"]] = environments.get(record["environment"], 0) + 1
     return {
         "experiment": resolved.file.id,
@@ -139,25 +141,25 @@ def _provenance(resolved: Resolved, rows: list[Row], store: Store, commands: lis
         "datasets": {name: sorted(found) for name, found in datasets.items()},
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
-        "solvers": _solvers(rows, store),
+        "solvers": _solvers(planned, store),
     }
 
 
-def _solvers(rows: list[Row], store: Store) -> dict[str, int]:
+def _solvers(planned: list[Cell], store: Store) -> dict[str, int]:
     """Return how often each way of solving was used for these cells and the searches before them, each counted once.
 
     Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another way.
     """
     total: Counter[str] = Counter()
     seen: set[str] = set()
-    ahead = [row.key for row in rows if row.key]
+    ahead = [cell.key for cell in planned if cell.key]
     while ahead:
         key = ahead.pop()
         record = store.get(key) if key not in seen else None
         seen.add(key)
         if record is not None:
             total.update(record["result"].get("solvers", {}))
-            ahead += needs(record["unit"])
+            ahead += work_from(record["unit"]).needs
     return dict(total)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from elmbench.execution.store import Store
+from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES
 
 
@@ -43,20 +43,22 @@ def table_status(store: Store, experiments: list[str]) -> list[TableStatus]:
     lines = []
     for experiment in experiments:
         for profile in PROFILES:
-            rows = store.rows(profile, experiment)
-            if not rows:
+            cells = store.cells(profile, experiment)
+            if not cells:
                 continue
             ended: Counter[str] = Counter()
             reasons: Counter[str] = Counter()
-            for row in rows:
+            for cell in cells:
                 result = (
-                    {"status": "unavailable", "reason": row.unavailable} if row.unavailable else store.result(row.key)
+                    {"status": "unavailable", "reason": cell.unavailable}
+                    if cell.unavailable
+                    else store.result(cell.key)
                 )
                 found = result["status"] if result else "pending"
                 ended[found] += 1
                 if result and found != "ok":
                     # Missing data are not a fault of the model.
-                    what = row.dataset if found == "unavailable" else f"{row.dataset} {row.model}"
+                    what = cell.dataset if found == "unavailable" else f"{cell.dataset} {cell.model}"
                     reasons[f"{what} {found}: {result['reason'].splitlines()[0]}"] += 1
-            lines.append(TableStatus(experiment, profile, len(rows), dict(ended), dict(reasons)))
+            lines.append(TableStatus(experiment, profile, len(cells), dict(ended), dict(reasons)))
     return lines

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.evaluation.metrics import LESS_IS_BETTER
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import NOT_MEASURED
+from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.reporting.cells import Order
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved

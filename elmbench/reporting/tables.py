@@ -10,7 +10,7 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Entry, Layout
-from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Cell, Ending, Quantity, ResultTable, Section, Verdict
+from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.notes import capped_notes, ending_notes, optimism_notes, published_notes, warning_notes
 from elmbench.reporting.summary import ENTRY, GAINS, optimism
@@ -161,7 +161,7 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
 
 def _found(
     line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
-) -> Cell | None:
+) -> Item | None:
     """Return the mean of an entry with its digits, or how its cells ended; None if there is neither."""
     verdict = line["verdict"]
     if pd.isna(line["mean"]):

@@ -50,10 +50,7 @@ class ExperimentFile:
         if published is None or published.values is None:
             return ()
         values = read_published(self.path.parent / published.values)
-        return tuple(
-            replace(v, metric=published.meant.get(v.metric, v.metric), over_seconds=v.over_seconds or _ran_over(v))
-            for v in values
-        )
+        return tuple(replace(v, metric=published.meant.get(v.metric, v.metric)) for v in values)
 
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
@@ -67,12 +64,6 @@ class ExperimentFile:
     def profiles(self) -> list[str]:
         """The profiles under which the table has something to show."""
         return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
-
-
-def _ran_over(figure: PublishedValue) -> float | None:
-    """Return the seconds after which the paper stopped a fit, as the note of the figure says."""
-    match = re.fullmatch(r"over (\d+) s", figure.note) if figure.value is None else None
-    return float(match[1]) if match else None
 
 
 @cache

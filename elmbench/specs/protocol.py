@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -38,16 +39,42 @@ class Scale(Spec):
         return own | {"fit-on": self.fit_on}
 
 
+@dataclass(frozen=True)
+class Split:
+    """How the rows of one data set are split, runs left aside.
+
+    Attributes
+    ----------
+    kind : {"stratified-kfold", "kfold", "holdout", "official", "in-order"}
+    folds : int
+        1 where a run has one split.
+    train, test : int or None
+        Printed sizes; None is the rest of the rows.
+    """
+
+    kind: str
+    folds: int = 1
+    train: int | None = None
+    test: int | None = None
+
+    def content(self) -> dict[str, Any]:
+        """Return the split as the key of a stored result has it."""
+        if self.kind.endswith("kfold"):
+            return {"kind": self.kind, "folds": self.folds}
+        return {"kind": self.kind} if self.kind == "official" else {
+            "kind": self.kind, "train": self.train, "test": self.test,
+        }  # fmt: skip
+
+
 class Splitter(Spec):
     """k folds of shuffled rows; `stratified-kfold` keeps the proportions of the classes, where there are classes."""
 
     kind: Literal["stratified-kfold", "kfold"]
     folds: int = Field(ge=2)
 
-    def content(self, task: str, folds: int | None = None) -> dict[str, Any]:
-        """Return what determines the folds."""
-        kind = self.kind if task == "classification" else "kfold"
-        return {"kind": kind, "folds": folds or self.folds}
+    def split(self, task: str) -> Split:
+        """Return the folds of data for a task."""
+        return Split(self.kind if task == "classification" else "kfold", self.folds)
 
 
 class Sizes(Spec):
@@ -110,20 +137,25 @@ class Outer(Spec):
         override = self.overrides.get(dataset)
         return (override.runs if override else None) or self.runs
 
-    def content(self, dataset: str, task: str) -> dict[str, Any]:
-        """Return what determines the splits of a data set, runs left aside."""
-        if self.kind in ("stratified-kfold", "kfold"):
-            kind = self.kind if task == "classification" else "kfold"
-            return {"kind": kind, "folds": self.folds_of(dataset)}
+    def split(self, dataset: str, task: str) -> Split:
+        """Return how the rows of a data set are split.
+
+        Raises
+        ------
+        ElmbenchError
+            If no sizes are declared for it.
+        """
+        if self.kind.endswith("kfold"):
+            return Split(self.kind if task == "classification" else "kfold", self.folds_of(dataset))
         if self.kind == "official":
-            return {"kind": "official"}
+            return Split(self.kind)
         if dataset not in self.sizes:
             raise ElmbenchError(
                 f"protocol.outer.sizes says nothing of {dataset}",
                 expected=f"{dataset}: {{train: ROWS, test: ROWS}}",
                 next_step="add it to the experiment, then: elmbench validate",
             )
-        return {"kind": self.kind, **self.sizes[dataset].model_dump()}
+        return Split(self.kind, 1, self.sizes[dataset].train, self.sizes[dataset].test)
 
 
 class Protocol(Spec):

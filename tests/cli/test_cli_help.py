@@ -20,16 +20,17 @@ def test_help_comes_at_once_and_loads_nothing_heavy() -> None:
         "try: main(['--help'])\n"
         "finally: print(sorted({'numpy', 'pandas', 'sklearn', 'scipy', 'numba'} & set(sys.modules)), file=sys.stderr)"
     )
-    seconds = []
-    for _ in range(3):
-        # The processor's time: what else runs on the machine does not count.
+    seconds: dict[str, list[float]] = {code: [], "import typer": []}
+    for what in [*seconds] * 3:
+        # The processor's time: what else runs on the machine does not count, and how fast it is not either.
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        found = subprocess.run([sys.executable, "-c", what], capture_output=True, text=True, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        assert "Usage: elmbench" in found.stdout
-        assert found.stderr == "[]\n"
-    assert min(seconds) < 0.5
+        seconds[what].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        if what == code:
+            assert "Usage: elmbench" in found.stdout
+            assert found.stderr == "[]\n"
+    assert min(seconds[code]) < 4 * min(seconds["import typer"])
 
 
 def test_help_lists_every_verb(elmbench: Callable) -> None:

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from loopback import Page, Server
 
-from elmbench.datasets import fetch, load_dataset, network, plan
-from elmbench.datasets.download import download
+from elmbench.datasets import fetch, load_dataset, plan
+from elmbench.datasets.sources import hosts
+from elmbench.datasets.sources.download import download
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
 
@@ -296,8 +297,8 @@ def test_a_closed_network_is_found_out_once(
     loopback_specs: Server, use_specs: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Connections hang, as behind a firewall that drops everything: the wait is paid once, for all hosts together."""
-    hosts = [f"http://host{place}.invalid/toy" for place in range(8)]
-    content = {f"toy{place}": toy(url)["toy"] for place, url in enumerate(hosts)}
+    urls = [f"http://host{place}.invalid/toy" for place in range(8)]
+    content = {f"toy{place}": toy(url)["toy"] for place, url in enumerate(urls)}
     use_specs(content)
     tried: list[str] = []
     over = threading.Event()
@@ -309,7 +310,7 @@ def test_a_closed_network_is_found_out_once(
         raise TimeoutError
 
     monkeypatch.setattr(socket, "create_connection", hang)
-    monkeypatch.setattr(network, "PROBE_SECONDS", 0.3)
+    monkeypatch.setattr(hosts, "PROBE_SECONDS", 0.3)
     start = time.monotonic()
     for name in content:
         with pytest.raises(DataUnavailableError, match=r"host\d\.invalid cannot be reached"):
@@ -321,15 +322,15 @@ def test_a_closed_network_is_found_out_once(
 
 
 def test_waiting_for_a_closed_network_takes_seconds() -> None:
-    assert network.CONNECT_SECONDS <= network.PROBE_SECONDS <= 5
+    assert hosts.CONNECT_SECONDS <= hosts.PROBE_SECONDS <= 5
 
 
 def test_hosts_are_those_of_the_proxy_where_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    assert network.host_of("https://example.org/a") == ("example.org", 443)
-    assert network.host_of("http://example.org:81/a") == ("example.org", 81)
+    assert hosts.host_of("https://example.org/a") == ("example.org", 443)
+    assert hosts.host_of("http://example.org:81/a") == ("example.org", 81)
     monkeypatch.setenv("https_proxy", "http://proxy.local:3128")
-    assert network.host_of("https://example.org/a") == ("proxy.local", 3128)
+    assert hosts.host_of("https://example.org/a") == ("proxy.local", 3128)
     monkeypatch.setenv("no_proxy", "example.org")
-    assert network.host_of("https://example.org/a") == ("example.org", 443)
+    assert hosts.host_of("https://example.org/a") == ("example.org", 443)

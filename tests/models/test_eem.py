@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 from elm_problems import rows, targets
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
@@ -17,7 +18,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from elmbench.models import EEKMClassifier, EEMClassifier
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = examples(60)
 PROBLEMS = {"n": st.integers(12, 80), "d": st.integers(1, 8), "seed": st.integers(0, 2**31 - 1)}
 
 
@@ -128,9 +129,9 @@ def test_thresholds_are_where_the_densities_cross(n, d, seed, kernel):
 
 
 @pytest.mark.parametrize("name", ["eem", "eekm"])
-def test_one_threshold_where_the_variances_are_the_same(name):
+def test_one_threshold_where_the_variances_are_the_same(name, seed):
     """One class is the other, moved."""
-    side = np.random.RandomState(0).rand(40, 3)
+    side = np.random.RandomState(seed).rand(40, 3)
     X, y = np.vstack([side, 10 - side]), np.repeat([0, 1], 40)
     model = EEKMClassifier(n_landmarks=80, gamma=1e-3) if name == "eekm" else None
     if model is None:
@@ -240,8 +241,8 @@ def test_the_heavier_class_where_there_is_no_direction():
         np.testing.assert_allclose(model.predict_proba(X)[0], np.array(priors) / 3)
 
 
-def test_classes_whose_means_coincide_predict_one_class():
-    side = rows(30, 3, 0)
+def test_classes_whose_means_coincide_predict_one_class(seed):
+    side = rows(30, 3, seed)
     X, y = np.vstack([side, side[::-1]]), np.repeat([0, 1], 30)
     for model in (EEMClassifier(random_state=0), EEKMClassifier(n_landmarks=20, random_state=0)):
         with pytest.warns(UserWarning, match="the means of the two classes coincide"):
@@ -269,8 +270,8 @@ def test_gamma_so_small_that_k_has_rank_one():
     np.testing.assert_array_equal(model.predict_proba(X), 0.5)
 
 
-def test_a_class_of_one_row_is_a_point():
-    X = rows(30, 3, 8)
+def test_a_class_of_one_row_is_a_point(seed):
+    X = rows(30, 3, seed + 8)
     y = np.r_[np.zeros(29), 1]
     with pytest.warns(UserWarning, match="there is one row only of a class"):
         model = EEMClassifier(n_hidden=10, random_state=0).fit(X, y)
@@ -278,8 +279,8 @@ def test_a_class_of_one_row_is_a_point():
     assert np.ptp(model.thresholds_) < 1e-6
 
 
-def test_landmarks_of_a_smaller_machine_are_among_those_of_a_larger_one():
-    X = rows(50, 3, 0)
-    y = targets(X, 0, "binary")
+def test_landmarks_of_a_smaller_machine_are_among_those_of_a_larger_one(seed):
+    X = rows(50, 3, seed)
+    y = targets(X, seed, "binary")
     small, large = (EEKMClassifier(n_landmarks=n, random_state=7).fit(X, y).landmarks_ for n in (5, 30))
     np.testing.assert_array_equal(small, large[:5])

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from elm_problems import rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 from elmbench.models import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
 from elmbench.numerics import covariance
 
-SETTINGS = settings(max_examples=110, deadline=None)
+SETTINGS = examples(110)
 
 PROBLEMS = st.fixed_dictionaries(
     {

@@ -7,14 +7,15 @@ import tracemalloc
 import numpy as np
 import pytest
 from elm_problems import FACTORS, SHAPES, class_of, is_classification, real_outputs, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.linalg import lstsq
 from scipy.special import expit
 
 from elmbench.models import ELMClassifier, ELMRegressor
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = examples(80)
 
 
 def dense_output_weights(H: np.ndarray, T: np.ndarray, C: float) -> np.ndarray:
@@ -57,9 +58,9 @@ def test_equals_dense_least_squares(shape, n_hidden, C, kind, awkward):
 
 @pytest.mark.parametrize("n", [30, 4100])
 @pytest.mark.parametrize("n_hidden", [63, 64, 65])
-def test_row_blocks_and_tiles_leave_no_seam(n, n_hidden):
-    X = rows(n, 3, 0)
-    y = targets(X, 0, "regression")
+def test_row_blocks_and_tiles_leave_no_seam(n, n_hidden, seed):
+    X = rows(n, 3, seed)
+    y = targets(X, seed, "regression")
     model = ELMRegressor(n_hidden=n_hidden, C=2.0, random_state=0).fit(X, y)
     H = expit(X @ model.weights_.T + model.biases_)
     expected = H @ dense_output_weights(H, y[:, None], 2.0)[:, 0]
@@ -88,26 +89,26 @@ def test_nodes_are_uniform_and_prefixes_of_a_larger_network():
     ("activation", "function"),
     [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))],
 )
-def test_activations(activation, function):
-    X = rows(25, 3, 1)
-    y = targets(X, 1, "regression")
+def test_activations(activation, function, seed):
+    X = rows(25, 3, seed + 1)
+    y = targets(X, seed + 1, "regression")
     model = ELMRegressor(n_hidden=10, C=4.0, activation=activation, random_state=0).fit(X, y)
     H = function(X @ model.weights_.T + model.biases_)
     np.testing.assert_allclose(model.predict(X), H @ dense_output_weights(H, y[:, None], 4.0)[:, 0], atol=1e-9)
 
 
 @pytest.mark.filterwarnings("error")
-def test_far_inputs_saturate_without_a_warning():
-    X = 1e5 * (rows(30, 3, 1) - 0.5)
-    y = targets(X, 1, "binary")
+def test_far_inputs_saturate_without_a_warning(seed):
+    X = 1e5 * (rows(30, 3, seed + 1) - 0.5)
+    y = targets(X, seed + 1, "binary")
     model = ELMClassifier(n_hidden=50, C=1.0, random_state=0).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
 
 
 @pytest.mark.parametrize("n_hidden", [5, 40])
-def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden):
-    X = rows(20, 3, 2, awkward=True)
-    y = targets(X, 2, "regression")
+def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden, seed):
+    X = rows(20, 3, seed + 2, awkward=True)
+    y = targets(X, seed + 2, "regression")
     model = ELMRegressor(n_hidden=n_hidden, C=1e30, random_state=0).fit(X, y)
     H = expit(X @ model.weights_.T + model.biases_)
     # As much of the spectrum of the Gram matrix as double precision holds.
@@ -117,9 +118,9 @@ def test_ridge_below_round_off_gives_the_least_norm_solution(n_hidden):
 
 
 @pytest.mark.parametrize(("n", "n_hidden"), [(50, 20), (20, 50)])
-def test_condition_estimate(n, n_hidden):
-    X = rows(n, 3, 3)
-    model = ELMRegressor(n_hidden=n_hidden, C=16.0, random_state=0).fit(X, targets(X, 3, "regression"))
+def test_condition_estimate(n, n_hidden, seed):
+    X = rows(n, 3, seed + 3)
+    model = ELMRegressor(n_hidden=n_hidden, C=16.0, random_state=0).fit(X, targets(X, seed + 3, "regression"))
     H = expit(X @ model.weights_.T + model.biases_)
     system = (H.T @ H if n_hidden <= n else H @ H.T) + np.eye(min(n, n_hidden)) / 16.0
     assert 0.3 < model.condition_ / np.linalg.cond(system, 1) < 1.01

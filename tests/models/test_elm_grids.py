@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import FACTORS, class_of, is_classification, real_outputs, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
-SETTINGS = settings(max_examples=120, deadline=None)
+SETTINGS = examples(120)
 
 PROBLEMS = st.fixed_dictionaries(
     {

@@ -7,15 +7,16 @@ import tracemalloc
 import numpy as np
 import pytest
 from elm_problems import FACTORS, SHAPES, class_of, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.kernel_ridge import KernelRidge
 
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.numerics.counters import counted
 from elmbench.numerics.kernels import BLOCK_BYTES
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 
 
 @SETTINGS

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import FACTORS, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.metrics.pairwise import rbf_kernel
 from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits, assert_projections_equal_fits
 
@@ -15,7 +16,7 @@ from elmbench.numerics import bordered, shifted
 from elmbench.numerics.counters import counted
 from elmbench.numerics.solve import RidgeSystem
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 WEIGHTS = st.sampled_from(["balanced", None])
 WEIGHTINGS = st.sampled_from(["corrected", "as-printed"])
 
@@ -61,10 +62,10 @@ def test_satisfies_its_bordered_system(n, d, seed, C, gamma, class_weight, weigh
 
 @pytest.mark.parametrize("exponent", range(-1, 11))
 @pytest.mark.parametrize("gamma", [1e-10, 1e-5, 1.0])
-def test_satisfies_its_system_over_the_whole_grid_of_the_paper(exponent, gamma):
+def test_satisfies_its_system_over_the_whole_grid_of_the_paper(exponent, gamma, seed):
     """With coefficients of up to 1e10 the residual is that of rounding them."""
-    X = rows(120, 5, 1)
-    y = targets(X, 1, "binary")
+    X = rows(120, 5, seed + 1)
+    y = targets(X, seed + 1, "binary")
     model = LSSVMClassifier(C=10.0**exponent, gamma=gamma, class_weight="balanced").fit(X, y)
     A, right = system(X, y, model)
     solution = np.r_[model.intercept_, model.beta_[:, 0]]
@@ -74,12 +75,12 @@ def test_satisfies_its_system_over_the_whole_grid_of_the_paper(exponent, gamma):
         np.testing.assert_allclose(A @ solution, right, rtol=0, atol=1e-10 * max(1, 10.0 ** (exponent - 3)))
 
 
-def test_a_weight_is_so_many_copies_of_a_row():
-    X = rows(40, 3, 0)
+def test_a_weight_is_so_many_copies_of_a_row(seed):
+    X = rows(40, 3, seed)
     y = np.r_[np.ones(10), -np.ones(30)]
     copies = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
     plain = LSSVMClassifier(C=5.0).fit(X[copies], y[copies])
-    probe = rows(20, 3, 1)
+    probe = rows(20, 3, seed + 1)
     for weights in ("balanced", {1.0: 3}, {1.0: 3.0, -1.0: 1.0}):
         model = LSSVMClassifier(C=5.0, class_weight=weights).fit(X, y)
         np.testing.assert_allclose(model.decision_function(probe), plain.decision_function(probe), atol=1e-10)
@@ -96,9 +97,9 @@ def test_as_printed_the_smaller_class_is_lost():
     assert recalls[1] < 0.1
 
 
-def test_more_classes_are_each_against_the_rest():
-    X = rows(60, 3, 2)
-    y = targets(X, 2, "multi")
+def test_more_classes_are_each_against_the_rest(seed):
+    X = rows(60, 3, seed + 2)
+    y = targets(X, seed + 2, "multi")
     model = LSSVMClassifier(C=8.0, gamma=2.0).fit(X, y)
     for k, label in enumerate(model.classes_):
         single = LSSVMClassifier(C=8.0, gamma=2.0).fit(X, y == label)
@@ -106,16 +107,16 @@ def test_more_classes_are_each_against_the_rest():
 
 
 @pytest.mark.parametrize("kind", ["binary", "one"])
-def test_gamma_so_small_that_k_has_rank_one(kind):
-    X = rows(30, 3, 0)
-    model = LSSVMClassifier(C=1e10, gamma=1e-30, class_weight="balanced").fit(X, targets(X, 0, kind))
+def test_gamma_so_small_that_k_has_rank_one(kind, seed):
+    X = rows(30, 3, seed)
+    model = LSSVMClassifier(C=1e10, gamma=1e-30, class_weight="balanced").fit(X, targets(X, seed, kind))
     assert np.isfinite(model.decision_function(X)).all()
 
 
 # --- The grid --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=220, deadline=None)
+@examples(220)
 @given(
     problem=PROBLEMS,
     pairs=st.lists(st.tuples(st.integers(-1, 10).map(lambda e: 10.0**e), GAMMAS), min_size=1, max_size=12),
@@ -134,10 +135,10 @@ def test_grid_equals_fits(problem, pairs, names, class_weight, weighting):
 
 
 @pytest.mark.parametrize("kind", ["binary", "multi"])
-def test_whole_grid_of_the_paper_equals_fits_by_all_three_ways(kind):
+def test_whole_grid_of_the_paper_equals_fits_by_all_three_ways(kind, seed):
     """Krylov spaces for small gamma, reductions for large, factorisations where round-off decides as C is so large."""
-    X = rows(330, 5, 1)
-    y = targets(X, 1, kind)
+    X = rows(330, 5, seed + 1)
+    y = targets(X, seed + 1, kind)
     folds = [(np.arange(300), np.arange(300, 330)), (np.arange(30, 330), np.arange(30))]
     candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in range(-10, 1) for c in range(-1, 11)]
     with counted() as ways:
@@ -159,17 +160,17 @@ def test_weights_are_kept_apart():
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-3, 1.0])
-def test_what_is_off_is_left_to_a_fit(size, monkeypatch):
+def test_what_is_off_is_left_to_a_fit(size, monkeypatch, seed):
     """Shared solutions that were spoilt change no label."""
-    random = np.random.RandomState(0)
+    random = np.random.RandomState(seed)
 
     def spoilt(K, B, ridges, work):
         Z = shifted.solve_shifted(K, B, ridges, work)
         return None if Z is None else Z * (1 + size * random.randn(*Z.shape))
 
     monkeypatch.setattr(bordered, "solve_shifted", spoilt)
-    X = rows(330, 2, 1)
-    y = targets(X, 1, "binary")
+    X = rows(330, 2, seed + 1)
+    y = targets(X, seed + 1, "binary")
     candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in (-8, -4, 0) for c in range(-1, 11, 2)]
     assert_grid_equals_fits(LSSVMClassifier, X, y, [(np.arange(230), np.arange(230, 330))], candidates)
 
@@ -177,9 +178,9 @@ def test_what_is_off_is_left_to_a_fit(size, monkeypatch):
 @pytest.mark.parametrize("along", ["any", "ones"])
 @pytest.mark.parametrize("n", [20, 60])
 @pytest.mark.parametrize("size", [0.0, 1e-4])
-def test_the_bound_on_the_outputs_holds(n, along, size):
+def test_the_bound_on_the_outputs_holds(n, along, size, seed):
     """Outputs of a solution that was spoilt are never further off than the bound."""
-    random = np.random.RandomState(0)
+    random = np.random.RandomState(seed)
     for ridge in (10.0, 0.1, 1e-4):
         X, T = random.rand(n, 3), np.sign(random.randn(n, 2))
         scale = random.uniform(0.5, 2, n)
@@ -211,9 +212,9 @@ def test_the_bound_on_the_outputs_holds(n, along, size):
             assert size or np.isfinite(bound).all()
 
 
-def test_the_sum_of_the_coefficients_vanishes_to_the_last_digits():
-    X = rows(200, 3, 0)
-    y = targets(X, 0, "binary")
+def test_the_sum_of_the_coefficients_vanishes_to_the_last_digits(seed):
+    X = rows(200, 3, seed)
+    y = targets(X, seed, "binary")
     for exponent in (0, 5, 10):
         for class_weight in (None, "balanced"):
             beta = LSSVMClassifier(C=10.0**exponent, gamma=1e-3, class_weight=class_weight).fit(X, y).beta_

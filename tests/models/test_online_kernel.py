@@ -152,8 +152,8 @@ def test_any_array_like_gives_the_same(model):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_degenerate_data_leave_finite_predictions(model):
-    rng = np.random.default_rng(2)
+def test_degenerate_data_leave_finite_predictions(model, seed):
+    rng = np.random.default_rng(seed + 2)
     n = 40
     two = np.arange(n) % 2
     cases = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from random_examples import examples
 
 from elmbench.models import (
     ALDKOSELMClassifier,
@@ -58,13 +59,14 @@ def draw_problem(data):
     return X, y, folds, kind.endswith("classes")
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("gram_rows", [_online_kernel.GRAM_ROWS, 0], ids=["shared kernel", "own kernel"])
 @pytest.mark.parametrize("pair", GRIDS, ids=["complete", "fixed budget", "dependency"])
 def test_a_grid_equals_one_fit_each(pair, gram_rows, monkeypatch):
     monkeypatch.setattr(_online_kernel, "GRAM_ROWS", gram_rows)
     grid = GRIDS[pair]
 
-    @settings(max_examples=80, deadline=None)
+    @examples(80)
     @given(st.data())
     def check(data):
         X, y, folds, classified = draw_problem(data)

@@ -8,13 +8,14 @@ import tracemalloc
 import numpy as np
 import pytest
 from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.special import expit
 
 from elmbench.models import ELMRegressor, OSELMClassifier, OSELMRegressor
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = examples(60)
 
 
 def hidden(model, X):

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 from elm_problems import rows, targets
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -107,7 +108,7 @@ def test_stopped_fits_of_a_grid_are_counted_and_not_printed(limit, monkeypatch):
 
 
 @quiet
-@settings(max_examples=220, deadline=None)
+@examples(220)
 @given(
     problem=PROBLEMS,
     pairs=st.lists(st.tuples(FACTORS, GAMMAS), min_size=1, max_size=8),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import rows, targets
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from test_eem import LAYERS, like_isolet
 
 from elmbench.models import WELMClassifier
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = examples(80)
 
 
 @SETTINGS
@@ -45,9 +46,9 @@ def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind):
     assert condition / 400 < model.condition_ < condition * 400
 
 
-def test_every_class_weighs_the_same():
+def test_every_class_weighs_the_same(seed):
     """Rows of the smaller class repeated until both are as large give the solution of plain least squares."""
-    X = rows(40, 4, 0)
+    X = rows(40, 4, seed)
     y = np.r_[np.ones(10), -np.ones(30)]
     repeated = np.r_[np.repeat(np.arange(10), 3), np.arange(10, 40)]
     model = WELMClassifier(n_hidden=6, random_state=0).fit(X, y)

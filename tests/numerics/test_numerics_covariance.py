@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.covariance import ledoit_wolf
 
 from elmbench.numerics import covariance
 from elmbench.numerics.covariance import moments
 from elmbench.numerics.nodes import padded
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 
 
 def features(n: int, width: int, seed: int, offset: float = 0.0) -> np.ndarray:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.integrate import quad
 
 from elmbench.numerics import divergence
@@ -20,7 +21,7 @@ from elmbench.numerics.divergence import (
     silverman_width,
 )
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 
 
 Density = Callable[[float], Any]
@@ -46,7 +47,7 @@ def gaussian(mean: Any, deviation: float) -> Density:
     return lambda t: np.exp(-0.5 * ((t - mean) / deviation) ** 2) / deviation / np.sqrt(2 * np.pi)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     means=st.tuples(st.floats(-3, 3), st.floats(-3, 3)),
     deviations=st.tuples(st.floats(0.3, 3), st.floats(0.3, 3)),
@@ -67,8 +68,8 @@ def test_gaussians_as_printed():
         gaussian_divergence((1.0, -2.0), (0.4, 1.6), "printed")
 
 
-def test_gaussians_in_arrays():
-    random = np.random.RandomState(0)
+def test_gaussians_in_arrays(seed):
+    random = np.random.RandomState(seed)
     means, variances = random.randn(4, 3, 2), random.rand(4, 3, 2)
     found = gaussian_divergence(means, variances)
     assert found.shape == leading_term(means, variances).shape == (4, 3)
@@ -98,8 +99,8 @@ def over_all_pairs(x: np.ndarray, y: np.ndarray) -> float:
     return within - 2 * logarithm(x, y, np.hypot(own, other))
 
 
-def test_width_is_silverman_s():
-    points = np.random.RandomState(0).randn(200)
+def test_width_is_silverman_s(seed):
+    points = np.random.RandomState(seed).randn(200)
     assert silverman_width(points) == pytest.approx(1.06 * 200**-0.2 * points.std(), rel=1e-3)
 
 
@@ -140,7 +141,7 @@ def test_estimates_equal_the_sums_over_all_pairs(kinds, numbers, seed):
     assert kde_divergence(y, x) == pytest.approx(expected, abs=1e-8, rel=1e-9)
 
 
-def test_what_is_summed_over_pairs_hardly_grows_with_the_points(monkeypatch):
+def test_what_is_summed_over_pairs_hardly_grows_with_the_points(monkeypatch, seed):
     gathered = divergence._gathered
     numbers = []
 
@@ -150,7 +151,7 @@ def test_what_is_summed_over_pairs_hardly_grows_with_the_points(monkeypatch):
         return found
 
     monkeypatch.setattr(divergence, "_gathered", recording)
-    random = np.random.RandomState(0)
+    random = np.random.RandomState(seed)
     for n in (2_000, 200_000):
         kde_divergence(random.randn(n), random.randn(n) + 1)
     assert len(numbers) == 12

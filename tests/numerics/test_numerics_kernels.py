@@ -6,14 +6,21 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.spatial.distance import cdist
 
 import elmbench.numerics.kernels as kernels
-from elmbench.numerics.kernels import kernel_ladder, kernel_matrix, rbf_from_distances, squared_distances
+from elmbench.numerics.kernels import (
+    kernel_ladder,
+    kernel_matrix,
+    kernel_round_off,
+    rbf_from_distances,
+    squared_distances,
+)
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = examples(80)
 SIZES = st.integers(1, 40)
 
 
@@ -40,8 +47,8 @@ def test_distances_equal_scipy(n, m, d, seed, block):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_writes_where_it_is_told_to(order):
-    random = np.random.RandomState(0)
+def test_writes_where_it_is_told_to(order, seed):
+    random = np.random.RandomState(seed)
     X, Y = random.rand(30, 4), random.rand(20, 4)
     for second in (None, Y):
         out = np.full((30, 30 if second is None else 20), np.nan, order=order)
@@ -56,8 +63,8 @@ def test_rbf_works_in_place():
     np.testing.assert_allclose(distances, [[1.0, np.exp(-0.5)], [np.exp(-2.0), 0.0]], rtol=1e-15)
 
 
-def test_offset_costs_no_digits():
-    X = np.random.RandomState(0).rand(30, 3)
+def test_offset_costs_no_digits(seed):
+    X = np.random.RandomState(seed).rand(30, 3)
     shifted = X + 2.0**20
     expected = cdist(shifted, shifted, "sqeuclidean")
     np.testing.assert_allclose(squared_distances(shifted), expected, atol=1e-13)
@@ -95,6 +102,27 @@ def test_ladder(n, d, seed, exponents, kept):
             np.testing.assert_array_equal(found, found.T)
             assert (np.diag(found) == 1.0).all()
     assert seen == sorted({2.0**e for e in exponents})
+
+
+@SETTINGS
+@given(
+    n=st.integers(2, 60),
+    d=st.integers(1, 40),
+    seed=st.integers(0, 2**31 - 1),
+    e=st.integers(-8, 13),
+    spread=st.sampled_from([1e-3, 1.0, 10.0]),
+)
+def test_round_off_of_a_kernel(n, d, seed, e, spread):
+    """Against differences taken in long double, of all rows and of a part that another centre is taken off."""
+    X = spread * np.random.RandomState(seed).rand(n, d)
+    X[n // 2 :] = X[: n - n // 2]
+    long = X.astype(np.longdouble)
+    exact = np.exp(-(np.longdouble(2.0) ** e) * ((long[:, np.newaxis] - long) ** 2).sum(axis=2))
+    off = kernel_round_off(X, 2.0**e)
+    part = kernel_matrix(X, X[: n // 2], gamma=2.0**e)
+    for found, expected in ((kernel_matrix(X, gamma=2.0**e), exact), (part, exact[:, : n // 2])):
+        seen = expected > 1e-290
+        assert (np.abs(found - expected)[seen] <= np.expm1(off) * expected[seen]).all()
 
 
 @pytest.mark.parametrize("kept", [True, False])

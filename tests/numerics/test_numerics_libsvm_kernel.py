@@ -44,8 +44,8 @@ def test_rounds_as_libsvm_does_where_rounding_changes(seed):
 
 @pytest.mark.parametrize("gamma", [1e-10, 1e-3, 1.0, 30.0])
 @pytest.mark.parametrize("d", [1, 7, 300])
-def test_rounds_as_libsvm_does(d, gamma):
-    X = np.random.RandomState(d).rand(60, d)
+def test_rounds_as_libsvm_does(d, gamma, seed):
+    X = np.random.RandomState(seed + d).rand(60, d)
     X[30:40] = X[20:30]
     distances = squared_distances(X)
     kept = distances.copy()

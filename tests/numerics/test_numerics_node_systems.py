@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 import elmbench.numerics.node_systems as node_systems
 import elmbench.numerics.nodes as nodes
@@ -43,7 +44,7 @@ def each(X, T, weights, biases, networks, probe):
     assert sorted(seen) == list(range(len(networks)))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     n=st.integers(1, 120),
     networks=st.lists(st.tuples(st.integers(1, 260), st.integers(-8, 13)), min_size=1, max_size=8),

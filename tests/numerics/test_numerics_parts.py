@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from sklearn.model_selection import KFold
 
 from elmbench.numerics.parts import Parts
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     n=st.integers(2, 40),
     n_folds=st.integers(1, 5),

@@ -21,8 +21,8 @@ def drawn(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("activation", sorted(NODES))
 @pytest.mark.parametrize(("n_nodes", "d"), [(1, 1), (64, 3), (70, 12)])
-def test_formulas_as_printed(activation, n_nodes, d):
-    X = np.random.RandomState(1).rand(9, d)
+def test_formulas_as_printed(activation, n_nodes, d, seed):
+    X = np.random.RandomState(seed + 1).rand(9, d)
     weights, biases = drawn(n_nodes, d)
     H = node_outputs(X, weights, biases, activation)
     assert H.shape == (9, padded(n_nodes))
@@ -33,8 +33,8 @@ def test_formulas_as_printed(activation, n_nodes, d):
 
 
 @pytest.mark.parametrize("activation", sorted(NODES))
-def test_a_node_yields_the_same_in_a_network_of_any_size(activation):
-    X = np.random.RandomState(2).rand(50, 7)
+def test_a_node_yields_the_same_in_a_network_of_any_size(activation, seed):
+    X = np.random.RandomState(seed + 2).rand(50, 7)
     weights, biases = drawn(300, 7)
     whole = node_outputs(X, weights, biases, activation)
     for size in (1, 63, 64, 65, 200):
@@ -52,7 +52,7 @@ def test_nodes_are_drawn_from_zero_to_one():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("activation", sorted(NODES))
-def test_far_inputs_saturate_without_a_warning(activation):
-    X = 1e5 * (np.random.RandomState(0).rand(20, 4) - 0.5)
+def test_far_inputs_saturate_without_a_warning(activation, seed):
+    X = 1e5 * (np.random.RandomState(seed).rand(20, 4) - 0.5)
     H = node_outputs(X, *drawn(30, 4), activation)
     assert np.isfinite(H).all()

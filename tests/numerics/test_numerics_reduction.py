@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 import elmbench.numerics.reduction as reduction
 from elmbench.numerics.reduction import Reduction
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = examples(60)
 
 
 def semi_definite(n: int, rank: int, seed: int) -> np.ndarray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 import elmbench.numerics.shifted as shifted
 from elmbench.numerics.counters import count, counted, recorded, since
@@ -19,7 +20,7 @@ from elmbench.numerics.shifted import (
     solve_shifted,
 )
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = examples(100)
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
 
@@ -70,8 +71,8 @@ def test_a_view_of_a_larger_matrix():
     np.testing.assert_array_equal(whole, kept)
 
 
-def test_lanczos_where_it_is_short_and_a_reduction_where_it_is_long():
-    B = np.random.RandomState(1).randn(300, 1)
+def test_lanczos_where_it_is_short_and_a_reduction_where_it_is_long(seed):
+    B = np.random.RandomState(seed + 1).randn(300, 1)
     work = np.empty((300, 300), order="F")
     with counted() as solvers:
         solve_shifted(a_kernel(300, 2.0**-8), B, RIDGES, work)
@@ -87,10 +88,10 @@ def test_few_ridges_are_left_to_factorisations():
     assert solvers == {"lanczos given up": 1}
 
 
-def test_several_columns_share_one_reduction():
+def test_several_columns_share_one_reduction(seed):
     """What Lanczos' method takes is taken by every column that is still to come."""
     K, work = a_kernel(300, 2.0**-2), np.empty((300, 300), order="F")
-    B = np.random.RandomState(0).randn(300, 40)
+    B = np.random.RandomState(seed).randn(300, 40)
     with counted() as solvers:
         solve_shifted(K, B[:, :1], RIDGES, work)
     assert solvers == {"lanczos": 22}
@@ -105,8 +106,8 @@ def test_what_a_way_costs():
     assert reduction_seconds(1000, 22, 3) < 22 * factor_seconds(1000, 3)
 
 
-def test_residuals_are_those_of_numpy():
-    random = np.random.RandomState(0)
+def test_residuals_are_those_of_numpy(seed):
+    random = np.random.RandomState(seed)
     K, Z, B = random.rand(9, 9), random.rand(9, 6), random.rand(9, 2)
     B[:, 1] = 0.0
     ridges = np.array([0.5, 2.0, 8.0])
@@ -120,9 +121,9 @@ def test_residuals_are_those_of_numpy():
     assert residuals(np.zeros((9, 6)), np.zeros((9, 6)), np.zeros((9, 2)), ridges).max() == 0
 
 
-def test_the_bound_holds_for_the_fitted_values():
+def test_the_bound_holds_for_the_fitted_values(seed):
     """K (K + r I)^-1 has norm below 1, so that the residual bounds what the outputs for the training rows are off."""
-    random = np.random.RandomState(0)
+    random = np.random.RandomState(seed)
     K, B = a_kernel(200, 0.5), random.randn(200, 1)
     for ridge in (2.0**-13, 1.0):
         exact = np.linalg.solve(K + ridge * np.eye(200), B)

@@ -7,10 +7,11 @@ import copy
 import dense_online as dense
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from problems import KINDS, make, problems
+from random_examples import examples
 
 from elmbench.numerics.online import DependencyState
 
@@ -23,7 +24,7 @@ def rows_of(state):
     return state.dictionary[:, : state.size].T
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(), st.sampled_from([1e-3, 0.02, 0.1, 0.5]))
 def test_a_row_joins_exactly_where_its_projection_distance_exceeds_the_threshold(problem, threshold):
     state = state_of(problem, threshold)
@@ -42,7 +43,7 @@ def test_a_row_joins_exactly_where_its_projection_distance_exceeds_the_threshold
             assert (state.size == size + 1) == (distance > threshold)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(), st.sampled_from([1e-3, 0.02, 0.1, 0.5]), st.sampled_from([1, 5, 10**6]))
 def test_weights_are_the_dense_least_squares_solution_at_each_row(problem, threshold, max_atoms):
     state = state_of(problem, threshold, max_atoms=max_atoms)
@@ -67,7 +68,7 @@ def test_weights_are_the_dense_least_squares_solution_at_each_row(problem, thres
         assert np.array_equal(inverse, inverse.T)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(60))
 def test_threshold_zero_is_the_solution_without_a_ridge(problem):
     K = dense.kernel(problem.X, problem.X, problem.gamma)
@@ -119,7 +120,7 @@ def test_any_threshold_within_the_bracket_gives_the_same_model_and_any_outside_a
         assert (np.array_equal(rows_of(other), rows_of(state))) is same
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(problems(), st.sampled_from([0.0, 0.02, 0.3]), st.data())
 def test_blocks_do_not_matter(problem, threshold, data):
     whole, cut = state_of(problem, threshold), state_of(problem, threshold)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dense_online as dense
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from problems import KINDS, make, problems
+from random_examples import examples
 
 from elmbench.numerics.online import InverseState
 
@@ -32,7 +33,7 @@ def assert_solves(state, problem):
     assert np.array_equal(inverse, inverse.T)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems())
 def test_every_row_kept_gives_the_dense_solution_at_each_row(problem):
     state = state_of(problem)
@@ -42,7 +43,7 @@ def test_every_row_kept_gives_the_dense_solution_at_each_row(problem):
         assert_solves(state, problem)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(), st.integers(1, 15))
 def test_pruning_takes_the_least_significant_row_at_each_row(problem, budget):
     state = state_of(problem, budget=budget)
@@ -65,7 +66,7 @@ def test_pruning_takes_the_least_significant_row_at_each_row(problem, budget):
         assert cost <= costs.min() * (1 + 1e-5) + 1e-7 * np.abs(T).max()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(problems(20))
 def test_the_cost_of_a_row_is_its_leave_one_out_error(problem):
     if problem.C > 100.0:
@@ -148,7 +149,7 @@ def test_weights_found_spoilt_are_computed_from_scratch():
     assert_allclose(dense.regularised(D, problem.gamma, problem.C) @ state.weights[:, :50].T, T, atol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(problems(), st.integers(1, 12), st.data())
 def test_blocks_do_not_matter(problem, budget, data):
     whole, cut = state_of(problem, budget=budget), state_of(problem, budget=budget)

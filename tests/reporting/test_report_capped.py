@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from made_cells import folds, notes_of, table_of
 
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
 from elmbench.reporting.cells import CAPPED, CappedFits, Order, cells_frame
 from elmbench.reporting.notes import capped_notes
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell as Row
 
 Toy = Callable[..., Resolved]
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from elmbench.layouts.table import Cell, Ending, ResultTable, Verdict
+from elmbench.layouts.table import Ending, Item, ResultTable, Verdict
 
 _COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
 
@@ -61,7 +61,7 @@ def table_text(table: ResultTable) -> RenderableType:
     return Group(*parts)
 
 
-def _coloured(cell: Cell | None) -> Text:
-    if cell is None:
+def _coloured(item: Item | None) -> Text:
+    if item is None:
         return Text("")
-    return Text(cell.text, style=_COLOURS.get(cell.text, "") if isinstance(cell, Verdict | Ending) else "")
+    return Text(item.text, style=_COLOURS.get(item.text, "") if isinstance(item, Verdict | Ending) else "")
