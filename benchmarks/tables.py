@@ -15,8 +15,9 @@ from benchmarks.measure import Measurement, Seconds, rounds_for, timed
 from benchmarks.row import Result, Row, measured
 from elmbench.evaluation.folds import fold_data
 from elmbench.evaluation.unit import preload, run_unit
-from elmbench.running.plan import make_plan
-from elmbench.running.units import Request, Unit, needs
+from elmbench.execution.plan import make_plan
+from elmbench.execution.units import Request, Unit, needs
+from elmbench.models.protocols import GridPath
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.grids import candidates
 from elmbench.specs.profiles import resolve
@@ -84,10 +85,7 @@ def measure(units: dict[str, Unit], data_dir: str | None) -> dict[str, Sides]:
         ours, found = timed(partial(_ran, unit, inputs, data_dir))
         results[key] = found
         side.ours += ours
-        if unit["kind"] == "cell":
-            side.theirs += ours
-            continue
-        if not hasattr(find_model(unit["model"]).factory(unit["task"]), "evaluate_grid"):
+        if unit["kind"] == "cell" or not isinstance(find_model(unit["model"]).factory(unit["task"]), GridPath):
             side.theirs += ours
             continue
         single, share = thinned(unit)

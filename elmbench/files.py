@@ -11,6 +11,7 @@ from pathlib import Path
 
 from elmbench.errors import ElmbenchError
 
+_RESULTS_FOLDER = "a results folder that can be written, on a disk with room"
 _RESUME = "free some room or give another folder with --results-dir, then run again: it resumes"
 
 
@@ -40,7 +41,9 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, content: str | bytes, next_step: str = _RESUME) -> None:
+def write_atomically(
+    path: Path, content: str | bytes, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
+) -> None:
     """Write a file whole or not at all.
 
     Parameters
@@ -49,8 +52,8 @@ def write_atomically(path: Path, content: str | bytes, next_step: str = _RESUME)
         Its folder is created if it is missing.
     content : str or bytes
         Text is written in UTF-8, its line ends as they are.
-    next_step : str
-        What the error tells the user to do.
+    expected, next_step : str
+        What the error says where the file is no result.
 
     Raises
     ------
@@ -63,7 +66,7 @@ def write_atomically(path: Path, content: str | bytes, next_step: str = _RESUME)
     except OSError as error:
         raise WriteError(
             f"cannot write {path}: {error.strerror or error}",
-            expected="a folder that can be written, on a disk with room",
+            expected=expected,
             next_step=next_step,
         ) from error
 

@@ -45,12 +45,7 @@ class Planned:
 
 
 def fetch(
-    name: str,
-    cache_dir: Path | str | None = None,
-    *,
-    progress: Progress | None = None,
-    max_bytes: int | None = None,
-    force: bool = False,
+    name: str, cache_dir: Path | str | None = None, *, progress: Progress | None = None, force: bool = False
 ) -> Fetched:
     """Fetch a data set into the cache, from its sources in their order, and check that it can be loaded.
 
@@ -62,8 +57,6 @@ def fetch(
         See `cache_folder`.
     progress : callable, optional
         Called as `progress(address, bytes so far, bytes in all or None)`.
-    max_bytes : int, optional
-        Refuse larger downloads.
     force : bool
         Fetch it again although it is there. What is downloaded must be what it was the first time.
 
@@ -87,7 +80,7 @@ def fetch(
     refusals: list[tuple[NetworkSource, ElmbenchError]] = []
     for source in spec.network_sources:
         try:
-            return Fetched(spec.name, _fetch_and_check(spec, source, cache_dir, progress, max_bytes), True)
+            return Fetched(spec.name, _fetch_and_check(spec, source, cache_dir, progress), True)
         except ElmbenchError as error:
             refusals.append((source, error))
     raise _refused(spec, refusals)
@@ -135,18 +128,14 @@ def _fetched_from(spec: DatasetSpec, cache_dir: Path | str | None) -> str | None
 
 
 def _fetch_and_check(
-    spec: DatasetSpec,
-    source: NetworkSource,
-    cache_dir: Path | str | None,
-    progress: Progress | None,
-    max_bytes: int | None,
+    spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str | None, progress: Progress | None
 ) -> str:
     for url in _servers(source):
         if not hosts.reachable(url, _every_address()):
             raise DataUnavailableError(f"{hosts.host_of(url)[0]} cannot be reached", expected="a network")
     before = read_receipt(spec, source, cache_dir)
     known = before.downloads if before else {}
-    job = FetchJob(spec.shape.features, cache_folder(cache_dir) / "downloads", known, progress, max_bytes)
+    job = FetchJob(spec.shape.features, cache_folder(cache_dir) / "downloads", known, progress)
     rows = fetch_from(source, job)
     today = datetime.date.today().isoformat()
     receipt = keep(spec, source, rows.parts, Receipt(source.title, today, rows.downloads), cache_dir)

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from threadpoolctl import threadpool_limits
 
 from elmbench.errors import ElmbenchError
-from elmbench.numerics.counters import counted
 from elmbench.protocol.folds import load_rows
-from elmbench.work.base import Context, Result, Work, with_solvers
+from elmbench.work.base import Context, Result, Work
 
 #: What the reason of work starts with that could not be done for want of what it needs.
 BEFORE = "the search before it: "
@@ -61,7 +60,7 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     if failed is not None:
         # Said once, however many searches and choices lead to one another.
         return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads), counted() as solvers:
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads):
         warnings.simplefilter("default")
         try:
             result = work.run(inputs, context)
@@ -77,4 +76,5 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
                 "traceback": traceback.format_exc(limit=-6),
             }
     messages = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
-    return with_solvers(result | {"warnings": messages[:5]}, solvers)
+    solvers = {"solvers": dict(sorted(context.solvers.items()))} if context.solvers else {}
+    return result | {"warnings": messages[:5]} | solvers

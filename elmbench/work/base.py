@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -43,10 +43,13 @@ class Context:
         Folder of data files.
     memory_limit : int or None
         Bytes; a fit that would need more by the model's own estimate is refused.
+    solvers : Counter of str
+        How often each way of solving was taken, also where the work fails; added to while it is done.
     """
 
     data_dir: str | None = None
     memory_limit: int | None = None
+    solvers: Counter[str] = field(default_factory=Counter)
 
 
 class Work(ABC):
@@ -285,13 +288,3 @@ def check_two_classes(data: Dataset, next_step: str) -> None:
             expected="data of two classes",
             next_step=next_step,
         )
-
-
-def with_solvers(result: Result, solvers: Mapping[str, int]) -> Result:
-    """Return a result with how often each way of solving was taken, where any was counted."""
-    return result | ({"solvers": dict(solvers)} if solvers else {})
-
-
-def added(counts: list[Counter[str]]) -> Counter[str]:
-    """Return the sum of counts."""
-    return sum(counts, Counter[str]())

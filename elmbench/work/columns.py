@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from elmbench.models.protocols import GridPath
 from elmbench.protocol.folds import DatasetRef, OuterFold
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
@@ -95,7 +96,7 @@ class ColumnWork:
         The scores are to be the same, and whether they are is seen where each way leaves results of its own.
         """
         factory = find_model(self.models[column].model).factory(self.dataset.task)
-        able = bool(self.grid(column)) and hasattr(factory, "evaluate_grid")
+        able = bool(self.grid(column)) and isinstance(factory, GridPath)
         return self.request.paths or not able
 
     def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:

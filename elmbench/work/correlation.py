@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
-from elmbench.numerics.divergence import gaussian_divergence, leading_term
-from elmbench.numerics.nodes import draw_hidden_nodes
-from elmbench.numerics.operators import projected_classes, unit_columns
+from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
+from elmbench.numerics.nodes.projections import projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, scaled_inputs
 from elmbench.protocol.metrics import metric_at

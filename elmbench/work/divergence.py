@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
-from elmbench.numerics.divergence import gaussian_divergence, kde_divergence
+from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
 from elmbench.protocol.folds import fold_data, load_rows
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context, GridWork, Result, check_two_classes, chosen_for
@@ -75,7 +75,7 @@ class Projections(GridWork):
         means, variances = np.full((2, len(self.grid), 2), np.nan)
         estimated = np.full(len(self.grid), np.nan)
         started = time.perf_counter()
-        for i, _, projections in problem.outputs("project"):
+        for i, _, projections, _ in problem.outputs("project"):
             values = _checked(projections, len(y))
             if np.isfinite(values).all():
                 sides = values[y < 0], values[y > 0]

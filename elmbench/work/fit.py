@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.numerics.counters import uncounted
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.metrics import check_predictions, classification_metrics, regression_metrics
 from elmbench.specs.datasets import DatasetSpec
@@ -125,6 +124,7 @@ class Fit(Work):
         else:
             estimator.fit(data.X_train, data.y_train)
         seconds = time.perf_counter() - started
+        context.solvers.update(getattr(estimator, "solvers_", {}))
 
         started = time.perf_counter()
         predicted = estimator.predict(data.X_test)
@@ -184,7 +184,7 @@ def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData)
     if data.labels is not None:
         rows = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
     # What a model says or raises here tells of too few rows; the fit that counts comes after.
-    with contextlib.suppress(Exception), warnings.catch_warnings(), uncounted():
+    with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         factory(**fixed).fit(data.X_train[rows], data.y_train[rows]).predict(data.X_train[rows])
     _warm.add(factory)

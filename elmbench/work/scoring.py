@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,16 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.numerics.counters import count, recorded, since
+from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.folds import OuterFold
 from elmbench.protocol.metrics import check_predictions, score
 from elmbench.protocol.splits import Indices
 from elmbench.specs.limits import in_words
 from elmbench.specs.registry import parameter_names
-from elmbench.work.base import ModelRef
-
-Predictions = Iterator[tuple[int, int, NDArray[Any]]]
+from elmbench.work.base import Context, ModelRef
 
 
 def model_seed(place: OuterFold, model: ModelRef) -> int:
@@ -67,10 +64,9 @@ def check_memory(
     MemoryError
         With both figures.
     """
-    estimate = getattr(factory, "memory_estimate", None)
-    if limit is None or estimate is None:
+    if limit is None or not isinstance(factory, MemoryEstimate):
         return
-    needed = estimate(*shape, **params)
+    needed = factory.memory_estimate(*shape, **params)
     if needed > limit:
         raise MemoryError(f"would need about {in_words(needed)}; the limit is {in_words(limit)}")
 
@@ -116,8 +112,7 @@ class GridProblem:
         Every label; None for regression.
     paths : bool
         False fits every candidate by itself, whatever the model offers.
-    memory_limit : int or None
-        Bytes that a fit may need.
+    context : Context
     """
 
     factory: Callable[..., Any]
@@ -128,23 +123,23 @@ class GridProblem:
     fixed: dict[str, Any]
     labels: list[int] | None
     paths: bool = True
-    memory_limit: int | None = None
+    context: Context = field(default_factory=Context)
 
-    def clone_and_fit(self, outputs: str = "predict") -> Predictions:
-        """Yield (candidate, fold, predictions) from one fit each: what every path must agree with.
+    def clone_and_fit(self, outputs: str = "predict") -> Iterator[Evaluated]:
+        """Yield predictions from one fit each: what every path must agree with.
 
         With `outputs` "project" the yield is what labels are decided by: `project` of the model, or
         `decision_function` where it has none.
         """
         for i, candidate in enumerate(self.candidates):
             for j, (train, test) in enumerate(self.folds):
-                count("clone and fit")
                 estimator = self.factory(**self.fixed, **candidate).fit(self.X[train], self.y[train])
                 name = outputs if hasattr(estimator, outputs) else "decision_function"
-                yield i, j, getattr(estimator, name)(self.X[test])
+                solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
+                yield Evaluated(i, j, getattr(estimator, name)(self.X[test]), solvers)
 
-    def outputs(self, outputs: str = "predict") -> Predictions:
-        """Yield (candidate, fold, outputs for the test rows), in any order.
+    def outputs(self, outputs: str = "predict") -> Iterator[Evaluated]:
+        """Yield the outputs of every candidate for the test rows of every fold, in any order.
 
         The model's own path over the grid is used where it has one that can yield such outputs.
 
@@ -161,12 +156,17 @@ class GridProblem:
         largest = max(len(train) for train, _ in self.folds)
         shape = (largest, self.X.shape[1], n_outputs(self.labels))
         for candidate in self.candidates:
-            check_memory(self.factory, shape, self.fixed | candidate, self.memory_limit)
-        path = getattr(self.factory, "evaluate_grid", None) if self.paths else None
-        if path is None or (outputs != "predict" and "outputs" not in inspect.signature(path).parameters):
-            return self.clone_and_fit(outputs)
-        how = {"outputs": outputs} if outputs != "predict" else {}
-        return iter(path(self.X, self.y, self.folds, self.candidates, **how, **self.fixed))
+            check_memory(self.factory, shape, self.fixed | candidate, self.context.memory_limit)
+        grid = self.X, self.y, self.folds, self.candidates
+        if self.paths and outputs == "predict" and isinstance(self.factory, GridPath):
+            found = self.factory.evaluate_grid(*grid, **self.fixed)
+        elif self.paths and outputs == "project" and isinstance(self.factory, ProjectionPath):
+            found = self.factory.project_grid(*grid, **self.fixed)
+        else:
+            found = self.clone_and_fit(outputs)
+        for evaluated in found:
+            self.context.solvers.update(evaluated.solvers)
+            yield evaluated
 
     def scores(self, metric: str) -> tuple[NDArray[np.float64], list[Spent]]:
         """Return the score of every candidate on every fold, and what each fold took.
@@ -181,17 +181,13 @@ class GridProblem:
         scores = np.full((len(self.candidates), len(self.folds)), np.nan)
         spent = [Spent() for _ in self.folds]
         targets = [self.y[test] for _, test in self.folds]
-        before = recorded()
         started = time.perf_counter()
-        for i, j, predicted in self.outputs():
+        for i, j, predicted, solvers in self.outputs():
             scores[i, j] = score(metric, targets[j], check_predictions(targets[j], predicted), self.labels)
             now = time.perf_counter()
             spent[j].seconds += now - started
+            spent[j].solvers.update(solvers)
             started = now
-            solvers = since(before)
-            if solvers:
-                spent[j].solvers.update(solvers)
-                before = recorded()
         return scores, spent
 
 

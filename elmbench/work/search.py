@@ -125,7 +125,7 @@ def grid_problem(
     fixed = fixed_parameters(factory, given["params"] | work.params, model_seed(work.place, work.model))
     fixed = {name: value for name, value in fixed.items() if name not in work.grid.values}
     candidates = work.grid.candidates()
-    return GridProblem(factory, X, y, folds, candidates, fixed, labels, work.paths, context.memory_limit)
+    return GridProblem(factory, X, y, folds, candidates, fixed, labels, work.paths, context)
 
 
 def in_all(spent: list[Spent]) -> Result:

@@ -68,10 +68,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     running = Server()
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(download, "PAUSE_SECONDS", 0.01)
-    hosts.forget()
+    hosts._reached.clear()
     yield running
     running.close()
-    hosts.forget()
+    hosts._reached.clear()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
-from elmbench.numerics.counters import count
+from elmbench.models.protocols import Evaluated
 from elmbench.running.attempt import STATUSES
 
 MakeUnit = Callable[..., dict[str, Any]]
@@ -68,14 +68,30 @@ def test_solvers_are_counted_for_the_unit_alone(toys: dict[str, Dataset], make_u
     assert 9 <= sum(shared.values()) <= 9 + failed
 
 
-def test_what_was_counted_before_a_failure_is_kept(acting: Callable[..., dict[str, Any]]) -> None:
-    def act() -> None:
-        count("reduction", 4)
-        raise ValueError("no luck")
+def test_what_was_counted_before_a_failure_is_kept(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    class Failing(Base):
+        @classmethod
+        def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Iterator[Evaluated]:
+            yield Evaluated(0, 0, y[folds[0][1]], {"reduction": 4})
+            raise ValueError("no luck")
 
-    found = acting(act)
-    # Once, although the model has been warmed up in this process: another may have been before.
+    add_model("failing", Failing)
+    found = attempted(make_unit("search", model="failing", grid={"C": [1.0]}))
     assert (found["status"], found["solvers"]) == ("failed", {"reduction": 4})
+
+
+def test_what_a_fit_says_of_its_solver_is_kept(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
+) -> None:
+    class Stopped(Base):
+        def act(self, X: np.ndarray) -> None:
+            self.solvers_ = {"capped": 1}
+
+    add_model("stopped", Stopped)
+    # Once, although the model is warmed up before it.
+    assert attempted(make_unit(model="stopped"))["solvers"] == {"capped": 1}
     assert "solvers" not in acting(lambda: None)
 
 

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
+from elmbench.models.protocols import Evaluated
 from elmbench.protocol import folds
 from elmbench.protocol.splits import stratified_rows
 from elmbench.specs.grids import candidates
@@ -127,27 +128,24 @@ class Projecting(ClassifierMixin, BaseEstimator):
 
 
 class WithPath(Projecting):
-    """Has a path that knows of projections."""
+    """Has a path that yields projections too."""
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: np.ndarray,
-        y: np.ndarray,
-        folds: list[Any],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
+    def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
+        raise AssertionError("predictions are not asked for")
+
+    @classmethod
+    def project_grid(
+        cls, X: np.ndarray, y: np.ndarray, folds: list[Any], candidates: list[dict[str, Any]], **fixed: Any
     ) -> Any:
-        cls.calls.append(outputs)
+        cls.calls.append("project")
         for i, candidate in reversed(list(enumerate(candidates))):
             for j, (_, test) in enumerate(folds):
-                yield i, j, X[test, candidate["column"]]
+                yield Evaluated(i, j, X[test, candidate["column"]])
 
 
-class WithOlderPath(WithPath):
-    """Has a path that knows of predictions only."""
+class WithoutProjections(Projecting):
+    """Has a path that yields predictions only."""
 
     @classmethod
     def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
@@ -158,7 +156,7 @@ class WithOlderPath(WithPath):
     ("model", "how", "calls"),
     [
         (Projecting, {}, ["project"] * 3),
-        (WithOlderPath, {}, ["project"] * 3),
+        (WithoutProjections, {}, ["project"] * 3),
         (WithPath, {}, ["project"]),
         (WithPath, {"paths": False}, ["project"] * 3),
     ],

@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from elmbench.datasets import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
+from elmbench.models.protocols import Evaluated
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds
 from elmbench.protocol.metrics import classification_metrics, regression_metrics
@@ -359,7 +360,7 @@ class WithPath(Recorder):
         for (j, (_, test)), (i, candidate) in itertools.product(
             enumerate(folds), reversed(list(enumerate(candidates)))
         ):
-            yield i, j, np.where(X[test, 0] > candidate["C"], 1, -1)
+            yield Evaluated(i, j, np.where(X[test, 0] > candidate["C"], 1, -1))
 
 
 def test_a_path_is_used_where_there_is_one(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> None:
@@ -411,7 +412,7 @@ def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit,
     problem = GridProblem(factory, X, y, inner, grid, fixed, data.labels)
     found, _ = problem.scores(unit["metric"])
     expected = np.full((len(grid), 3), np.nan)
-    for i, j, predicted in problem.clone_and_fit():
+    for i, j, predicted, _ in problem.clone_and_fit():
         if data.labels is None:
             expected[i, j] = -regression_metrics(y[inner[j][1]], predicted)["nrmse"]
         else:
@@ -423,7 +424,7 @@ def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
     class Partial(WithPath):
         @classmethod
         def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Any:
-            yield 1, 0, y[folds[0][1]]
+            yield Evaluated(1, 0, y[folds[0][1]])
 
     y = np.array([-1, 1, 1, -1])
     inner = [(np.array([1, 2]), np.arange(4))]

@@ -38,14 +38,7 @@ class Download:
     n_bytes: int
 
 
-def download(
-    url: str,
-    folder: Path,
-    *,
-    sha256: str | None = None,
-    progress: Progress | None = None,
-    max_bytes: int | None = None,
-) -> Download:
+def download(url: str, folder: Path, *, sha256: str | None = None, progress: Progress | None = None) -> Download:
     """Download `url` into `folder`.
 
     What arrives is kept in a `.part` file beside a note of the version that the server named (`ETag` or
@@ -61,8 +54,6 @@ def download(
         What the file must have.
     progress : callable, optional
         Called with the address, the bytes so far, and all bytes where the server tells.
-    max_bytes : int, optional
-        Refuse a larger file.
 
     Returns
     -------
@@ -73,7 +64,7 @@ def download(
     DataUnavailableError
         If the server cannot be reached, or fails time after time.
     ElmbenchError
-        If there is no such file, it is too large, or its checksum is wrong.
+        If there is no such file, or its checksum is wrong.
     """
     folder.mkdir(parents=True, exist_ok=True)
     stem = _stem(url)
@@ -81,7 +72,7 @@ def download(
     with _part_file(folder, stem) as part:
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                _receive(url, part, progress, max_bytes)
+                _receive(url, part, progress)
                 break
             except (OSError, http.client.HTTPException) as error:
                 if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
@@ -141,7 +132,7 @@ def file_sha256(path: Path) -> tuple[str, int]:
 _HEADERS = {"User-Agent": "elmbench", "Accept-Encoding": "identity"}
 
 
-def _receive(url: str, part: Path, progress: Progress | None, max_bytes: int | None) -> None:
+def _receive(url: str, part: Path, progress: Progress | None) -> None:
     """Append to `part` what is missing, or write it anew."""
     there = part.stat().st_size if part.exists() else 0
     version = _read_version(part) if there else None
@@ -153,7 +144,7 @@ def _receive(url: str, part: Path, progress: Progress | None, max_bytes: int | N
     except urllib.error.HTTPError as error:
         if error.code == 416 and headers.keys() >= {"Range"}:  # nothing is left to ask for, or the file has shrunk
             part.unlink()
-            _receive(url, part, progress, max_bytes)
+            _receive(url, part, progress)
             return
         raise
     with answer:
@@ -161,8 +152,6 @@ def _receive(url: str, part: Path, progress: Progress | None, max_bytes: int | N
         start = there if resumed else 0
         length = answer.headers.get("Content-Length")
         total = None if length is None else start + int(length)
-        if max_bytes is not None and total is not None and total > max_bytes:
-            raise too_large(url, total, max_bytes)
         if not resumed:
             version = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
             version = None if (version or "").startswith("W/") else version  # weak: other bytes may have it too
@@ -172,23 +161,12 @@ def _receive(url: str, part: Path, progress: Progress | None, max_bytes: int | N
             while block := answer.read(_BLOCK):
                 stream.write(block)
                 n_bytes += len(block)
-                if max_bytes is not None and n_bytes > max_bytes:
-                    raise too_large(url, n_bytes, max_bytes)
                 if progress:
                     progress(url, n_bytes, total)
             stream.flush()
             os.fsync(stream.fileno())
     if total is not None and n_bytes < total:
         raise http.client.IncompleteRead(b"", total - n_bytes)
-
-
-def too_large(what: str, n_bytes: int, max_bytes: int) -> ElmbenchError:
-    """Build the error for a download that is larger than allowed."""
-    return ElmbenchError(
-        f"{what} has {n_bytes / 1e6:.0f} MB",
-        expected=f"at most {max_bytes / 1e6:.0f} MB",
-        next_step="allow a larger download",
-    )
 
 
 def other_checksum(url: str, found: str, expected: str) -> ElmbenchError:

@@ -27,20 +27,16 @@ class FetchJob:
         SHA-256 of what was downloaded before, by address: it must be the same again.
     progress : callable or None
         See `download`.
-    max_bytes : int or None
-        Refuse larger downloads.
     """
 
     width: int
     folder: Path
     known: Mapping[str, str] = field(default_factory=dict)
     progress: Progress | None = None
-    max_bytes: int | None = None
 
     def download(self, url: str, sha256: str | None = None) -> Download:
         """Download a file; it must have `sha256` or else the checksum that it had before."""
-        wanted = sha256 or self.known.get(url)
-        return download(url, self.folder, sha256=wanted, progress=self.progress, max_bytes=self.max_bytes)
+        return download(url, self.folder, sha256=sha256 or self.known.get(url), progress=self.progress)
 
 
 @dataclass(frozen=True)

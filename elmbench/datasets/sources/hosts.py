@@ -55,11 +55,6 @@ def reachable(url: str, others: Iterable[str] = ()) -> bool:
     return _reached[wanted]
 
 
-def forget() -> None:
-    """Forget what was found out, so that the next question tries again."""
-    _reached.clear()
-
-
 def _probe(host: Host) -> None:
     try:
         with socket.create_connection(host, timeout=CONNECT_SECONDS):

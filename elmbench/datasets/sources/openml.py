@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from elmbench.datasets.readers import ChooseTarget, read_table
-from elmbench.datasets.sources.download import file_sha256, other_checksum, remote_size, too_large
+from elmbench.datasets.sources.download import file_sha256, other_checksum
 from elmbench.datasets.sources.fetching import FetchedRows
 from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
@@ -56,11 +56,6 @@ def fetch_openml(source: OpenMLSource, job: FetchJob) -> FetchedRows:
 
     The client retries what may pass, and compares an ARFF file with the MD5 sum that the server states.
     """
-    if job.max_bytes is not None:
-        # The limit is on all files together, as they are one download.
-        n_bytes = sum(remote_size(url) or 0 for url in openml_file_urls(source))
-        if n_bytes > job.max_bytes:
-            raise too_large(source.title, n_bytes, job.max_bytes)
     if job.progress:
         job.progress(source.title, 0, None)
     downloads: dict[str, str] = {}
