@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,7 @@ from elmbench.layouts.table import ResultTable, Section
 from elmbench.reporting.cells import PLACE, TIMES
 from elmbench.reporting.summary import summarise
 from elmbench.reporting.tables import build_table
+from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
@@ -45,6 +47,29 @@ def toy(write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict
         return resolve(load_catalogue(root)["toy/one"], profile, readings)
 
     return make
+
+
+#: What a unit of work has unless a test says otherwise.
+UNIT: dict[str, Any] = {
+    "format": 1, "kind": "cell", "task": "classification", "run": 0, "fold": 0,
+    "dataset": {"name": "wdbc", "identity": "abc", "run": 0, "options": {}, "rows": None},
+    "protocol": {"scale": None, "outer": {"kind": "stratified-kfold", "folds": 2}, "order": "shuffled"},
+    "model": "elm", "version": "3", "stream": "elm", "params": {}, "carry_over": "none", "chosen": None, "given": None,
+    "metric": "mcc", "tune_rows": None, "grid": {},
+}  # fmt: skip
+
+
+def unit_of(**values: Any) -> dict[str, Any]:
+    """The content of a unit of work."""
+    unit = UNIT | values
+    return unit | {"grid_order": list(unit["grid"])}
+
+
+def keep(store: Store, key: str, result: dict[str, Any], environment: str = "e", **unit: Any) -> str:
+    """Store a result under a key of the test's own; return the key."""
+    work: Any = SimpleNamespace(key=key, content=lambda: unit_of(**unit))
+    store.put(work, result, environment)
+    return key
 
 
 def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:

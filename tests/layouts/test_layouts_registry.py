@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame, headings, rows_of, table_of
+from made_cells import folds, frame, headings, keep, rows_of, table_of
 from rich.console import Console
 
 import elmbench
@@ -143,8 +143,7 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolve
     rows = [Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "f") for fold in (0, 1)]
     for row, units in zip(rows, (1000, 2000), strict=True):
         outputs = {"true": [1.0, -1.0], "score": [0.5, -0.5]}
-        unit = {"kind": "cell", "model": "elm", "version": "1", "dataset": {"identity": "a"}}
-        store.put(row.key, unit, {"status": "ok", "reason": "", "n_units": units, "outputs": outputs}, "e")
+        keep(store, row.key, {"status": "ok", "reason": "", "n_units": units, "outputs": outputs})
     store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
     results = write_results(made_up, store, tmp_path)
     (line,) = results.summary.to_dict("records")

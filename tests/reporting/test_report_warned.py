@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame, notes_of, table_of
+from made_cells import folds, frame, keep, notes_of, table_of
 
 from elmbench.reporting.cells import WARNING, Order, cells_frame, read_cells, warning_of, write_frame
 from elmbench.reporting.notes import warning_notes
@@ -16,7 +16,7 @@ from elmbench.reporting.summary import summarise
 from elmbench.reporting.tables import build_table
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell as Row
+from elmbench.work.plan import Cell
 
 Toy = Callable[..., Resolved]
 ONE_CLASS = "the layer is constant, so one class is predicted"
@@ -40,11 +40,11 @@ def test_what_counts_as_said_by_a_model(result: dict[str, Any], expected: dict[s
 def test_the_column_is_there_only_where_a_model_has_warned(tmp_path: Path, toy: Toy) -> None:
     store = Store(tmp_path)
     ok = {"status": "ok", "reason": ""}
-    store.put("plain", {"kind": "cell"}, ok, "e")
-    store.put("warned", {"kind": "cell"}, ok | {"warnings": [f"UserWarning: {ONE_CLASS}"]}, "e")
+    keep(store, "plain", ok)
+    keep(store, "warned", ok | {"warnings": [f"UserWarning: {ONE_CLASS}"]})
 
     def of_store(*keys: str) -> pd.DataFrame:
-        rows = [Row("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
+        rows = [Cell("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
         return cells_frame(rows, store, ["mcc"], Order(toy()))
 
     assert WARNING not in of_store("plain").columns
