@@ -1,72 +1,21 @@
-"""Tables for the terminal, within 80 columns."""
+"""Specs and plans for the terminal, within 80 columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from elmbench.cli.progress import duration
-from elmbench.reporting.tables import NUMERIC, Table
+from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import ExperimentFile
 
-_COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
-
-
-def grid(
-    headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = (), whole: Sequence[str] = ()
-) -> RichTable:
-    """Return a table of text without lines.
-
-    Parameters
-    ----------
-    headings : sequence of str
-    rows : iterable of sequences
-    right : sequence of str
-        Headings of the columns that are set flush right.
-    whole : sequence of str
-        Headings of the columns whose words are not to be broken: the others give way.
-    """
-    shown = any(headings)
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
-    for heading in headings:
-        justify: Literal["left", "right"] = "right" if heading in right else "left"
-        table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading in whole)
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
-    return table
-
-
-def table_text(table: Table) -> RenderableType:
-    """Return a table of results beside the published values."""
-    parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
-    # A data set has a line of its own above its models: a column of its name leaves too little for the figures.
-    for section in table.sections:
-        shown = table.columns_of(section, narrow=True)
-        columns = {name: title for name, title in shown.items() if name != "dataset"}
-        first, *others = columns
-        right = [columns[name] for name in others if name in NUMERIC]
-        rows: list[list[Text]] = []
-        previous = ""
-        for row in section.rows:
-            if row["dataset"] != previous:
-                previous = row["dataset"]
-                rows.append([Text(previous, style="bold"), *(Text("") for _ in others)])
-            values = (Text(row[name], style=_COLOURS.get(row[name], "")) for name in others)
-            rows.append([Text("  " + row[first]), *values])
-        text = grid(list(columns.values()), rows, right=right, whole=("model", "measure", "verdict"))
-        parts += [Text(f"\n{section.heading}", style="italic"), text]
-    parts += [Text(""), *(Text(f"- {note}", style="dim") for note in table.notes)] if table.notes else []
-    return Group(*parts)
-
-
-#: More lines than this of a plan are not shown one by one.
+#: A plan of more lines than this is shown with one line for each data set.
 _MOST_LINES = 100
 
 

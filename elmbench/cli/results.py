@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
@@ -31,15 +32,16 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
     names = [find_experiment(experiment).id] if experiment else list(load_catalogue())
     lines = table_status(Store(state.results_dir), names)
     rows = [
-        (line["experiment"], line["profile"], line["planned"], ", ".join(f"{n} {s}" for s, n in line["ended"].items()))
+        (line.experiment, line.profile, line.planned, ", ".join(f"{n} {status}" for status, n in line.ended.items()))
         for line in lines
     ]
-    state.emit(lines, grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None)
+    found = [asdict(line) for line in lines]
+    state.emit(found, grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None)
     if not rows:
         state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
     for line in lines:
-        for reason, count in line["reasons"].items():
-            state.say(f"{line['experiment']} ({line['profile']}): {count} x {reason}")
+        for reason, count in line.reasons.items():
+            state.say(f"{line.experiment} ({line.profile}): {count} x {reason}")
 
 
 @app.command()
@@ -49,10 +51,12 @@ def table(
     form: Annotated[str, typer.Option("--format", help="text, md, csv or latex.")] = "text",
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.cli.render import table_text
     from elmbench.errors import unknown_name
-    from elmbench.reporting.formats import latex, markdown
-    from elmbench.reporting.results import read_commands, read_results
+    from elmbench.reporting.results import PICTURE, read_commands, read_results
+    from elmbench.reporting.writers.csv import csv
+    from elmbench.reporting.writers.latex import latex
+    from elmbench.reporting.writers.markdown import markdown
+    from elmbench.reporting.writers.text import table_text
     from elmbench.specs.catalogue import find_experiment
     from elmbench.specs.profiles import resolve
 
@@ -65,10 +69,10 @@ def table(
     elif form == "text":
         state.console.print(table_text(results.table))
     elif form == "md":
-        picture = "figure.png" if (results.folder / "figure.png").is_file() else None
+        picture = PICTURE if (results.folder / PICTURE).is_file() else None
         typer.echo(markdown(results.table, read_commands(results.folder), picture), nl=False)
     elif form == "csv":
-        typer.echo(results.summary.to_csv(index=False, lineterminator="\n"), nl=False)
+        typer.echo(csv(results.summary), nl=False)
     else:
         typer.echo(latex(results.table), nl=False)
 
@@ -101,11 +105,8 @@ def _check_baseline(names: list[str], profile: str) -> None:
     from elmbench.reporting.checks import check_baselines
 
     outcomes = check_baselines(names, profile, state.results_dir)
-    lines: list[dict[str, Any]] = [
-        {"experiment": name, "compared": found.compared, "differences": [d.__dict__ for d in found.differences]}
-        for name, found in outcomes.items()
-    ]
-    rows = [(line["experiment"], line["compared"], len(line["differences"])) for line in lines]
+    lines = [{"experiment": name, **asdict(found)} for name, found in outcomes.items()]
+    rows = [(name, found.compared, len(found.differences)) for name, found in outcomes.items()]
     state.emit(lines, grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ")))
     for name, found in outcomes.items() if not state.as_json else ():
         for d in found.differences[:_SHOWN]:
@@ -117,14 +118,15 @@ def _check_baseline(names: list[str], profile: str) -> None:
 
 def _check_published(names: list[str], profile: str, strict: bool) -> None:
     from elmbench.cli.render import grid
-    from elmbench.reporting.checks import check_published
+    from elmbench.layouts.table import JUDGED
+    from elmbench.reporting.checks import COUNTED, check_published
 
-    lines = check_published(names, profile, state.results_dir)
-    verdicts = ("agrees", "near", "differs", "not run")
-    rows = [(line["experiment"], *(line[v] for v in verdicts)) for line in lines]
-    state.emit(lines, grid(("experiment", *verdicts), rows, right=verdicts) if rows else None)
-    compared = sum(line[v] for line in lines for v in verdicts[:3])
-    _end(compared, strict and any(line["differs"] for line in lines))
+    checks = check_published(names, profile, state.results_dir)
+    lines = [{"experiment": check.experiment, **check.counts} for check in checks]
+    rows = [list(line.values()) for line in lines]
+    state.emit(lines, grid(("experiment", *COUNTED), rows, right=COUNTED) if rows else None)
+    compared = sum(check.counts[verdict] for check in checks for verdict in JUDGED)
+    _end(compared, strict and any(check.counts["differs"] for check in checks))
 
 
 def _end(compared: int, differs: bool) -> None:
@@ -148,14 +150,14 @@ def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
 
     names = [find_experiment(name).id for name in experiments]
     written = update_baselines(names, state.results_dir)
-    state.emit(written)
-    for line in written:
-        state.say(f"{line['experiment']}: {line['cells']} cells are the baseline now ({line['file']})")
+    state.emit([asdict(baseline) for baseline in written])
+    for baseline in written:
+        state.say(f"{baseline.experiment}: {baseline.cells} cells are the baseline now ({baseline.file})")
 
 
 @app.command()
 def report() -> None:
-    """Write the pages that span tables: what each reading of a paper brings back."""
+    """Write a page for each paper: what each reading changes in its tables."""
     from elmbench.reporting.readings import write_all_readings
     from elmbench.specs.catalogue import load_catalogue
 

@@ -74,7 +74,7 @@ def run(
 
 def _run(prepared: PreparedRun) -> None:
     from elmbench.cli.progress import RunProgress, duration
-    from elmbench.cli.render import table_text
+    from elmbench.reporting.writers.text import table_text
     from elmbench.workflow.execute import execute, failed_cells
 
     counts = prepared.count_cells()

@@ -135,30 +135,33 @@ def _costs(file: ExperimentFile) -> dict[str, float]:
 def validate() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.errors import ElmbenchError
-    from elmbench.reporting.summary import published_values
+    from elmbench.layouts import layout_of
     from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.datasets import load_dataset_specs
     from elmbench.specs.profiles import resolve
     from elmbench.specs.registry import find_model
 
-    datasets = load_dataset_specs()
     files = load_catalogue()
     for file in files.values():
         try:
-            for name in file.spec.datasets:
-                file.spec.protocol.metric_for(datasets.find(name).task)
             for model in file.spec.models.values():
                 find_model(model.model)
-            for profile in file.profiles:
-                resolved = resolve(file, profile)
-                published_values(resolved)
-                for name in resolved.settings.stand_ins:
-                    resolved.spec.protocol.metric_for(datasets.find(name).task)
+            under_readings = [
+                resolve(file, profile, {name: value})
+                for profile in file.profiles[:1]
+                for name in file.spec.readings
+                for value in file.paper.readings[name].values
+            ]
+            for resolved in (*(resolve(file, profile) for profile in file.profiles), *under_readings):
+                for dataset in resolved.datasets.values():
+                    resolved.spec.protocol.metric_for(dataset.task)
+                layout_of(resolved)
+                _ = resolved.published
             _ = file.printed_parameters
         except ElmbenchError as error:
             found = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
             raise ElmbenchError(found, expected=error.expected, next_step=error.next_step) from error
-    counts = {"datasets": len(datasets), "experiments": len(files)}
+    counts = {"datasets": len(load_dataset_specs()), "experiments": len(files)}
     state.emit(counts, f"valid: {counts['datasets']} data sets, {counts['experiments']} experiments")
 
 

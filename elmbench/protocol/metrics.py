@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.specs.measures import Measure
+
 #: The columns of `cells.csv` that a metric fills, by task.
 CLASSIFICATION = ("mcc", "gmean", "accuracy", "precision", "recall", "f1", "tn", "fp", "fn", "tp")
 REGRESSION = ("nrmse", "rmse")
@@ -24,8 +26,7 @@ def metric_at(metric: str, parameter: str, value: Any) -> str:
         The number of hidden nodes, or of landmarks, is h, as the papers call it.
     value : float, int or str
     """
-    symbol = "h" if parameter in ("n_hidden", "n_landmarks") else parameter
-    return f"{metric}@{symbol}={value:g}" if isinstance(value, float) else f"{metric}@{symbol}={value}"
+    return Measure.at(metric, parameter, value).column
 
 
 def check_predictions(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:

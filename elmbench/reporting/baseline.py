@@ -3,17 +3,19 @@
 The tolerance rule, the same for every model:
 
 * Metrics that count test rows (all of classification): the confusion counts may differ as if one test row had been
-  predicted otherwise; of more than two classes, the number of right predictions by one.
-* A metric at each value of a hyperparameter has no counts beside it: 0.01, about a test row of the smaller class.
-* Metrics that are real numbers: 1e-6 relative; wider only where the cell's stored condition estimate says so, then
-  `10 * condition * 2.2e-16`.
-* Where that exceeds 0.1, the figures are made of round-off, counts too, and only how the cell ended is compared.
-* How a cell ended, and the size of its model, must be equal, and so must chosen hyperparameters where they are all
-  that a table shows. Times are not compared.
+  predicted otherwise; with more than two classes, the number of right predictions may differ by one.
+* A metric of classification at a value of a hyperparameter, which has no counts: 0.01, about one test row of the
+  smaller class.
+* Metrics that are real numbers: 1e-6 relative, or `10 * condition * 2.2e-16` with the cell's stored estimate of the
+  condition, if that is larger.
+* If that exceeds 0.1, the figures consist of round-off, counts too, and only the ending of the cell is compared.
+* The ending of a cell and the size of its model must be equal, and so must chosen hyperparameters if the table shows
+  nothing else. Times are not compared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,8 @@ from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.metrics import CLASSIFICATION
-from elmbench.reporting.capped import CAPPED
-from elmbench.reporting.cells import PLACE, TIMES, read_cells, write_frame
-from elmbench.reporting.layouts import COUNTS
-from elmbench.reporting.warned import WARNING
+from elmbench.reporting.cells import CAPPED, PLACE, TIMES, WARNING, read_cells, write_frame
+from elmbench.specs.measures import COUNTS, Measure
 
 RELATIVE = 1e-6
 UNDECIDED = 0.1
@@ -36,7 +36,7 @@ AT_A_POINT = 0.01
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell that is not what the baseline says.
+    """A cell that differs from the baseline.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The outcome of a check: how many cells were compared, and what differs."""
+class BaselineCheck:
+    """The outcome of a comparison with a baseline: how many cells were compared, and which differ."""
 
     compared: int
     differences: tuple[Difference, ...]
@@ -70,7 +70,7 @@ def baseline_path(folder: Path, table: str) -> Path:
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
-    """Refuse cells that can be no baseline.
+    """Refuse cells that cannot be a baseline.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def update_baseline(cells: pd.DataFrame, path: Path) -> int:
     return len(cells)
 
 
-def compare(cells: pd.DataFrame, path: Path) -> Comparison:
+def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()) -> BaselineCheck:
     """Compare cells with a baseline by the rule above.
 
     Parameters
@@ -113,7 +113,10 @@ def compare(cells: pd.DataFrame, path: Path) -> Comparison:
         As `cells.csv` has them.
     path : Path
         The baseline.
+    measures : collection of Measure
+        What the table measures; only those at a value of a hyperparameter have a tolerance of their own.
     """
+    points = {measure.column for measure in measures if measure.parameter and measure.metric in CLASSIFICATION}
     baseline = read_cells(path)
     old = {_place(line): line for line in baseline.to_dict("records")}
     new = {_place(line): line for line in cells.to_dict("records")}
@@ -123,8 +126,8 @@ def compare(cells: pd.DataFrame, path: Path) -> Comparison:
     ]
     common = [place for place in old if place in new]
     for place in common:
-        differences += _compare_cell(place, old[place], new[place])
-    return Comparison(len(common), tuple(differences))
+        differences += _compare_cell(place, old[place], new[place], points)
+    return BaselineCheck(len(common), tuple(differences))
 
 
 def _place(line: dict[Any, Any]) -> str:
@@ -132,7 +135,7 @@ def _place(line: dict[Any, Any]) -> str:
     return " ".join(words + ([line["reading"]] if line["reading"] else []))
 
 
-def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
+def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: set[str]) -> list[Difference]:
     if old["status"] != new["status"]:
         return [Difference(place, "status", old["status"], new["status"], "equal")]
     if old["status"] != "ok":
@@ -151,11 +154,10 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[
         found.append(Difference(place, "params", old["params"], new["params"], "equal"))
     for metric in metrics:
         a, b = _real(old, metric), _real(new, metric)
+        allowed = AT_A_POINT if metric in points else tolerance * abs(a)
         # Negated, so that a figure that is no longer a number differs from one that is.
-        at_a_point = metric.partition("@")[0] in CLASSIFICATION
-        allowed = AT_A_POINT if at_a_point else tolerance * abs(a)
         if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):
-            words = f"{AT_A_POINT}" if at_a_point else f"{tolerance:.1e} relative"
+            words = f"{AT_A_POINT}" if metric in points else f"{tolerance:.1e} relative"
             found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", words))
     return found
 
@@ -176,7 +178,7 @@ def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> lis
 
 
 def _real(line: dict[Any, Any], name: str) -> float:
-    """Return a figure of a line, NaN where it has none."""
+    """Return a figure of a line, NaN if it has none."""
     value = line.get(name)
     return np.nan if value is None or pd.isna(value) else float(value)
 

@@ -1,10 +1,10 @@
-"""`cells.csv`: one line a cell, written from the store and read by everything that reports."""
+"""`cells.csv`: one line for each cell, written from the store and read by everything that reports."""
 
 from __future__ import annotations
 
-import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +12,32 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.reporting.capped import CAPPED, CappedFits
-from elmbench.reporting.layouts import COUNTS, FACTS
-from elmbench.reporting.warned import WARNING, warning_of
+from elmbench.reporting.writers.csv import csv
 from elmbench.running.store import Store
-from elmbench.work.plan import Cell as Row
+from elmbench.specs.measures import COUNTS, FACTS
+from elmbench.specs.profiles import Resolved
+from elmbench.work import work_from
+from elmbench.work.plan import Cell
 
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
 SELECTIONS = ("published", "nested", "oracle")
+#: Whether the fit of a cell was stopped at `max_iter`, and the share of the fits of its search that were.
+CAPPED = ("capped", "search_capped")
+#: What a model warned of, such as that it can only predict one class.
+WARNING = "warning"
+_USER_WARNING = "UserWarning: "
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
 
 
-def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) -> pd.DataFrame:
-    """Return the cells that have ended, as a table.
+def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Order) -> pd.DataFrame:
+    """Return the cells that have ended, as a data frame.
 
     Parameters
     ----------
-    rows : list of Row
-        The cells that were asked for; those that have not run yet are left out.
+    planned : list of Cell
+        The cells of the table; a cell that has not ended yet is left out.
     store : Store
     values : list of str
         The columns of measured values.
@@ -41,16 +47,16 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
     Returns
     -------
     DataFrame
-        With the columns of `cells.csv`; the columns `CAPPED` only where a model may be stopped, `WARNING` only where
-        one has warned.
+        With the columns of `cells.csv`. The columns `CAPPED` are there only if a model may be stopped, `WARNING` only
+        if one has warned.
     """
     lines = []
     fits = CappedFits(store)
-    for row in rows:
-        if row.unavailable:
-            lines.append(_line(row, {"status": "unavailable", "reason": row.unavailable}))
-        elif (record := store.get(row.key)) is not None:
-            lines.append(_line(row, record["result"]) | fits.of(record) | warning_of(record["result"]))
+    for cell in planned:
+        if cell.unavailable:
+            lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
+        elif (record := store.get(cell.key)) is not None:
+            lines.append(_line(cell, record["result"]) | fits.of(record) | warning_of(record["result"]))
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     columns += CAPPED if any("capped" in line for line in lines) else ()
     columns += [WARNING] if any(WARNING in line for line in lines) else []
@@ -60,39 +66,39 @@ def cells_frame(rows: list[Row], store: Store, values: list[str], order: Order) 
     return frame.iloc[sorted(range(len(frame)), key=lambda i: keys[i])].reset_index(drop=True)
 
 
-def _line(row: Row, result: dict[str, Any]) -> dict[str, Any]:
+def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     return {
-        **{name: getattr(row, name) for name in PLACE},
+        **{name: getattr(cell, name) for name in PLACE},
         "status": result["status"],
         "reason": without_folders(result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
         **result.get("metrics", {}),
         **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
-        # A search that stands for itself, in a table of hyperparameters.
+        # In a table of hyperparameters a cell is the search itself.
         **({"search_seconds": result["seconds"]} if "scores" in result else {}),
     }
 
 
 def without_folders(text: str) -> str:
-    """Return a text with absolute paths cut to their last part: results are to be the same on every machine."""
+    """Return a text with absolute paths cut to their last part, so that results are the same on every machine."""
     return re.sub(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])", ".../", text)
 
 
 class Order:
-    """The order of lines: default readings first, the table's own selection first, then as the table has them.
+    """The order of lines: default readings first, then the table's own selection, then the order of the table.
+
+    Data sets and models that the table does not have come last, by name.
 
     Parameters
     ----------
-    datasets, models : sequence of str
-        As the table has them; what it does not have comes after, by name.
-    select : sequence of str
-        The table's own selections.
+    resolved : Resolved
     """
 
-    def __init__(self, datasets: list[str], models: list[str], select: list[str]) -> None:
-        self.datasets = datasets
-        self.models = models
-        self.select = [*select, *(s for s in SELECTIONS if s not in select)]
+    def __init__(self, resolved: Resolved) -> None:
+        own = list(resolved.spec.protocol.selections)
+        self.datasets = list(resolved.file.spec.datasets)
+        self.models = list(resolved.file.spec.models)
+        self.select = [*own, *(s for s in SELECTIONS if s not in own)]
 
     def key(self, line: Any) -> tuple[Any, ...]:
         """Return the sort key of a line that has the columns of `PLACE`."""
@@ -111,11 +117,62 @@ def _position(names: list[str], name: str) -> tuple[int, str]:
     return (names.index(name), "") if name in names else (len(names), name)
 
 
+class CappedFits:
+    """Counts in the store how many fits of a cell's model were stopped at `max_iter` before they had converged.
+
+    Parameters
+    ----------
+    store : Store
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._counted: dict[str, tuple[int, int]] = {}
+
+    def of(self, record: dict[str, Any]) -> dict[str, float]:
+        """Return the values of the columns `CAPPED` for a cell; nothing for a model without a limit of steps.
+
+        Parameters
+        ----------
+        record : dict
+            The cell's record in the store, with `unit` and `result`.
+        """
+        if record["unit"].get("params", {}).get("max_iter", -1) < 0 or record["result"]["status"] != "ok":
+            return {}
+        found = {"capped": float(_stopped(record) > 0)}
+        stopped, fits = map(sum, zip((0, 0), *self._searched(record["unit"]), strict=True))
+        return found | ({"search_capped": stopped / fits} if fits else {})
+
+    def _searched(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
+        """Yield how many fits of each search before a unit were stopped, and how many there were."""
+        for key in work_from(unit).needs:
+            if key not in self._counted:
+                record = self._store.get(key)
+                if record is None:
+                    continue
+                before = list(self._searched(record["unit"]))
+                own = (_stopped(record), work_from(record["unit"]).number_of_fits)
+                stopped, fits = map(sum, zip(own, *before, strict=True))
+                self._counted[key] = (stopped, fits)
+            yield self._counted[key]
+
+
+def _stopped(record: dict[str, Any]) -> int:
+    return int(record["result"].get("solvers", {}).get("capped", 0))
+
+
+def warning_of(result: dict[str, Any]) -> dict[str, str]:
+    """Return the value of the column `WARNING` for a cell; nothing if its model did not warn.
+
+    Warnings of other kinds, some of which depend on the versions of libraries, are left out.
+    """
+    said = [text.removeprefix(_USER_WARNING) for text in result.get("warnings", ()) if text.startswith(_USER_WARNING)]
+    return {WARNING: "; ".join(said)} if said and result["status"] == "ok" else {}
+
+
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV, atomically; floats keep every digit."""
-    buffer = io.StringIO()
-    frame.to_csv(buffer, index=False, lineterminator="\n")
-    write_atomically(path, buffer.getvalue())
+    """Write a data frame as CSV, atomically; floats keep every digit."""
+    write_atomically(path, csv(frame))
 
 
 def read_cells(path: Path) -> pd.DataFrame:

@@ -1,18 +1,75 @@
-"""Sentences of a paper about a table, held against the results."""
+"""Sentences of a paper about a table, checked against the results."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
 import pandas as pd
 
+from elmbench.layouts.table import COMPLETE, Note
 from elmbench.reporting.cells import TIMES
-from elmbench.reporting.summary import COMPLETE, published_values
-from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import MOST, Claim
 from elmbench.specs.profiles import Resolved
 
 
-def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:
-    """Return a line for each claim: whether the default readings and first selection bear it out, with the figures.
+@dataclass(frozen=True)
+class ClaimOutcome(Note):
+    """Whether the results confirm a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    verdict : {"holds", "does not hold", "not decided"}
+    value : float or None
+        The figure that the claim is about, on a single data set.
+    others : mapping of str to float
+        The figures that it is compared with, by column; on most data sets, only the columns count.
+    decided, confirmed : int
+        Of a claim on most data sets: on how many the figures are there, and on how many of them it is true.
+    rows : int or None
+        The number of rows to which the profile cut the data, if that is why the claim is not decided.
+    """
+
+    kind = "claim"
+    claim: Claim
+    verdict: Literal["holds", "does not hold", "not decided"]
+    value: float | None = None
+    others: Mapping[str, float] = field(default_factory=dict)
+    decided: int = 0
+    confirmed: int = 0
+    rows: int | None = None
+
+    @property
+    def text(self) -> str:
+        claim = self.claim
+        where = f"most data sets; {self._compared()}" if claim.dataset == MOST else claim.dataset
+        return f'claim "{claim.says}" ({where}): {self.verdict}{self._figures()}'
+
+    def _compared(self) -> str:
+        claim = self.claim
+        how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
+        times = f"{claim.factor:g} times " if claim.factor != 1 else ""
+        return f"{claim.metric.column} of {claim.model} {how} {times}{self._of_other()}{', '.join(self.others)}"
+
+    def _of_other(self) -> str:
+        return f"{self.claim.than_metric.column} of " if self.claim.than_metric else ""
+
+    def _figures(self) -> str:
+        most = self.claim.dataset == MOST
+        if self.rows is not None:
+            return f", at most {self.rows} rows of each were run" if most else f", {self.rows} of its rows were run"
+        if self.verdict == "not decided":
+            return ", cells are missing"
+        if most:
+            return f": on {self.confirmed} of {self.decided}"
+        against = ", ".join(f"{self._of_other()}{column} {other:.4g}" for column, other in self.others.items())
+        return f": {self.claim.metric.column} {self.value:.4g} against {against}"
+
+
+def check_claims(summary: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
+    """Yield the outcome of each claim on data sets that were run, from the default readings and first selection.
 
     Parameters
     ----------
@@ -21,70 +78,54 @@ def check_claims(summary: pd.DataFrame, resolved: Resolved) -> list[str]:
     resolved : Resolved
     """
     if not len(summary):
-        return []
+        return
     own = summary[(summary["reading"] == "") & (summary["select"] == summary["select"].iloc[0])]
-    # What stands in for the paper's data says nothing of them.
+    # Data that stand in for the paper's decide none of its claims.
     shown = [name for name in dict.fromkeys(own["dataset"]) if name in resolved.file.spec.datasets]
-    lines = []
     for claim in resolved.file.spec.claims:
         if claim.dataset == MOST and shown:
-            lines.append(_check_most(claim, own, shown, resolved))
+            yield _check_most(claim, own, shown, resolved)
         elif claim.dataset in shown:
-            lines.append(_check_one(claim, own, resolved))
-    return lines
+            yield _check_one(claim, own, resolved)
 
 
-_UNDECIDED = "not decided, cells are missing"
-
-
-def _of_other_rows(claim: Claim, dataset: str, resolved: Resolved) -> bool:
-    """Tell whether a claim is on times and the profile has cut the data set: fewer rows may turn an order round."""
+def _has_fewer_rows(claim: Claim, dataset: str, resolved: Resolved) -> bool:
+    """Tell whether a claim on times is about a data set that the profile has cut: fewer rows may reverse the order."""
     rows = resolved.settings.rows
-    return claim.metric in TIMES and rows is not None and rows < load_dataset_specs().find(dataset).shape.instances
+    return claim.metric.metric in TIMES and rows is not None and rows < resolved.dataset(dataset).shape.instances
 
 
-def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
-    start = f'claim "{claim.says}" ({claim.dataset}): '
-    if _of_other_rows(claim, claim.dataset, resolved):
-        return start + f"not decided, {resolved.settings.rows} of its rows were run"
+def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> ClaimOutcome:
+    if _has_fewer_rows(claim, claim.dataset, resolved):
+        return ClaimOutcome(claim, "not decided", rows=resolved.settings.rows)
     figures = _figures(claim, claim.dataset, summary, resolved)
     if figures is None:
-        return start + _UNDECIDED
-    value, others = figures
-    other_metric = f"{claim.than_metric} of " if claim.than_metric else ""
-    against = ", ".join(f"{other_metric}{column} {other:.4g}" for column, other in others.items())
-    return start + f"{_verdict(_holds(claim, value, others))}: {claim.metric} {value:.4g} against {against}"
+        return ClaimOutcome(claim, "not decided")
+    return ClaimOutcome(claim, "holds" if _holds(claim, *figures) else "does not hold", *figures)
 
 
-def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolved: Resolved) -> str:
-    whole = [dataset for dataset in datasets if not _of_other_rows(claim, dataset, resolved)]
+def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolved: Resolved) -> ClaimOutcome:
+    others = dict.fromkeys(_than(claim, "", resolved), float("nan"))
+    whole = [dataset for dataset in datasets if not _has_fewer_rows(claim, dataset, resolved)]
+    if not whole:
+        return ClaimOutcome(claim, "not decided", others=others, rows=resolved.settings.rows)
     found = [_figures(claim, dataset, summary, resolved) for dataset in whole]
     decided = [_holds(claim, *figures) for figures in found if figures is not None]
-    how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
-    times = f"{claim.factor:g} times " if claim.factor != 1 else ""
-    times += f"{claim.than_metric} of " if claim.than_metric else ""
-    against = f"{claim.metric} of {claim.model} {how} {times}{', '.join(_than(claim, '', resolved))}"
-    start = f'claim "{claim.says}" (most data sets; {against}): '
-    if not whole:
-        return start + f"not decided, at most {resolved.settings.rows} rows of each were run"
     if not decided:
-        return start + _UNDECIDED
-    return start + f"{_verdict(2 * sum(decided) > len(decided))}: on {sum(decided)} of {len(decided)}"
-
-
-def _verdict(holds: bool) -> str:
-    return "holds" if holds else "does not hold"
+        return ClaimOutcome(claim, "not decided", others=others)
+    verdict: Literal["holds", "does not hold"] = "holds" if 2 * sum(decided) > len(decided) else "does not hold"
+    return ClaimOutcome(claim, verdict, others=others, decided=len(decided), confirmed=sum(decided))
 
 
 def _figures(
     claim: Claim, dataset: str, summary: pd.DataFrame, resolved: Resolved
 ) -> tuple[float, dict[str, float]] | None:
-    """Return the figure that a claim is about and those that it is held against; None unless all are there."""
-    # Of cells that a limit stopped or that have not run, what is left may be the easier folds.
+    """Return the figure that a claim is about and those that it is compared with; None unless all are there."""
+    # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
     whole = summary[(summary["dataset"] == dataset) & summary["verdict"].isin(COMPLETE)].dropna(subset=["mean"])
     own, other = (
-        whole[whole["metric"] == metric].set_index("model")["mean"]
-        for metric in (claim.metric, claim.than_metric or claim.metric)
+        whole[whole["metric"] == measure.column].set_index("model")["mean"]
+        for measure in (claim.metric, claim.than_metric or claim.metric)
     )
     than = _than(claim, dataset, resolved)
     there = [column for column in than if column in other.index]
@@ -96,15 +137,14 @@ def _figures(
 def _than(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a claim compares with.
 
-    Of all others, one that the paper prints no figure for, as it leaves that model out, cannot decide.
+    `others` leaves out a column for which the paper prints no figure: the paper says nothing about it.
     """
     if claim.than != "others":
         return list(claim.than)
-    printed = published_values(resolved)
     left_out = {
         column
-        for (place, column, metric), entry in printed.items()
-        if (place, metric) == (dataset, claim.metric) and entry.value is None
+        for (place, column, metric), figure in resolved.published.items()
+        if (place, metric) == (dataset, claim.metric.column) and figure.value is None
     }
     return [column for column in resolved.file.spec.models if column != claim.model and column not in left_out]
 

@@ -1,58 +1,202 @@
-"""Notes below a table: what ended otherwise than ok and why, remarks on the published figures."""
+"""Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on published figures."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pandas as pd
 
-from elmbench.reporting.rows import ran_over
-from elmbench.reporting.summary import ENTRY, Published
+from elmbench.layouts.table import Gain, Note
+from elmbench.reporting.cells import CAPPED, WARNING
+from elmbench.reporting.summary import ENTRY
 from elmbench.specs.profiles import Resolved
 
-#: Stands for the name of each of several data sets.
+#: Replaces the name of a data set in a reason that several of them share.
 _ANY = "NAME"
 
 
-def endings(cells: pd.DataFrame) -> list[str]:
-    """Return one note for each way in which cells ended otherwise than ok, with how many and the first reason."""
-    notes = []
+@dataclass(frozen=True)
+class Optimism(Note):
+    """The mean optimism of each model over the data sets, under the default readings."""
+
+    kind = "optimism"
+    means: tuple[tuple[str, Gain], ...]
+    datasets: tuple[int, int]
+
+    @property
+    def text(self) -> str:
+        fewest, most = self.datasets
+        over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
+        listed = ", ".join(f"{model} {gain.text}" for model, gain in self.means)
+        return f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
+
+
+@dataclass(frozen=True)
+class Capped(Note):
+    """The share of a model's fits that were stopped at `max_iter`, and where the share in the searches was largest."""
+
+    kind = "capped"
+    model: str
+    select: str
+    shown: float
+    searched: float | None
+    most_on: str = ""
+    most: float = 0.0
+
+    @property
+    def text(self) -> str:
+        text = f"{self.model}, {self.select}: {self.shown:.0%} of the fits shown were stopped at max_iter before they "
+        text += "had converged"
+        if self.searched is None:
+            return text
+        return text + f", {self.searched:.0%} of those of the searches (most on {self.most_on}: {self.most:.0%})"
+
+
+@dataclass(frozen=True)
+class Warned(Note):
+    """What models warned of; for each data set the models, the number of their cells that warned, and of all."""
+
+    kind = "warning"
+    warning: str
+    places: tuple[tuple[str, tuple[str, ...], int, int], ...]
+
+    @property
+    def text(self) -> str:
+        listed = (f"{data} {', '.join(models)}, in {n} of {total} cells" for data, models, n, total in self.places)
+        return f"{'; '.join(listed)}: warned that {self.warning}"
+
+
+@dataclass(frozen=True)
+class Unavailable(Note):
+    """The data sets that are not here for the same reason."""
+
+    kind = "ending"
+    datasets: tuple[str, ...]
+    reason: str
+
+    @property
+    def text(self) -> str:
+        return f"{', '.join(self.datasets)} unavailable: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Ended(Note):
+    """How many cells of an entry ended in one way other than ok, and the first reason."""
+
+    kind = "ending"
+    dataset: str
+    model: str
+    select: str
+    reading: str
+    cells: int
+    total: int
+    status: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        where = f"{self.dataset} {self.model}, {self.select}" + (f", {self.reading}" if self.reading else "")
+        return f"{where}: {self.cells} of {self.total} cells {self.status}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Remark(Note):
+    """A remark on published figures, which are given as (data set, model, metric)."""
+
+    kind = "published"
+    remark: str
+    places: tuple[tuple[str, str, str], ...]
+
+    @property
+    def text(self) -> str:
+        return f"published {', '.join(map(' '.join, self.places))}: {self.remark}"
+
+
+@dataclass(frozen=True)
+class Meant(Note):
+    """A metric that the paper prints under another metric's name."""
+
+    kind = "published"
+    printed: str
+    meant: str
+
+    @property
+    def text(self) -> str:
+        return f"what the paper prints as {self.printed} is read as {self.meant}"
+
+
+def optimism_notes(gains: pd.DataFrame) -> Iterator[Optimism]:
+    """Yield the mean optimism of each model under the default readings, if there is any."""
+    own = gains[gains["reading"] == ""]
+    if len(own):
+        means = own.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
+        models = tuple((str(model), Gain(float(line["mean"]))) for model, line in means.iterrows())
+        yield Optimism(models, (int(means["size"].min()), int(means["size"].max())))
+
+
+def capped_notes(cells: pd.DataFrame) -> Iterator[Capped]:
+    """Yield a note for each model and selection of which fits were stopped, under the default readings."""
+    if not set(CAPPED) <= set(cells.columns):
+        return
+    own = cells[(cells["reading"] == "") & cells["capped"].notna()]
+    for (model, select), group in own.groupby(["model", "select"], sort=False):
+        shares = group.groupby("dataset", sort=False)[list(CAPPED)].mean().astype(float)
+        if not (shares > 0).any(axis=None):
+            continue
+        shown, searched = (float(group[name].astype(float).mean()) for name in CAPPED)
+        if searched != searched:
+            yield Capped(str(model), str(select), shown, None)
+        else:
+            worst = shares["search_capped"]
+            yield Capped(str(model), str(select), shown, searched, str(worst.idxmax()), float(worst.max()))
+
+
+def warning_notes(cells: pd.DataFrame) -> Iterator[Warned]:
+    """Yield a note for each warning under the default readings."""
+    if WARNING not in cells.columns:
+        return
+    own = cells[cells["reading"] == ""]
+    for text, group in own[own[WARNING].notna()].groupby(WARNING, sort=False):
+        places = []
+        for dataset, part in group.groupby("dataset", sort=False):
+            models = tuple(dict.fromkeys(map(str, part["model"])))
+            total = len(own[(own["dataset"] == dataset) & own["model"].isin(models)])
+            places.append((str(dataset), models, len(part), total))
+        yield Warned(str(text), tuple(places))
+
+
+def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield a note for each way in which cells ended otherwise than ok."""
     bad = cells[cells["status"] != "ok"]
     absent: dict[str, list[str]] = {}
     for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
         absent.setdefault(_of_any(str(dataset), str(group["reason"].iloc[0])), []).append(str(dataset))
     for reason, names in absent.items():
-        notes.append(
-            f"{', '.join(names)} unavailable: " + (reason if len(names) > 1 else reason.replace(_ANY, names[0]))
-        )
-    ran = bad[bad["status"] != "unavailable"]
+        yield Unavailable(tuple(names), reason if len(names) > 1 else reason.replace(_ANY, names[0]))
     totals = cells.groupby(ENTRY).size()
-    for place, group in ran.groupby([*ENTRY, "status"], sort=False):
+    for place, group in bad[bad["status"] != "unavailable"].groupby([*ENTRY, "status"], sort=False):
         dataset, model, select, reading, status = map(str, place)
-        total = totals[dataset, model, select, reading]
-        where = f"{dataset} {model}, {select}" + (f", {reading}" if reading else "")
+        total = int(totals[dataset, model, select, reading])
         reason = str(group["reason"].iloc[0]).splitlines()[0]
-        notes.append(f"{where}: {len(group)} of {total} cells {status}: {reason}")
-    return notes
+        yield Ended(dataset, model, select, reading, len(group), total, status, reason)
 
 
 def _of_any(dataset: str, reason: str) -> str:
-    """Return why a data set is not here in the words that fit any other too."""
+    """Return why a data set is not here in words that fit any other data set too."""
     return re.sub(rf"(?<![\w-]){re.escape(dataset)}(?![\w-])", _ANY, reason)
 
 
-def remarks(published: Published, datasets: set[str]) -> list[str]:
-    """Return what there is to say about the published figures of these data sets."""
-    remarks: dict[str, list[str]] = {}
-    for (dataset, model, metric), entry in published.items():
-        if entry.note and dataset in datasets and not ran_over(entry):
-            remarks.setdefault(entry.note, []).append(f"{dataset} {model} {metric}")
-    return [f"published {', '.join(places)}: {note}" for note, places in remarks.items()]
-
-
-def meant(resolved: Resolved) -> list[str]:
-    """Return which figures the paper prints under another's name."""
+def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
+    """Yield the remarks on the published figures of these data sets, and which metrics the paper misnames."""
+    remarks: dict[str, list[tuple[str, str, str]]] = {}
+    for place, figure in resolved.published.items():
+        # The table itself shows when a fit was stopped.
+        if figure.note and place[0] in datasets and figure.over_seconds is None:
+            remarks.setdefault(figure.note, []).append(place)
+    for note, places in remarks.items():
+        yield Remark(note, tuple(places))
     declared = resolved.file.spec.published
-    if declared is None:
-        return []
-    return [f"what the paper prints as {printed} is read as {meant}" for printed, meant in declared.meant.items()]
+    for printed, meant in declared.meant.items() if declared else ():
+        yield Meant(printed, meant)

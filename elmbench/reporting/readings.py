@@ -1,7 +1,8 @@
-"""What each reading of a passage brings back: the published value, the mean under every reading, which fits."""
+"""The pages on readings: each published figure, the mean under each value of a reading, and the value that fits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,37 +10,58 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.reporting.layouts import UNJUDGED
+from elmbench.layouts import layout_of
+from elmbench.layouts.base import UNJUDGED
+from elmbench.layouts.table import Quantity
 from elmbench.reporting.results import Results, read_commands, read_results, results_folder
-from elmbench.reporting.rows import fixed, spelling
-from elmbench.reporting.summary import published_values
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
 from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved, resolve
 
-_LEAKING = "carry-over=folds"
-#: Layouts whose published figures can be held against each reading.
-_COMPARED = ("metrics", "rank-correlation")
+
+@dataclass(frozen=True)
+class ReadingMean:
+    """What was measured under one value of a reading.
+
+    Attributes
+    ----------
+    mean : Quantity or None
+        None if no cell ended ok.
+    failed : int
+        The number of cells that did not end ok.
+    status : str
+        How the first of them ended.
+    """
+
+    mean: Quantity | None
+    failed: int = 0
+    status: str = ""
+
+    @property
+    def text(self) -> str:
+        if self.mean is None:
+            return self.status
+        return self.mean.text + (f" ({self.failed} {self.status})" if self.failed else "")
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One published figure under every value of a reading.
+class ReadingComparison:
+    """One published figure under each value of a reading.
 
     Attributes
     ----------
     place : str
         Data set, model and metric, with the table, profile and selection.
     published : float
-    means : dict of str to str
-        What was measured, as text, by value of the reading; none where it was not run.
+    means : mapping of str to ReadingMean
+        By value of the reading, without the values that were not run.
     fits : str
-        The value of the reading that comes nearest; empty where chance may have decided.
+        The value of the reading that comes nearest; empty if chance may have decided.
     """
 
     place: str
     published: float
-    means: dict[str, str]
+    means: Mapping[str, ReadingMean]
     fits: str
 
 
@@ -88,7 +110,9 @@ def write_readings(paper: str, results_dir: Path) -> Path | None:
     return path
 
 
-def compare_reading(name: str, reading: Reading, files: list[ExperimentFile], results_dir: Path) -> list[Comparison]:
+def compare_reading(
+    name: str, reading: Reading, files: list[ExperimentFile], results_dir: Path
+) -> list[ReadingComparison]:
     """Return the published figures that a reading moves.
 
     Parameters
@@ -101,7 +125,7 @@ def compare_reading(name: str, reading: Reading, files: list[ExperimentFile], re
     """
     comparisons = []
     for resolved in _with_results(files, results_dir):
-        if name in resolved.file.spec.readings and resolved.spec.layout in _COMPARED:
+        if name in resolved.file.spec.readings and layout_of(resolved).compares_readings:
             comparisons += _compare(name, reading, read_results(resolved, results_dir), resolved)
     return comparisons
 
@@ -115,12 +139,12 @@ def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolv
     ]
 
 
-def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> list[Comparison]:
+def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> list[ReadingComparison]:
     labels = {value: "" if value == reading.default else f"{name}={value}" for value in reading.values}
     cells = results.cells[results.cells["status"] != "unavailable"]
     wanted = cells[cells["reading"].isin(labels.values())]
     comparisons = []
-    for (dataset, model, metric), paper in published_values(resolved).items():
+    for (dataset, model, metric), paper in resolved.published.items():
         if metric in UNJUDGED or metric not in wanted or paper.value is None:
             continue
         own = wanted[(wanted["dataset"] == dataset) & (wanted["model"] == model)]
@@ -130,14 +154,14 @@ def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) 
             values = [value for value, label in labels.items() if label in table]
             table = table[[labels[value] for value in values]].set_axis(values, axis=1).astype(float)
             ended = ended[[labels[value] for value in values]].set_axis(values, axis=1)
-            # Only cells that were run under every value that is compared.
+            # Only cells that were run under every value are compared.
             asked = ended.notna().all(axis=1)
             table, ended = table[asked], ended[asked]
             if len(values) < 2 or reading.default not in values or not len(table) or _unmoved(table, ended):
                 continue
-            place = f"{spelling(dataset, resolved)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
+            place = f"{resolved.spelling(dataset)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
             comparisons.append(
-                Comparison(
+                ReadingComparison(
                     f"{place}{select}, {len(table)} cells)",
                     float(paper.value),
                     {value: _measured(table[value], ended[value]) for value in values},
@@ -151,19 +175,19 @@ def _unmoved(table: pd.DataFrame, ended: pd.DataFrame) -> bool:
     return bool((ended == "ok").all(axis=None) and table.sub(table.iloc[:, 0], axis=0).eq(0).all(axis=None))
 
 
-def _measured(values: pd.Series[float], ended: pd.Series[str]) -> str:
+def _measured(values: pd.Series[float], ended: pd.Series[str]) -> ReadingMean:
     means = values.groupby("run").mean()
     bad = ended[ended != "ok"]
     if len(bad) == len(ended):
-        return str(bad.iloc[0])
-    text = fixed(float(values.mean()), 3) + (f" ± {fixed(float(means.std(ddof=1)), 3)}" if len(means) > 1 else "")
-    return text + (f" ({len(bad)} {bad.iloc[0]})" if len(bad) else "")
+        return ReadingMean(None, len(bad), str(bad.iloc[0]))
+    mean = Quantity(float(values.mean()), float(means.std(ddof=1)) if len(means) > 1 else None, places=3)
+    return ReadingMean(mean, len(bad), str(bad.iloc[0]) if len(bad) else "")
 
 
 def _nearest(table: pd.DataFrame, published: float) -> str:
-    """Return the value whose mean is nearest to the published figure, if it is nearer beyond chance.
+    """Return the value whose mean is nearest to the published figure, if it is significantly nearer.
 
-    That is: its mean differs from the next nearest by more than two standard errors of the differences cell by cell.
+    Its mean must differ from the next nearest by more than two standard errors of the differences cell by cell.
     """
     if len(table) < 2:
         return ""
@@ -173,7 +197,7 @@ def _nearest(table: pd.DataFrame, published: float) -> str:
     return str(order[0]) if abs(float(difference.mean())) > 2 * error else ""
 
 
-def _section(name: str, reading: Reading, comparisons: list[Comparison]) -> list[str]:
+def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) -> list[str]:
     lines = ["", f"## {name}", "", reading.question, ""]
     lines += [
         f"- `{value}`{' (default)' if value == reading.default else ''}: {choice.says}"
@@ -181,12 +205,15 @@ def _section(name: str, reading: Reading, comparisons: list[Comparison]) -> list
     ]
     if not comparisons:
         return [*lines, "", "Not run, or it moves no published figure."]
-    values = list(reading.values)
-    headings = [value + (" (leaking)" if f"{name}={value}" == _LEAKING else "") for value in values]
-    lines += ["", "| figure | published | " + " | ".join(headings) + " | fits |", "|---" * (len(values) + 3) + "|"]
+    marked = {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
+    lines += [
+        "",
+        "| figure | published | " + " | ".join(marked.values()) + " | fits |",
+        "|---" * (len(marked) + 3) + "|",
+    ]
     for found in comparisons:
-        means = [found.means.get(value, "not run") for value in values]
-        fits = found.fits + (" (leaking)" if f"{name}={found.fits}" == _LEAKING else "")
+        means = [found.means[value].text if value in found.means else "not run" for value in marked]
+        fits = marked.get(found.fits, "")
         lines.append(f"| {found.place} | {found.published:g} | " + " | ".join(means) + f" | {fits} |")
     return lines
 
@@ -194,6 +221,6 @@ def _section(name: str, reading: Reading, comparisons: list[Comparison]) -> list
 def _commands(files: list[ExperimentFile], results_dir: Path) -> list[str]:
     commands = []
     for resolved in _with_results(files, results_dir):
-        if resolved.spec.layout in _COMPARED:
+        if layout_of(resolved).compares_readings:
             commands += read_commands(results_folder(results_dir, resolved.profile, resolved.file.id))
     return list(dict.fromkeys(commands))

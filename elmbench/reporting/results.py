@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,35 +13,44 @@ from typing import Any
 import pandas as pd
 
 from elmbench.files import write_atomically
-from elmbench.reporting.cells import cells_frame, read_cells, write_frame
-from elmbench.reporting.figures import write_figures
-from elmbench.reporting.formats import markdown
-from elmbench.reporting.layouts import value_columns
-from elmbench.reporting.optimism import optimism
-from elmbench.reporting.summary import summarise, table_order
-from elmbench.reporting.tables import Table, build_table
+from elmbench.layouts import layout_of
+from elmbench.layouts.base import Outputs
+from elmbench.layouts.table import ResultTable
+from elmbench.reporting.cells import Order, cells_frame, read_cells, write_frame
+from elmbench.reporting.summary import optimism, summarise
+from elmbench.reporting.tables import build_table
+from elmbench.reporting.writers.html import html
+from elmbench.reporting.writers.markdown import markdown
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work import work_from
-from elmbench.work.plan import Cell as Row
+from elmbench.work.plan import Cell
 
 
 @dataclass(frozen=True)
 class Results:
-    """What one table has under one profile.
+    """The results of one table under one profile.
 
     Attributes
     ----------
     folder : Path
-        Where its files are.
+        The folder of its files.
     cells, summary : DataFrame
-    table : Table
+    table : ResultTable
     """
 
     folder: Path
     cells: pd.DataFrame
     summary: pd.DataFrame
-    table: Table
+    table: ResultTable
+
+    def _repr_html_(self) -> str:
+        """Return the table as a notebook shows it."""
+        return html(self.table)
+
+
+#: The picture of a table that has a figure.
+PICTURE = "figure.png"
 
 
 def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
@@ -49,9 +59,9 @@ def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
 
 
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
-    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and figures from the store.
+    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figure from the store.
 
-    Also `optimism.csv`, where both selections were run.
+    Also `optimism.csv`, if both selections were run.
 
     Raises
     ------
@@ -60,19 +70,24 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
-    rows = store.cells(resolved.profile, experiment)
-    extra = dict.fromkeys(row.model for row in rows if row.model not in resolved.spec.models)
-    cells = cells_frame(rows, store, value_columns(resolved, extra), table_order(resolved))
+    planned = store.cells(resolved.profile, experiment)
+    extra = dict.fromkeys(cell.model for cell in planned if cell.model not in resolved.spec.models)
+    layout = layout_of(resolved)
+    values = [measure.column for measure in layout.values(resolved, extra)]
+    cells = cells_frame(planned, store, values, Order(resolved))
     results = _assemble(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
     write_frame(results.summary, folder / "summary.csv")
     if len(gains := optimism(cells, resolved)):
         write_frame(gains, folder / "optimism.csv")
-    figures = write_figures(resolved, rows, cells, store, folder)
-    picture = figures[0].name if figures else None
+    figure = layout.figure(cells, _outputs(planned, store), resolved)
+    if figure is not None:
+        write_frame(figure.data, folder / "figure.csv")
+        write_atomically(folder / PICTURE, figure.png)
+    picture = None if figure is None else PICTURE
     write_atomically(folder / "table.md", markdown(results.table, commands, picture))
-    record = _provenance(resolved, rows, store, commands)
+    record = _provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
 
@@ -94,19 +109,27 @@ def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
     return Results(folder, cells, summary, build_table(summary, cells, resolved))
 
 
-def _provenance(resolved: Resolved, rows: list[Row], store: Store, commands: list[str]) -> dict[str, Any]:
-    """Return what every number of the table can be traced to."""
+def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
+    """Yield the stored outputs of the cells that ended ok under the default readings."""
+    for cell in planned:
+        result = store.result(cell.key) if cell.key and not cell.reading else None
+        if result is not None and result["status"] == "ok":
+            yield Outputs(cell.model, cell.select, **result["outputs"])
+
+
+def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:
+    """Return the data, models, software and commands that the numbers of the table come from."""
     datasets: dict[str, set[str]] = {}
     models: dict[str, str] = {}
     environments: dict[str, int] = {}
-    for row in rows:
-        record = store.get(row.key) if row.key else None
+    for cell in planned:
+        record = store.get(cell.key) if cell.key else None
         if record is None:
             continue
         unit = record["unit"]
-        datasets.setdefault(row.dataset, set()).add(unit["dataset"]["identity"])
+        datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
         if "model" in unit:
-            models[row.model] = f"{unit['model']}, version {unit['version']}"
+            models[cell.model] = f"{unit['model']}, version {unit['version']}"
         environments[record["environment"]] = environments.get(record["environment"], 0) + 1
     return {
         "experiment": resolved.file.id,
@@ -118,19 +141,18 @@ def _provenance(resolved: Resolved, rows: list[Row], store: Store, commands: lis
         "datasets": {name: sorted(found) for name, found in datasets.items()},
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
-        "solvers": _solvers(rows, store),
+        "solvers": _solvers(planned, store),
     }
 
 
-def _solvers(rows: list[Row], store: Store) -> dict[str, int]:
-    """Return how often each way of solving was taken for these cells and the searches before them, each counted once.
+def _solvers(planned: list[Cell], store: Store) -> dict[str, int]:
+    """Return how often each way of solving was used for these cells and the searches before them, each counted once.
 
-    A candidate on a fold counts as one; "bound failed" and "... given up" are those of them that took another way
-    after that.
+    Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another way.
     """
     total: Counter[str] = Counter()
     seen: set[str] = set()
-    ahead = [row.key for row in rows if row.key]
+    ahead = [cell.key for cell in planned if cell.key]
     while ahead:
         key = ahead.pop()
         record = store.get(key) if key not in seen else None

@@ -1,54 +1,64 @@
-"""How far each table is, from the store."""
+"""How many cells of each table have ended, from the store."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES
 
 
-def table_status(store: Store, experiments: list[str]) -> list[dict[str, Any]]:
-    """Return a line for each table and profile of which cells were asked for.
+@dataclass(frozen=True)
+class TableStatus:
+    """The state of the cells of one table under one profile.
+
+    Attributes
+    ----------
+    experiment, profile : str
+    planned : int
+    ended : mapping of str to int
+        The number of cells by status; `pending` for those that have not run.
+    reasons : mapping of str to int
+        Why cells did not end ok, and how many.
+    """
+
+    experiment: str
+    profile: str
+    planned: int
+    ended: Mapping[str, int]
+    reasons: Mapping[str, int]
+
+
+def table_status(store: Store, experiments: list[str]) -> list[TableStatus]:
+    """Return the status of each table under each profile with which it was run.
 
     Parameters
     ----------
     store : Store
     experiments : list of str
         Ids.
-
-    Returns
-    -------
-    list of dict
-        `experiment`, `profile`, `planned`, `ended` (cells by status; `pending` for those that have not run) and
-        `reasons` (why cells did not end ok, with how many).
     """
     lines = []
     for experiment in experiments:
         for profile in PROFILES:
-            rows = store.cells(profile, experiment)
-            if not rows:
+            cells = store.cells(profile, experiment)
+            if not cells:
                 continue
             ended: Counter[str] = Counter()
             reasons: Counter[str] = Counter()
-            for row in rows:
+            for cell in cells:
                 result = (
-                    {"status": "unavailable", "reason": row.unavailable} if row.unavailable else store.result(row.key)
+                    {"status": "unavailable", "reason": cell.unavailable}
+                    if cell.unavailable
+                    else store.result(cell.key)
                 )
                 found = result["status"] if result else "pending"
                 ended[found] += 1
                 if result and found != "ok":
-                    # Absent data are no fault of a model.
-                    what = row.dataset if found == "unavailable" else f"{row.dataset} {row.model}"
+                    # Missing data are not a fault of the model.
+                    what = cell.dataset if found == "unavailable" else f"{cell.dataset} {cell.model}"
                     reasons[f"{what} {found}: {result['reason'].splitlines()[0]}"] += 1
-            lines.append(
-                {
-                    "experiment": experiment,
-                    "profile": profile,
-                    "planned": len(rows),
-                    "ended": dict(ended),
-                    "reasons": dict(reasons),
-                }
-            )
+            lines.append(TableStatus(experiment, profile, len(cells), dict(ended), dict(reasons)))
     return lines

@@ -1,4 +1,4 @@
-"""`summary.csv`: the mean of each table entry beside the published value, and what follows from the two."""
+"""`summary.csv`: the mean of each entry, the published value and the verdict; and the optimism of the selection."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.layouts import layout_of
+from elmbench.layouts.base import Layout
+from elmbench.layouts.table import NOT_MEASURED
+from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.reporting.cells import Order
-from elmbench.reporting.layouts import judged, measures, values_of
-from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
@@ -27,23 +30,8 @@ COLUMNS = [
     "verdict",
 ]
 
-#: The paper's figures of a table by (data set, column, metric).
-Published = dict[tuple[str, str, str], PublishedValue]
-
-#: Verdicts of an entry of which every cell ended ok; all others say how it ended instead.
-COMPLETE = ("", "agrees", "near", "differs")
-
-
-def table_order(resolved: Resolved) -> Order:
-    """Return the order in which a table's lines stand."""
-    spec = resolved.file.spec
-    return Order(list(spec.datasets), list(spec.models), list(resolved.spec.protocol.selections))
-
-
-def published_values(resolved: Resolved) -> Published:
-    """Return the paper's figures of a table by (data set, column, metric), data sets by the suite's names."""
-    values = resolved.file.figures
-    return {(load_dataset_specs().find(entry.dataset).name, entry.model, entry.metric): entry for entry in values}
+#: Columns of `optimism.csv`.
+GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n"]
 
 
 def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -60,74 +48,91 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     -------
     DataFrame
         With the columns of `summary.csv`. `n` is the number of cells that ended ok; only these are averaged.
-        An entry of which every cell ended in one other way has that as its verdict; one of which some cells did, or
-        of which a run lacks folds that have not been run yet, is `incomplete`.
+        The verdict of an entry of which every cell ended in one other way is that ending. An entry is `incomplete` if
+        some of its cells did not end ok, or if a run lacks folds that have not been run yet. A figure that the
+        authors took from another paper is `cited`; one of a model that the suite does not run is `not measured`.
     """
-    order = table_order(resolved)
-    published = published_values(resolved)
+    order, layout = Order(resolved), layout_of(resolved)
     lines, keys = [], []
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
-        for position, measure in enumerate(measures(resolved, place["dataset"], place["model"])):
-            paper = published.get((place["dataset"], place["model"], measure))
-            line = _line(group, measure, paper, resolved)
+        for position, measure in enumerate(layout.measures(resolved, place["dataset"], place["model"])):
+            paper = resolved.published.get((place["dataset"], place["model"], measure.column))
+            line = _line(group, measure, paper, layout, resolved)
             if position == 0 or line["mean"] is not None or paper is not None or line["verdict"]:
                 lines.append(place | line)
                 keys.append((*order.key(place), position))
+    for position, line in enumerate(_only_published(cells, layout, order, resolved)):
+        lines.append(line)
+        keys.append((*order.key(line), position))
     frame = pd.DataFrame(lines, columns=COLUMNS)
     return frame.iloc[sorted(range(len(lines)), key=lambda i: keys[i])].reset_index(drop=True)
 
 
-def _line(group: pd.DataFrame, measure: str, paper: PublishedValue | None, resolved: Resolved) -> dict[str, Any]:
-    ok = group[group["status"] == "ok"]
-    values = values_of(ok, measure, resolved.spec.layout).dropna()
-    mean = float(values.mean()) if len(values) else None
+def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved: Resolved) -> list[dict[str, Any]]:
+    """Return a line for each figure of a model that is cited or never measured, on the data sets that the table shows.
+
+    The lines belong to the first selection under the default readings.
+    """
+    default = cells[cells["reading"] == ""]
+    if not len(default):
+        return []
+    shown, models = set(default["dataset"]), {*layout.models(resolved), *default["model"]}
+    place = {"select": min(set(default["select"]), key=order.select.index), "reading": ""}
+    return [
+        {"dataset": dataset, "model": model, **place, "metric": metric, "n": 0, **_printed(figure)}
+        | {"verdict": "cited" if figure.cited else NOT_MEASURED}
+        for (dataset, model, metric), figure in resolved.published.items()
+        if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured)
+    ]
+
+
+def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
     return {
-        "metric": measure,
+        "published": float(paper.value) if paper and paper.value is not None else None,
+        "published_std": float(paper.std) if paper and paper.std is not None else None,
+    }
+
+
+def _line(
+    group: pd.DataFrame, measure: Measure, paper: PublishedValue | None, layout: Layout, resolved: Resolved
+) -> dict[str, Any]:
+    ok = group[group["status"] == "ok"]
+    values = layout.values_of(ok, measure).dropna()
+    mean = float(values.mean()) if len(values) else None
+    verdict = ""
+    if paper is not None and layout.is_judged(measure):
+        verdict = "cited" if paper.cited else _verdict(mean, paper, layout.last_place(paper))
+    return {
+        "metric": measure.column,
         "mean": mean,
         "std": _deviation(values, ok["run"], resolved.spec.protocol.std),
         "n": len(ok),
-        "published": float(paper.value) if paper and paper.value is not None else None,
-        "published_std": float(paper.std) if paper and paper.std is not None else None,
-        "verdict": _ending(group, resolved)
-        or (_verdict(mean, paper, last_place(paper)) if paper and judged(measure, resolved.spec.layout) else ""),
+        **_printed(paper),
+        "verdict": _ending(group, layout, resolved) or verdict,
     }
 
 
 def _deviation(values: pd.Series[float], runs: pd.Series[Any], kind: str) -> float | None:
-    """Return the deviation over run means or over folds; None where there are fewer than two."""
+    """Return the deviation over run means or over folds; None if there are fewer than two."""
     if kind == "of-run-means":
         values = values.groupby(runs).mean()
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
-def _ending(group: pd.DataFrame, resolved: Resolved) -> str:
-    """Return why an entry gets no verdict, or nothing where all its cells ended ok."""
+def _ending(group: pd.DataFrame, layout: Layout, resolved: Resolved) -> str:
+    """Return why an entry gets no verdict, or nothing if all its cells are there and ended ok."""
     ended = group["status"].unique().tolist()
     if ended != ["ok"]:
         return str(ended[0]) if len(ended) == 1 else "incomplete"
-    if resolved.spec.layout in ("datasets", "rank-correlation"):
-        # Of all rows at once: there are no folds that may be missing.
-        return ""
-    outer = resolved.spec.protocol.outer
-    override = outer.overrides.get(str(group["dataset"].iloc[0]))
-    folds = (override.folds if override else None) or outer.folds
-    return "" if (group["run"].value_counts() == folds).all() else "incomplete"
-
-
-def last_place(paper: PublishedValue) -> float:
-    """Return the weight of the last digit of a published figure.
-
-    Correlations are printed to three decimals without trailing zeros: their 1.0 is 1.000.
-    """
-    return min(paper.last_place, 1e-3) if paper.metric.startswith("spearman") else paper.last_place
+    return "" if layout.is_complete(group, resolved) else "incomplete"
 
 
 def _verdict(mean: float | None, paper: PublishedValue, last_place: float) -> str:
-    """Judge an entry by where its mean lies from the published one.
+    """Return the verdict on a mean, from its distance to the published value.
 
-    `agrees` within one published deviation (and half of the last printed digit), `near` within two (or, where none is
-    printed, within one more digit), else `differs`.
+    `agrees` within one published deviation (and half of the last printed digit), `near` within two (or, if no
+    deviation is printed, within one more digit), else `differs`.
     """
     if paper.value is None or mean is None:
         return ""
@@ -137,3 +142,38 @@ def _verdict(mean: float | None, paper: PublishedValue, last_place: float) -> st
     if distance <= deviation + rounding:
         return "agrees"
     return "near" if distance <= 2 * (deviation or rounding) + rounding else "differs"
+
+
+def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return what a choice on the outer test folds (oracle) gains over a choice on inner folds (nested).
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `cells.csv` has them.
+    resolved : Resolved
+
+    Returns
+    -------
+    DataFrame
+        A line for each model on each data set, in the order of the cells. `oracle` and `nested` are means over the
+        same folds, `optimism` is the first minus the second (of an error the second minus the first, so that a
+        positive value always favours the oracle), `std` its deviation from fold to fold, `n` the number of folds. An
+        entry is left out if one of its cells did not end ok or if it was run under one selection only: the folds that
+        are left may be the easier ones.
+    """
+    lines = []
+    for (dataset, model, reading), group in cells.groupby(["dataset", "model", "reading"], sort=False):
+        both = group[group["select"].isin(["oracle", "nested"])]
+        metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+        if metric not in both or both["select"].nunique() < 2 or (both["status"] != "ok").any():
+            continue
+        table = both.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
+        gain = table["oracle"] - table["nested"]
+        if gain.isna().any():
+            continue
+        gain = -gain if metric in LESS_IS_BETTER else gain
+        means = [float(table[name].mean()) for name in ("oracle", "nested")]
+        deviation = float(gain.std(ddof=1)) if len(gain) > 1 else None
+        lines.append([dataset, model, metric, reading, *means, float(gain.mean()), deviation, len(gain)])
+    return pd.DataFrame(lines, columns=GAINS)

@@ -1,19 +1,20 @@
-"""A table as it is shown: what was measured beside what is published, in rows of text."""
+"""The table of an experiment, built from its summary and its cells."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from elmbench.reporting.capped import capped_notes
+from elmbench.layouts import layout_of
+from elmbench.layouts.base import Entry, Layout
+from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.layouts import in_table
-from elmbench.reporting.notes import endings, meant, remarks
-from elmbench.reporting.optimism import GAINS, optimism, optimism_note
-from elmbench.reporting.rows import plain_rows, timed_rows
-from elmbench.reporting.summary import published_values
-from elmbench.reporting.warned import warning_notes
+from elmbench.reporting.notes import capped_notes, ending_notes, optimism_notes, published_notes, warning_notes
+from elmbench.reporting.summary import ENTRY, GAINS, optimism
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
 HOW = {
@@ -21,82 +22,63 @@ HOW = {
     "nested": "hyperparameters chosen on inner folds of the training part",
     "oracle": "hyperparameters of the best mean over the outer test folds",
 }
-#: Of `nested`, where it goes by another criterion than the score on inner folds.
-_BLIND = {
+#: Of `nested`, if it chooses by another criterion than the score on inner folds.
+_BY_CRITERION = {
     "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training rows, as Gaussians",
     "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, by kernel densities",
 }
-_LINE = ("dataset", "model", "measure", "value", "published", "verdict")
-_TIMES = ("fit", "published_fit", "ratio", "published_ratio")
-_TIMED = ("dataset", "model", "value", "published", "verdict", "optimism", *_TIMES)
-#: The columns of each layout.
-_COLUMNS = {
-    "metrics": _TIMED,
-    "precision-recall": _TIMED,
-    "times": ("dataset", "model", *_TIMES, "value"),
-    "datasets": ("dataset", "measure", "value", "published", "verdict"),
-    "rank-correlation": ("dataset", "measure", "value", "published", "verdict"),
-}
-#: What layouts show in which no hyperparameters are chosen.
-_WHAT = {
-    "datasets": "the data that were loaded",
-    "rank-correlation": "rank correlation of D_CS and its leading term over random projections and operators",
-    "curves": "each number of hidden nodes on the outer test folds; none is chosen",
-}
-#: Columns that there is no room for on a terminal, beside those that say whether a figure came out.
-_WIDE_ONLY = ("ratio", "published_ratio")
-#: Columns of numbers.
-NUMERIC = ("optimism", *_TIMES)
 
 
 @dataclass(frozen=True)
-class Section:
-    """The lines of one reading and one selection.
+class Departure:
+    """A way in which a profile departs from the printed protocol."""
 
-    Attributes
-    ----------
-    heading : str
-    rows : tuple of dict of str to str
-        One text a column.
-    """
+    setting: str
+    value: Any
 
-    heading: str
-    rows: tuple[dict[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of a paper under one profile.
-
-    Attributes
-    ----------
-    title, subtitle : str
-    columns : dict of str to str
-        Name of a column to its heading.
-    sections : tuple of Section
-        Default readings and the table's own selection first.
-    notes : tuple of str
-        What the paper claims and whether it holds; how optimistic its selection is; which fits were stopped; what
-        models warned of; what ended otherwise than ok and why; remarks on published figures.
-    """
-
-    title: str
-    subtitle: str
-    columns: dict[str, str]
-    sections: tuple[Section, ...]
-    notes: tuple[str, ...]
-
-    def columns_of(self, section: Section, *, narrow: bool = False) -> dict[str, str]:
-        """Return the columns in which a section has something to show; where room is short, the first of them."""
+    @property
+    def text(self) -> str:
         return {
-            name: title
-            for name, title in self.columns.items()
-            if any(row[name] for row in section.rows)
-            and not (narrow and name in _WIDE_ONLY and "verdict" in self.columns)
-        }
+            "stand_ins": "{} in place of the paper's data",
+            "rows": "at most {} rows of a data set",
+            "folds": "{} folds",
+            "thin_grids": "thinned grids",
+        }[self.setting].format(self.value)
 
 
-def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Table:
+@dataclass(frozen=True)
+class Coverage:
+    """The part of the printed protocol that a table shows.
+
+    Attributes
+    ----------
+    profile : str
+    runs : tuple of int or None
+        The fewest and the most runs of a data set; None if no cell has ended.
+    planned : int
+        The runs of the protocol.
+    departures : tuple of Departure
+    """
+
+    profile: str
+    runs: tuple[int, int] | None
+    planned: int
+    departures: tuple[Departure, ...]
+
+    @property
+    def text(self) -> str:
+        if self.runs is None:
+            return f"Profile {self.profile}: no cell has ended yet."
+        fewest, most = self.runs
+        ran = f"{fewest} run{'s' * (fewest != 1)}" if fewest == most else f"{fewest} to {most} runs"
+        if self.profile != "paper":
+            ran = "; ".join([ran, *(departure.text for departure in self.departures)])
+            return f"Profile {self.profile}: {ran}; not a reproduction of the printed protocol."
+        whole = fewest >= self.planned
+        return f"Profile paper: the protocol as printed, {ran}" + ("." if whole else f" of {self.planned}.")
+
+
+def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
     """Return the table that a summary and its cells make.
 
     Parameters
@@ -104,89 +86,91 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
     summary, cells : DataFrame
         As `summary.csv` and `cells.csv` have them.
     resolved : Resolved
-        The experiment under the profile that they are of.
+        The experiment under the profile of these cells.
     """
-    published = published_values(resolved)
-    columns = _COLUMNS.get(resolved.spec.layout, _LINE)
-    timed = "fit" in columns
-    gains = optimism(cells, resolved) if "optimism" in columns else pd.DataFrame(columns=GAINS)
+    layout = layout_of(resolved)
+    columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
+    shows_gains = any(column.name == "optimism" for column in columns)
+    gains = optimism(cells, resolved) if shows_gains else pd.DataFrame(columns=GAINS)
     sections = []
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
-        if timed:
-            own_gains = gains[gains["reading"] == reading] if select == "oracle" else gains[:0]
-            rows = timed_rows(group, cells, published, own_gains, resolved)
-        else:
-            if resolved.spec.layout == "curves":
-                points = group["metric"].unique().tolist()
-                group = group[[in_table(metric, points) for metric in group["metric"]]]
-            rows = plain_rows(group, cells, published, resolved)
-        sections.append(Section(_heading(str(select), str(reading), resolved), tuple(rows)))
+        own = gains[(gains["reading"] == reading) & (select == "oracle")]
+        gain_of = dict(zip(zip(own["dataset"], own["model"], strict=True), own["optimism"], strict=True))
+        lines = layout.lines(list(_entries(group, cells, layout, resolved)), gain_of, resolved)
+        how = layout.caption or f"{select}: {_how(str(select), resolved)}"
+        sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
     file = resolved.file
-    own = [m for m in resolved.spec.protocol.metrics if m in set(summary["metric"]) and m != "fit_seconds"]
-    titles = {
-        "dataset": "data set",
-        "model": "model",
-        "measure": "measure",
-        "value": " / ".join(own) if timed else "found" if "model" not in columns else "mean",
-        "published": "published",
-        "verdict": "verdict",
-        "optimism": "optimism",
-        "fit": "fit s",
-        "published_fit": "publ. s",
-        "ratio": "fit ratio",
-        "published_ratio": "publ. ratio",
-    }
-    return Table(
+    coverage = coverage_of(resolved, cells).text if layout.shows_profile else f"Profile {resolved.profile}."
+    return ResultTable(
         title=f"{file.spec.label}: {file.spec.title}",
-        subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {profile_line(resolved, cells)}",
-        columns={name: titles[name] for name in columns},
+        subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {coverage}",
+        columns=columns,
         sections=tuple(sections),
         notes=(
             *check_claims(summary, resolved),
-            *optimism_note(gains),
+            *optimism_notes(gains),
             *capped_notes(cells),
             *warning_notes(cells),
-            *endings(cells),
-            *remarks(published, set(cells["dataset"])),
-            *meant(resolved),
+            *ending_notes(cells),
+            *published_notes(resolved, set(cells["dataset"])),
         ),
     )
 
 
-def _heading(select: str, reading: str, resolved: Resolved) -> str:
-    how = _BLIND.get(resolved.spec.protocol.criterion, HOW[select]) if select == "nested" else HOW[select]
-    heading = _WHAT.get(resolved.spec.layout, f"{select}: {how}") + (f"; reading {reading}" if reading else "")
-    if "carry-over=folds" in reading:
-        heading += " (LEAKING: test rows were learnt in earlier folds)"
-    return heading
+def _how(select: str, resolved: Resolved) -> str:
+    return _BY_CRITERION.get(resolved.spec.protocol.criterion, HOW[select]) if select == "nested" else HOW[select]
 
 
-def profile_line(resolved: Resolved, cells: pd.DataFrame) -> str:
-    """Return which profile a table shows and what it means."""
-    if resolved.spec.layout == "datasets":
-        return f"Profile {resolved.profile}."
+def coverage_of(resolved: Resolved, cells: pd.DataFrame) -> Coverage:
+    """Return the profile of a table, its runs and its departures from the printed protocol."""
     numbers = cells.groupby("dataset")["run"].nunique()
-    if not len(numbers):
-        return f"Profile {resolved.profile}: no cell has ended yet."
-    runs, most = int(numbers.min()), int(numbers.max())
-    ran = f"{runs} run{'s' if runs != 1 else ''}" if runs == most else f"{runs} to {most} runs"
-    if resolved.profile != "paper":
-        ran = "; ".join([ran, *_departures(resolved)])
-        return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
-    planned = resolved.spec.protocol.outer.runs
-    return f"Profile paper: the protocol as printed, {ran}" + ("." if runs >= planned else f" of {planned}.")
-
-
-def _departures(resolved: Resolved) -> list[str]:
-    """Return what a profile changes about the data and the search."""
+    runs = (int(numbers.min()), int(numbers.max())) if len(numbers) else None
     settings = resolved.settings
-    found = []
-    if settings.stand_ins:
-        found.append(f"{', '.join(settings.stand_ins)} in place of the paper's data")
-    if settings.rows:
-        found.append(f"at most {settings.rows} rows of a data set")
-    if settings.folds:
-        found.append(f"{settings.folds} folds")
-    if settings.thin_grids and settings.thin_grids > 1:
-        found.append("thinned grids")
-    return found
+    changed = {
+        "stand_ins": ", ".join(settings.stand_ins),
+        "rows": settings.rows,
+        "folds": settings.folds,
+        "thin_grids": (settings.thin_grids or 1) > 1,
+    }
+    departures = tuple(Departure(setting, value) for setting, value in changed.items() if value)
+    return Coverage(resolved.profile, runs, resolved.spec.protocol.outer.runs, departures)
+
+
+def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> Iterator[Entry]:
+    """Yield the entries of one section of a summary."""
+    known: dict[tuple[str, str], dict[str, Measure]] = {}
+    for line in summary.to_dict("records"):
+        dataset, model, column, verdict = line["dataset"], line["model"], line["metric"], line["verdict"]
+        if verdict in ("cited", NOT_MEASURED) and line["n"] == 0:
+            measure = Measure(column)
+        else:
+            if (dataset, model) not in known:
+                measures = layout.measures(resolved, dataset, model)
+                known[dataset, model] = {measure.column: measure for measure in measures}
+            measure = known[dataset, model][column]
+        yield Entry(
+            dataset,
+            model,
+            measure,
+            None if pd.isna(line["mean"]) else float(line["mean"]),
+            _found(line, measure, cells, layout, resolved),
+            resolved.published.get((dataset, model, column)),
+            Verdict(verdict) if verdict in (*COMPLETE[1:], "incomplete", NOT_MEASURED) else None,
+        )
+
+
+def _found(
+    line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
+) -> Item | None:
+    """Return the mean of an entry with its digits, or how its cells ended; None if there is neither."""
+    verdict = line["verdict"]
+    if pd.isna(line["mean"]):
+        if verdict in (*COMPLETE, NOT_MEASURED):
+            return None
+        own = cells[(cells[ENTRY] == [line[name] for name in ENTRY]).all(axis=1)]
+        reason = str(own.loc[own["status"] == verdict, "reason"].iloc[0]) if verdict == "timeout" else ""
+        return Ending.of(verdict, reason, searches_longer=bool(resolved.spec.search_limit))
+    figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
+    std = None if pd.isna(line["std"]) else float(line["std"])
+    ok = None if verdict in COMPLETE else int(line["n"])
+    return Quantity(float(line["mean"]), std, layout.places(measure, figure), ok)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from elmbench.errors import ElmbenchError
+from elmbench.layouts import layout_of
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model, registry
-from elmbench.work.base import Grid, Work
-from elmbench.work.correlation import Correlation, Draws, Scaling
-from elmbench.work.curve import Curve
-from elmbench.work.description import Description
 from elmbench.work.plan import Plan, Request
 from elmbench.work.planner import DatasetPlanner
 
@@ -25,10 +20,11 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
     ElmbenchError
         If a data set or model that is asked for does not exist, or a data file is bad.
     """
+    layout = layout_of(resolved)
     plan = Plan()
     columns = _columns(resolved, request)
     for name in _datasets(resolved, request):
-        _plan(DatasetPlanner(plan, resolved, request, load_dataset_specs().find(name), columns))
+        layout.plan(DatasetPlanner(plan, resolved, request, load_dataset_specs().find(name), columns))
     if request.models and not plan.cells:
         raise ElmbenchError(
             f"none of {', '.join(request.models)} is for the task of these data sets",
@@ -36,41 +32,6 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
             next_step="elmbench list models",
         )
     return plan
-
-
-def _plan(planner: DatasetPlanner) -> None:
-    work, select = planner.work, planner.own_selection
-    layout = planner.resolved.spec.layout
-    if layout == "datasets":
-        if planner.missing:
-            planner.add_unavailable("data", "published", folds=1, runs=1)
-        else:
-            planner.add_works("data", {(0, 0): Description(work.dataset.task, work.dataset_ref(0))}, "published")
-        return
-    if layout in ("curves", "rank-correlation"):
-        folds = 1 if layout == "rank-correlation" else work.folds
-        for column in planner.columns:
-            own = column in planner.resolved.spec.models
-            if not (work.does_task(column) and (own or (layout == "curves" and len(work.grid(column)) == 1))):
-                continue
-            if planner.missing:
-                planner.add_unavailable(column, select, folds)
-                continue
-            works: dict[tuple[int, int], Work] = {}
-            for run in range(work.runs):
-                for fold in range(folds):
-                    if layout == "curves":
-                        works[run, fold] = Curve(**work.grid_fields(column, run, fold), metric=work.metric)
-                    else:
-                        options: Any = planner.resolved.spec.options
-                        model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
-                        data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale), run
-                        form = {"dcs": options["dcs"]} if "dcs" in options else {}
-                        draws = Draws(**{k: v for k, v in options.items() if k != "dcs"})
-                        works[run, fold] = Correlation(*data, *model, draws, **form)
-            planner.add_works(column, works, select)
-        return
-    planner.add_fits(keep_outputs=layout == "precision-recall", choices_only=layout == "parameters")
 
 
 def _datasets(resolved: Resolved, request: Request) -> list[str]:

@@ -1,4 +1,4 @@
-"""The experiment files: found, read, laid over with a profile and readings."""
+"""The experiment files: how they are found and read, and how a reading changes them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,28 @@ class ExperimentFile:
     ----------
     path : Path
     content : dict
-        The YAML, with what it is based on filled in.
+        The YAML, with the keys of the table that it is based on filled in.
     spec : Experiment
-        The same, validated: the protocol as printed, default readings.
+        The same, validated: the protocol as printed, with default readings.
     paper : Paper
+    measured : frozenset of str
+        The columns of all tables of the paper; the suite never measures another model that the paper prints.
     """
 
     path: Path
     content: dict[str, Any]
     spec: Experiment
     paper: Paper
+    measured: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
+        """The id, `<paper>/<table>`."""
         return self.spec.id
 
     @property
     def figures(self) -> tuple[PublishedValue, ...]:
-        """The paper's figures of this table, under the metric that each must be meant for."""
+        """The paper's figures of this table, each under the metric that the paper must mean."""
         published = self.spec.published
         if published is None or published.values is None:
             return ()
@@ -86,10 +90,10 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
                 expected=f"{paper_path.parent.name!r}, as the folder is called",
                 next_step="correct it, then: elmbench validate",
             )
-        for path in sorted(paper_path.parent.glob("*.yaml"), key=_as_counted):
-            if path.name != "paper.yaml":
-                file = _read_experiment(path, paper)
-                files[file.id] = file
+        paths = sorted(paper_path.parent.glob("*.yaml"), key=_as_counted)
+        own = [_read_experiment(path, paper) for path in paths if path.name != "paper.yaml"]
+        measured = frozenset(column for file in own for column in file.spec.models)
+        files |= {file.id: replace(file, measured=measured) for file in own}
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
             raise ElmbenchError(
@@ -102,7 +106,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def _as_counted(path: Path) -> list[tuple[str, int]]:
-    """Return a sort key that has table10 after table9."""
+    """Return a sort key that puts table10 after table9."""
     return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", path.stem)]
 
 
@@ -137,7 +141,7 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
 
 
 def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Return a file's content, laid over that of the file it is `based-on`."""
+    """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
     content = read_yaml(path)
     if not isinstance(content, dict):
         raise ElmbenchError(
@@ -195,9 +199,9 @@ def find_experiment(name: str) -> ExperimentFile:
 
 
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
-    """Return `content` with `change` laid over it, mapping by mapping.
+    """Return `content` with the keys of `change` replaced, mapping by mapping.
 
-    A change to a model, a grid or the options of a data set that the experiment does not have is passed over unless
+    A change to a model, a grid or the options of a data set that the experiment does not have is ignored unless
     `add`, so that one reading can serve every table of a paper.
     """
     if not add:

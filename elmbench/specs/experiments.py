@@ -1,23 +1,22 @@
-"""What an experiment file says: protocol, models and grids, readings, published values, profiles."""
+"""The contents of an experiment file: protocol, models and grids, readings, published values, profiles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid
 from elmbench.specs.limits import parse_limits
+from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
-from elmbench.specs.protocol import Metric, OuterOverride, Protocol, Selection
+from elmbench.specs.protocol import OuterOverride, Protocol, Selection
 
-#: A metric of a network of one size, as layout `curves` has it.
-OfSize = Annotated[str, Field(pattern=r"^[a-z]+@h=[0-9]+$")]
-#: What may be asked for: seconds, minutes, or the protocol as printed.
+#: The profiles: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
-#: What a claim on the greater part of the data sets has in place of one.
+#: The data set of a claim that is made on most data sets.
 MOST = "most"
 
 
@@ -25,11 +24,12 @@ class Model(Spec):
     """One column of a table."""
 
     model: str
-    #: The column whose hyperparameters this one takes over before it searches its own.
+    #: The column from which this one takes hyperparameters before it searches its own.
     like: str | None = None
     search: tuple[str, ...] | dict[str, Grid] = ()
     params: dict[str, JsonValue] = Field(default_factory=dict)
-    #: What a sequential model keeps from one outer fold of a run to the next: with `folds` it has seen test rows.
+    #: Whether a sequential model keeps its state from one outer fold of a run to the next. With `folds` it has seen
+    #: test rows.
     carry_over: Literal["none", "folds"] = "none"
 
 
@@ -38,25 +38,26 @@ class Published(Spec):
 
     values: str | None = None
     parameters: str | None = None
-    #: Metrics that the paper prints under another's name: as printed -> as it must be meant.
+    #: Metrics that the paper prints under another metric's name: printed name -> name that it must mean.
     meant: dict[str, str] = Field(default_factory=dict)
 
 
 class Claim(Spec):
-    """A sentence of the paper about a table, and what of the results would bear it out.
+    """A sentence of the paper about a table, and the figures that confirm or contradict it.
 
-    `metric` of `model` lies `is` (above, below or close) `factor` times that (or `than-metric`) of every column of
-    `than`, or of all `others`; close means at most `within` apart. On data set `most` it is held against all of the
-    table's, and stands where it is true of more than half of those that were run.
+    The claim holds if `metric` of `model` is `is` (above, below or close to) `factor` times the same metric (or
+    `than-metric`) of every column in `than`, or of all `others`; close means at most `within` apart. A claim on the
+    data set `most` is checked on every data set of the table, and holds if it is true on more than half of those that
+    were run.
     """
 
     says: str
     dataset: str
-    metric: Metric | OfSize
+    metric: WrittenMeasure
     model: str
     relation: Literal["above", "below", "close"] = Field(alias="is")
     than: tuple[str, ...] | Literal["others"]
-    than_metric: Metric | OfSize | None = None
+    than_metric: WrittenMeasure | None = None
     factor: float = 1.0
     within: float = 0.0
 
@@ -65,8 +66,8 @@ class Profile(Spec):
     """What a profile changes about the printed protocol."""
 
     datasets: tuple[str, ...] | None = None
-    #: Data sets that the table does not have, in place of its own: for the regression check of profile `ci`, where
-    #: none of its own ships with the suite.
+    #: Other data sets in place of the table's own: for the regression check of profile `ci`, if no data set of the
+    #: table ships with the suite.
     stand_ins: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
     runs: int | None = Field(default=None, ge=1)
@@ -76,9 +77,9 @@ class Profile(Spec):
     select: Selection | tuple[Selection, ...] | None = None
     #: Keep every n-th value of each grid.
     thin_grids: int | None = Field(default=None, ge=1)
-    #: Keep so many rows of each data set, drawn at random (by class where there are classes).
+    #: Use this many rows of each data set, drawn at random (by class, for a classification).
     rows: int | None = Field(default=None, ge=20)
-    #: Search hyperparameters on so many rows of the training part (drawn in the same way).
+    #: Search hyperparameters on this many rows of the training part, drawn in the same way.
     tune_rows: int | None = Field(default=None, ge=20)
 
 
@@ -88,7 +89,7 @@ class Experiment(Spec):
     id: str = Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")
     aliases: tuple[str, ...] = ()
     title: str
-    #: How the paper calls it, such as "Table IV".
+    #: The paper's own name for it, such as "Table IV".
     label: str
     datasets: tuple[str, ...] = Field(min_length=1)
     #: Options of generated data, by data set.
@@ -103,19 +104,21 @@ class Experiment(Spec):
     readings: tuple[str, ...] = ()
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
-    #: Of time and memory for every search and every fit, such as `time=600s,memory=4GB`.
+    #: Time and memory that a search or a fit may take, such as `time=600s,memory=4GB`.
     limit: str = ""
-    #: Of every search, where that is to be another: a grid takes as long as all its fits together.
+    #: Another limit for searches: a search takes as long as all its fits together.
     search_limit: str = ""
-    #: A table that has nothing to show under a profile has null there.
+    #: null for a profile under which the table has nothing to show.
     profiles: dict[str, Profile | None] = Field(default_factory=dict)
 
     @property
     def paper(self) -> str:
+        """The key of the paper."""
         return self.id.split("/")[0]
 
     @property
     def table(self) -> str:
+        """The table's name within the paper."""
         return self.id.split("/")[1]
 
     @field_validator("limit", "search_limit")
@@ -148,10 +151,6 @@ class Experiment(Spec):
                     )
                 if name in model.params:
                     raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
-            if self.layout in ("curves", "rank-correlation"):
-                self._varies_one_hyperparameter(column, model)
-        if not self.models and self.layout != "datasets":
-            raise ValueError("models is empty; expected at least one column")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
         places |= {
             f"profiles.{key}": (*(profile.datasets or ()), *profile.overrides)
@@ -164,16 +163,6 @@ class Experiment(Spec):
                 if name not in self.datasets:
                     raise ValueError(f"{kind} names {name!r}; expected one of {', '.join(self.datasets)}")
         return self
-
-    def _varies_one_hyperparameter(self, column: str, model: Model) -> None:
-        names = list(model.search)
-        if len(names) != 1 or (self.layout == "rank-correlation" and names != ["n_hidden"]):
-            expected = "n_hidden" if self.layout == "rank-correlation" else "one hyperparameter"
-            raise ValueError(f"models.{column} searches {', '.join(names) or 'nothing'}; expected {expected}")
-        if model.like is not None:
-            raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
-        if self.layout == "rank-correlation" and "activation" not in model.params:
-            raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:

@@ -1,7 +1,8 @@
-"""What `experiments/<paper>/paper.yaml` says: who wrote the paper, and how its open passages may be read."""
+"""The contents of `experiments/<paper>/paper.yaml`: the citation, and the readings of what the text leaves open."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -21,12 +22,14 @@ class ReadingValue(Spec):
     """One way to read a passage."""
 
     says: str
-    #: What it changes, laid over the experiment.
+    #: What it changes in the experiment.
     set: dict[str, Any] = Field(default_factory=dict)
+    #: Whether test rows reach a model before it is tested on them.
+    leaks: bool = False
 
 
 class Reading(Spec):
-    """A passage that the text does not settle; its first value is the default."""
+    """A passage that can be understood in several ways; the first value is the default."""
 
     question: str
     values: dict[str, ReadingValue] = Field(min_length=2)
@@ -41,7 +44,27 @@ class Reading(Spec):
 
     @property
     def default(self) -> str:
+        """The name of the first value."""
         return next(iter(self.values))
+
+
+@dataclass(frozen=True)
+class ChosenReading:
+    """A reading with a value other than its default.
+
+    Attributes
+    ----------
+    id, value : str
+    leaks : bool
+        Whether test rows reach a model before it is tested on them.
+    """
+
+    id: str
+    value: str
+    leaks: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.id}={self.value}"
 
 
 class Paper(Spec):
@@ -53,3 +76,14 @@ class Paper(Spec):
     year: int
     doi: str
     readings: dict[str, Reading] = Field(default_factory=dict)
+
+    def chosen(self, id: str, value: str) -> ChosenReading:
+        """Return a reading with one of its values; one that the paper no longer declares leaks nothing."""
+        reading = self.readings.get(id)
+        declared = reading.values.get(value) if reading else None
+        return ChosenReading(id, value, declared is not None and declared.leaks)
+
+    def read_label(self, text: str) -> tuple[ChosenReading, ...]:
+        """Return the readings that the column `reading` of a CSV file names, `id=value;id=value`."""
+        pairs = (part.partition("=") for part in text.split(";") if part)
+        return tuple(self.chosen(id, value) for id, _, value in pairs)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, overlay
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
 from elmbench.specs.grids import Grid
+from elmbench.specs.papers import ChosenReading
 from elmbench.specs.protocol import OuterOverride
+from elmbench.specs.published import PublishedValue
+
+#: The paper's figures of a table by (data set, column, measure), data sets by the suite's names.
+Published = Mapping[tuple[str, str, str], PublishedValue]
 
 
 @dataclass(frozen=True)
@@ -24,15 +32,47 @@ class Resolved:
     profile : str
     settings : Profile
         The profile as declared.
-    reading : str
-        The readings that are not the default, as `id=value;id=value`.
+    readings : tuple of ChosenReading
+        Those that do not have their default value.
     """
 
     file: ExperimentFile
     spec: Experiment
     profile: str
     settings: Profile
-    reading: str
+    readings: tuple[ChosenReading, ...] = ()
+
+    @property
+    def reading(self) -> str:
+        """The readings as CSV files have them, `id=value;id=value`."""
+        return ";".join(map(str, self.readings))
+
+    @cached_property
+    def datasets(self) -> Mapping[str, DatasetSpec]:
+        """Every data set of the table by its name, also those that this profile leaves out."""
+        names = dict.fromkeys((*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins))
+        return {name: load_dataset_specs().find(name) for name in names}
+
+    def dataset(self, name: str) -> DatasetSpec:
+        """Return a data set; also one that the table had when its stored results were computed."""
+        return self.datasets.get(name) or load_dataset_specs().find(name)
+
+    @cached_property
+    def published(self) -> Published:
+        """The paper's figures of this table.
+
+        Raises
+        ------
+        ElmbenchError
+            If a figure is of an unknown data set.
+        """
+        named = ((load_dataset_specs().find(figure.dataset).name, figure) for figure in self.file.figures)
+        return {(name, figure.model, figure.metric): figure for name, figure in named}
+
+    def spelling(self, dataset: str) -> str:
+        """Return a data set's name as the paper spells it, or the suite's name if the paper does not print it."""
+        printed = (figure.dataset for (name, _, _), figure in self.published.items() if name == dataset)
+        return next(printed, dataset)
 
 
 def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
@@ -44,7 +84,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     profile : {"ci", "fast", "paper"}
         A profile that the file does not describe is the printed protocol.
     readings : dict of str to str, optional
-        Values of readings, by id; those not named keep their default.
+        Values of readings, by id; a reading that is not named keeps its default.
 
     Raises
     ------
@@ -54,7 +94,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
     content = file.content
-    labels = []
+    chosen = []
     for name, value in sorted((readings or {}).items()):
         if name not in file.spec.readings:
             raise ElmbenchError(
@@ -67,7 +107,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
             raise unknown_name(f"value of reading {name}", value, list(reading.values), "elmbench list readings")
         content = overlay(content, reading.values[value].set)
         if value != reading.default:
-            labels.append(f"{name}={value}")
+            chosen.append(file.paper.chosen(name, value))
     spec = parse_spec(Experiment, content, file.path)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
@@ -76,7 +116,7 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
             expected=f"one of {', '.join(file.profiles)}",
             next_step=f"elmbench show {file.id}",
         )
-    return Resolved(file, _apply(spec, settings), profile, settings, ";".join(labels))
+    return Resolved(file, _apply(spec, settings), profile, settings, tuple(chosen))
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:

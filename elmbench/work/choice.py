@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class Choice(Work):
 
     kind = "choice"
     immediate = True
+    #: Options of the experiment file that belong to this kind of choice.
+    option_names: ClassVar[tuple[str, ...]] = ()
 
     grid: Grid = field(metadata=FLAT)
     given: str | None

@@ -96,6 +96,8 @@ class DivergenceChoice(Choice):
         Form of the formula of two Gaussians.
     """
 
+    option_names = ("dcs",)
+
     criterion: str = "dcs-kde"
     dcs: str | None = field(default=None, metadata=OPTIONAL)
 

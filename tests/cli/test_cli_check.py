@@ -116,11 +116,11 @@ def test_against_the_published_figures(elmbench: Callable, ran: Path) -> None:
     words = ("check", "one", "--against", "published", "--profile", "ci")
     found = elmbench(*words)
     assert found.code == 0
-    assert found.out.splitlines()[-1].split() == ["toy/one", "1", "0", "1", "0"]
+    assert found.out.splitlines()[-1].split() == ["toy/one", "1", "0", "1", "0", "0"]
     # Its figure for K-ELM differs from the paper's, which is no fault unless one says so.
     assert elmbench(*words, "--strict").code == 1
     assert elmbench(*words, "--json").json == [
-        {"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 1, "not run": 0}
+        {"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 1, "cited": 0, "not run": 0}
     ]
 
 
@@ -138,7 +138,7 @@ def test_other_readings_and_selections_do_not_count(elmbench: Callable, ran: Pat
     assert elmbench(*words, "--select", "oracle").code == 0
     assert elmbench(*words, "--reading", "order=stored").code == 0
     found = elmbench("check", "one", "--against", "published", "--profile", "ci", "--json").json
-    assert found == [{"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 1, "not run": 0}]
+    assert found == [{"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 1, "cited": 0, "not run": 0}]
 
 
 def test_cells_that_did_not_end_ok_are_counted_as_not_run(elmbench: Callable, toy: Callable, worker: dict) -> None:
@@ -147,7 +147,7 @@ def test_cells_that_did_not_end_ok_are_counted_as_not_run(elmbench: Callable, to
     elmbench("run", "one", "--profile", "ci", "-q")
     words = ("check", "one", "--against", "published", "--profile", "ci", "--strict")
     found = elmbench(*words, "--json")
-    assert found.json == [{"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 0, "not run": 1}]
+    assert found.json == [{"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 0, "cited": 0, "not run": 1}]
     assert found.code == 0
     worker["elm"] = worker["k-elm"]
     elmbench("run", "one", "--profile", "ci", "-q", "--force")
@@ -159,5 +159,5 @@ def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worke
     path.with_name("one.csv").write_text("dataset,model,metric,value,std,note\nWDBC,ELM,C,40,,\nWDBC,ELM,L,460,,\n")
     elmbench("run", "one", "--profile", "ci", "-q")
     found = elmbench("check", "one", "--against", "published", "--profile", "ci", "--json")
-    assert found.json == [{"experiment": "toy/one", "agrees": 0, "near": 0, "differs": 0, "not run": 0}]
+    assert found.json == [{"experiment": "toy/one", "agrees": 0, "near": 0, "differs": 0, "cited": 0, "not run": 0}]
     assert found.code == 3

@@ -50,6 +50,10 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: tuple[str, ...]) -
         ({"readings": ["nope"]}, "unknown reading 'nope'"),
         ({"published": {"values": "nope.csv"}}, "nope.csv is not there"),
         ({"id": "toy/two"}, "the id is 'toy/two'"),
+        ({"models": {}}, "models is empty; expected at least one column"),
+        ({"layout": "curvs"}, "'layout' is 'curvs' (did you mean 'curves'?)"),
+        ({"layout": "curves"}, "models.ELM searches n_hidden, C; expected one hyperparameter"),
+        ({"options": {"projections": 5}}, "unknown key 'options.projections'"),
         ({"limit": "time=soon"}, "the limit 'time=soon' cannot be read"),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 from made_cells import cell, frame
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.baseline import Comparison, compare, update_baseline
+from elmbench.layouts import layout_of
+from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, update_baseline
 from elmbench.reporting.cells import TIMES, read_cells, write_frame
 from elmbench.specs.profiles import Resolved
 
@@ -23,19 +24,19 @@ REAL = {"nrmse": 0.5, "rmse": 12.0}
 
 
 @pytest.fixture
-def both(toy: Callable[..., Resolved], tmp_path: Path) -> Callable[..., Comparison]:
+def both(toy: Callable[..., Resolved], tmp_path: Path) -> Callable[..., BaselineCheck]:
     """Compare lines with a baseline made of other lines, both by way of their files."""
     resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
 
-    def check(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Comparison:
+    def check(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> BaselineCheck:
         update_baseline(frame(resolved, old), tmp_path / "one.baseline.csv")
         write_frame(frame(resolved, new), tmp_path / "cells.csv")
-        return compare(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
+        return compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
 
     return check
 
 
-def differences(found: Comparison) -> list[str]:
+def differences(found: BaselineCheck) -> list[str]:
     return [d.what for d in found.differences]
 
 
@@ -59,7 +60,7 @@ def differences(found: Comparison) -> list[str]:
     ],
 )
 def test_one_row_of_two_classes_may_be_predicted_otherwise(
-    both: Callable[..., Comparison], change: dict[str, Any], within: bool
+    both: Callable[..., BaselineCheck], change: dict[str, Any], within: bool
 ) -> None:
     found = both([cell(**COUNTED)], [cell(**COUNTED | change)])
     assert found.compared == 1
@@ -70,7 +71,7 @@ def test_one_row_of_two_classes_may_be_predicted_otherwise(
     ("accuracy", "within"), [(0.9, True), (0.91, True), (0.89, True), (0.92, False), (0.88, False), (None, False)]
 )
 def test_one_row_of_many_classes_may_be_predicted_otherwise(
-    both: Callable[..., Comparison], accuracy: float | None, within: bool
+    both: Callable[..., BaselineCheck], accuracy: float | None, within: bool
 ) -> None:
     found = both([cell(**CLASSES)], [cell(**CLASSES | {"accuracy": accuracy})])
     assert differences(found) == ([] if within else ["right predictions"])
@@ -89,7 +90,7 @@ def test_one_row_of_many_classes_may_be_predicted_otherwise(
 )
 @pytest.mark.parametrize("sign", [1, -1])
 def test_real_figures_may_differ_by_round_off(
-    both: Callable[..., Comparison], condition: float | None, allowed: float, sign: int
+    both: Callable[..., BaselineCheck], condition: float | None, allowed: float, sign: int
 ) -> None:
     old = [cell(dataset="calhousing", condition=condition, **REAL)]
     inside = [old[0] | {"nrmse": 0.5 * (1 + sign * 0.99 * allowed)}]
@@ -100,7 +101,7 @@ def test_real_figures_may_differ_by_round_off(
     assert found.differences[0].allowed == f"{allowed:.1e} relative"
 
 
-def test_the_condition_is_that_of_the_baseline(both: Callable[..., Comparison]) -> None:
+def test_the_condition_is_that_of_the_baseline(both: Callable[..., BaselineCheck]) -> None:
     old, new = (cell(dataset="calhousing", condition=c, nrmse=v) for c, v in [(1e3, 0.5), (1e13, 0.500005)])
     assert differences(both([old], [new])) == ["nrmse"]
 
@@ -108,7 +109,7 @@ def test_the_condition_is_that_of_the_baseline(both: Callable[..., Comparison]) 
 @pytest.mark.parametrize("values", [REAL, COUNTED], ids=["real", "counted"])
 @pytest.mark.parametrize(("condition", "decides"), [(4.4e13, True), (4.6e13, False), (1e20, False)])
 def test_figures_made_of_round_off_decide_nothing(
-    both: Callable[..., Comparison], values: dict[str, Any], condition: float, decides: bool
+    both: Callable[..., BaselineCheck], values: dict[str, Any], condition: float, decides: bool
 ) -> None:
     old = cell(condition=condition, **values)
     other = {"nrmse": 1.0, "tn": 100, "fp": 19} if "tn" in values else {"nrmse": 1.0}
@@ -119,13 +120,13 @@ def test_figures_made_of_round_off_decide_nothing(
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
-def test_a_figure_that_is_no_number_any_more_differs(both: Callable[..., Comparison], value: float | None) -> None:
+def test_a_figure_that_is_no_number_any_more_differs(both: Callable[..., BaselineCheck], value: float | None) -> None:
     old = cell(dataset="calhousing", **REAL)
     assert differences(both([old], [old | {"rmse": value}])) == ["rmse"]
     assert differences(both([old | {"rmse": value}], [old | {"rmse": value}])) == []
 
 
-def test_missing_and_extra_cells(both: Callable[..., Comparison]) -> None:
+def test_missing_and_extra_cells(both: Callable[..., BaselineCheck]) -> None:
     lines = [cell(model, fold=fold, **COUNTED) for model in ("ELM", "K-ELM") for fold in (0, 1)]
     found = both(lines, lines[1:])
     assert (found.compared, differences(found)) == (3, ["cell"])
@@ -138,7 +139,7 @@ def test_missing_and_extra_cells(both: Callable[..., Comparison]) -> None:
     assert found.differences[1].place.endswith("nested order=stored")
 
 
-def test_a_cell_must_end_as_it_did(both: Callable[..., Comparison]) -> None:
+def test_a_cell_must_end_as_it_did(both: Callable[..., BaselineCheck]) -> None:
     ok, diverged = cell(**COUNTED), cell(status="diverged")
     found = both([ok], [cell(status="timeout")]).differences[0]
     assert (found.what, found.baseline, found.found) == ("status", "ok", "timeout")
@@ -147,18 +148,20 @@ def test_a_cell_must_end_as_it_did(both: Callable[..., Comparison]) -> None:
 
 
 @pytest.mark.parametrize(("size", "within"), [(10, True), (11, False), (None, False)])
-def test_the_size_of_the_model_must_be_equal(both: Callable[..., Comparison], size: int | None, within: bool) -> None:
+def test_the_size_of_the_model_must_be_equal(
+    both: Callable[..., BaselineCheck], size: int | None, within: bool
+) -> None:
     assert (differences(both([cell(**COUNTED)], [cell(**COUNTED | {"n_units": size})])) == []) == within
 
 
-def test_times_and_reasons_are_not_compared(both: Callable[..., Comparison], tmp_path: Path) -> None:
+def test_times_and_reasons_are_not_compared(both: Callable[..., BaselineCheck], tmp_path: Path) -> None:
     line = cell(**COUNTED)
     assert differences(both([line], [line | {"fit_seconds": 99.0, "search_seconds": 1.0, "reason": "x"}])) == []
     kept = (tmp_path / "one.baseline.csv").read_text().splitlines()[0].split(",")
     assert not {*TIMES, "reason"}.intersection(kept)
 
 
-def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., Comparison]) -> None:
+def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., BaselineCheck]) -> None:
     chosen, other = cell(params={"C": 8.0, "gamma": 1.0}), cell(params={"C": 8.0, "gamma": 2.0})
     assert differences(both([chosen], [chosen])) == []
     assert differences(both([chosen], [other])) == ["params"]
@@ -166,7 +169,7 @@ def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., Comparis
     assert differences(both([chosen | COUNTED], [other | COUNTED])) == []
 
 
-def test_tables_of_both_tasks(both: Callable[..., Comparison]) -> None:
+def test_tables_of_both_tasks(both: Callable[..., BaselineCheck]) -> None:
     lines = [cell(**COUNTED), cell(dataset="calhousing", **REAL)]
     assert differences(both(lines, lines)) == []
     assert differences(both(lines, [lines[0], lines[1] | {"nrmse": 0.51}])) == ["nrmse"]
@@ -211,5 +214,6 @@ def test_points_of_a_curve_may_differ_by_a_row_and_correlations_by_nothing(
     first = measure.replace("10", "5")
     update_baseline(frame(resolved, [cell(**{first: 0.5, measure: 0.8})]), tmp_path / "one.baseline.csv")
     write_frame(frame(resolved, [cell(**{first: 0.5, measure: 0.8 + change})]), tmp_path / "cells.csv")
-    found = compare(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
+    measures = layout_of(resolved).values(resolved)
+    found = compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures)
     assert differences(found) == ([] if within else [measure])

@@ -8,23 +8,22 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, table_of
+from made_cells import folds, keep, notes_of, table_of, unit_of
 
-from elmbench.reporting.capped import CAPPED, CappedFits, capped_notes
-from elmbench.reporting.cells import cells_frame
-from elmbench.reporting.summary import table_order
+from elmbench.reporting.cells import CAPPED, CappedFits, Order, cells_frame
+from elmbench.reporting.notes import capped_notes
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell as Row
+from elmbench.work.plan import Cell
 
 Toy = Callable[..., Resolved]
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
+INNER = {"kind": "stratified-kfold", "folds": 3}
 OK = {"status": "ok", "reason": ""}
 
 
 def put(store: Store, key: str, unit: dict[str, Any], capped: int = 0, **result: Any) -> str:
-    store.put(key, unit, OK | ({"solvers": {"capped": capped}} if capped else {}) | result, "e")
-    return key
+    return keep(store, key, OK | ({"solvers": {"capped": capped}} if capped else {}) | result, **unit)
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def store(tmp_path: Path) -> Store:
     store = Store(tmp_path)
     grids = [put(store, f"g{i}", {"kind": "grid", "grid": GRID}, capped) for i, capped in enumerate((3, 0, 6))]
     put(store, "choice", {"kind": "choice", "grid": GRID, "evaluated": grids, "given": None})
-    put(store, "search", {"kind": "search", "grid": GRID, "inner": {"folds": 3}, "given": None}, 9)
+    put(store, "search", {"kind": "search", "grid": GRID, "inner": INNER, "given": None}, 9)
     put(store, "divergence", {"kind": "divergence", "grid": GRID, "given": None}, 1)
     put(store, "by-dcs", {"kind": "choice", "grid": GRID, "evaluated": ["divergence"], "given": None})
     return store
@@ -40,7 +39,7 @@ def store(tmp_path: Path) -> Store:
 
 def cell_of(chosen: str | None, max_iter: int | None = 100, **result: Any) -> dict[str, Any]:
     params = {} if max_iter is None else {"max_iter": max_iter}
-    return {"unit": {"kind": "cell", "params": params, "chosen": chosen}, "result": OK | result}
+    return {"unit": unit_of(params=params, chosen=chosen), "result": OK | result}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +50,7 @@ def test_the_share_is_of_all_fits_of_the_search(store: Store, chosen: str, share
 
 
 def test_searches_that_lead_to_one_another_count_together(store: Store) -> None:
-    put(store, "second", {"kind": "search", "grid": {"C": [1]}, "inner": {"folds": 2}, "given": "search"}, 2)
+    put(store, "second", {"kind": "search", "grid": {"C": [1]}, "inner": INNER | {"folds": 2}, "given": "search"}, 2)
     assert CappedFits(store).of(cell_of("second"))["search_capped"] == (9 + 2) / (18 + 2)
 
 
@@ -65,8 +64,8 @@ def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
 
 def test_columns_are_there_only_where_a_model_may_be_stopped(store: Store, toy: Toy) -> None:
     def frame(*keys: str) -> pd.DataFrame:
-        rows = [Row("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
-        return cells_frame(rows, store, ["mcc"], table_order(toy()))
+        rows = [Cell("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
+        return cells_frame(rows, store, ["mcc"], Order(toy()))
 
     put(store, "svm", cell_of("search")["unit"], 1)
     put(store, "elm", cell_of("search", None)["unit"])
@@ -88,11 +87,11 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
         ]
     )
     stopped = "of the fits shown were stopped at max_iter before they had converged"
-    assert capped_notes(cells) == [
+    assert [note.text for note in capped_notes(cells)] == [
         f"SVM, nested: 50% {stopped}, 20% of those of the searches (most on heart: 30%)",
         f"SVM, oracle: 0% {stopped}, 20% of those of the searches (most on wdbc: 20%)",
     ]
     alone = cells.drop(columns="search_capped").assign(search_capped=float("nan"))
-    assert capped_notes(alone) == [f"SVM, nested: 50% {stopped}"]
-    assert capped_notes(cells.drop(columns=list(CAPPED))) == []
-    assert table_of(toy(), folds("ELM", 1, 1)).notes == ()
+    assert [note.text for note in capped_notes(alone)] == [f"SVM, nested: 50% {stopped}"]
+    assert list(capped_notes(cells.drop(columns=list(CAPPED)))) == []
+    assert notes_of(table_of(toy(), folds("ELM", 1, 1))) == ()

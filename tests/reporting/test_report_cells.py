@@ -10,14 +10,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from made_cells import keep, value_columns
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.cells import cells_frame, read_cells, without_folders, write_frame
-from elmbench.reporting.layouts import value_columns
-from elmbench.reporting.summary import table_order
+from elmbench.reporting.cells import Order, cells_frame, read_cells, without_folders, write_frame
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell as Row
+from elmbench.work.plan import Cell
 
 METRICS = {"mcc": 0.1 + 0.2, "gmean": 2 / 3, "accuracy": 0.9, "precision": 1.0, "recall": 0.8, "f1": 0.7}
 COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
@@ -33,10 +32,10 @@ def result(status: str = "ok", **values: Any) -> dict[str, Any]:
     return {"status": "ok", "reason": "", "params": params, "metrics": METRICS | COUNTS, **times, **sizes} | values
 
 
-def row(model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Row:
+def row(model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:
     place = {"dataset": "wdbc", "select": "nested", "reading": ""} | values
     key = "" if values.get("unavailable") else "-".join(["k", *place.values(), model, str(run), str(fold)])
-    return Row(model=model, run=run, fold=fold, key=key, family="f", **place)
+    return Cell(model=model, run=run, fold=fold, key=key, family="f", **place)
 
 
 @pytest.fixture
@@ -48,12 +47,12 @@ def store(tmp_path: Path) -> Store:
 def written(toy: Callable[..., Resolved], store: Store) -> Callable[..., pd.DataFrame]:
     """Return the table of cells of these rows, whose results are stored as given."""
 
-    def make(rows: list[Row], results: dict[str, dict[str, Any]] | None = None) -> pd.DataFrame:
+    def make(rows: list[Cell], results: dict[str, dict[str, Any]] | None = None) -> pd.DataFrame:
         resolved = toy()
         for one in rows:
             if one.key and (results is None or one.key in results):
-                store.put(one.key, {}, results[one.key] if results else result(), "e")
-        return cells_frame(rows, store, value_columns(resolved), table_order(resolved))
+                keep(store, one.key, results[one.key] if results else result())
+        return cells_frame(rows, store, value_columns(resolved), Order(resolved))
 
     return make
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from made_cells import cell, folds, table_of
+from made_cells import cell, folds, notes_of, table_of
 
 from elmbench.specs.profiles import Resolved
 
@@ -17,7 +17,7 @@ CLAIM: dict[str, Any] = {"says": "it is so", "dataset": "wdbc", "metric": "mcc",
 
 def claimed(toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> str:
     """What is said of a claim."""
-    (note,) = [n for n in table_of(toy(figures, claims=[CLAIM | claim]), lines).notes if n.startswith("claim")]
+    (note,) = [n for n in notes_of(table_of(toy(figures, claims=[CLAIM | claim]), lines)) if n.startswith("claim")]
     assert note.startswith('claim "it is so" (wdbc): ')
     return note.partition("(wdbc): ")[2]
 
@@ -104,7 +104,7 @@ def test_a_claim_on_most_data_sets(toy: Toy, values: list[float | None], said: s
         lines += folds("K-ELM", 0.5, 0.5, dataset=name)
         lines += folds("ELM", *([0.9] if value is None else [value, value]), dataset=name)
     resolved = toy(datasets=names, claims=[CLAIM | {"dataset": "most", "than": ["K-ELM"]}])
-    (note,) = [n for n in table_of(resolved, lines).notes if n.startswith("claim")]
+    (note,) = [n for n in notes_of(table_of(resolved, lines)) if n.startswith("claim")]
     assert note == f'claim "it is so" (most data sets; mcc of ELM above K-ELM): {said}'
 
 
@@ -117,7 +117,7 @@ def test_a_claim_on_times_is_not_held_against_fewer_rows(toy: Toy) -> None:
         names = ["wdbc"] if dataset == "wdbc" else ["wdbc", "heart"]
         resolved = toy(profile="ci", datasets=names, profiles={"ci": {"rows": rows}}, claims=claims)
         own = [line for line in lines if line["dataset"] in names]
-        return table_of(resolved, own).notes[0].partition("): ")[2]
+        return notes_of(table_of(resolved, own))[0].partition("): ")[2]
 
     rows = 300
     assert said("fit_seconds", "wdbc") == "not decided, 300 of its rows were run"
@@ -134,9 +134,9 @@ def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Toy) -> None:
     claims = [CLAIM | {"dataset": "most", "than": ["K-ELM"]}]
     resolved = toy(profile="ci", datasets=["heart"], profiles=profiles, claims=claims)
     lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
-    assert not table_of(resolved, lines).notes
+    assert not notes_of(table_of(resolved, lines))
     lines += [line | {"dataset": "heart"} for line in lines]
-    assert table_of(resolved, lines).notes[0].endswith("on 1 of 1")
+    assert notes_of(table_of(resolved, lines))[0].endswith("on 1 of 1")
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Toy) -> None:
 )
 def test_a_claim_on_most_data_sets_says_what_is_compared(toy: Toy, claim: dict[str, Any], said: str) -> None:
     resolved = toy(claims=[CLAIM | claim | {"dataset": "most", "than": ["K-ELM", "OS-ELM"]}])
-    (note,) = [n for n in table_of(resolved, folds("ELM", 0.8, 0.8)).notes if n.startswith("claim")]
+    (note,) = [n for n in notes_of(table_of(resolved, folds("ELM", 0.8, 0.8))) if n.startswith("claim")]
     assert f"(most data sets; {said}): not decided" in note
 
 
 def test_claims_on_data_sets_that_were_not_run_are_passed_over(toy: Toy) -> None:
     resolved = toy(datasets=["wdbc", "sylva"], claims=[CLAIM | {"dataset": "sylva", "than": ["K-ELM"]}])
-    assert not table_of(resolved, folds("ELM", 0.8, 0.8)).notes
+    assert not notes_of(table_of(resolved, folds("ELM", 0.8, 0.8)))

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from made_cells import cell, folds, frame, row, table_of
+from made_cells import cell, folds, frame, headings, notes_of, row, rows_of, table_of
 
-from elmbench.reporting.optimism import gained, optimism
+from elmbench.layouts.table import Gain
+from elmbench.reporting.summary import optimism
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -58,7 +59,7 @@ def test_one_selection_alone_has_none(toy: Toy) -> None:
     lines = [*folds("ELM", 0.9, 0.8, select="oracle"), *folds("K-ELM", 0.9, 0.8), *folds("OS-ELM", 1, 1)]
     lines += folds("OS-ELM", 1, 1, select="published")
     assert not len(optimism(frame(resolved, lines), resolved))
-    assert all(not any(r["optimism"] for r in section.rows) for section in table_of(resolved, lines).sections)
+    assert all(not any(r["optimism"] for r in rows_of(section)) for section in table_of(resolved, lines).sections)
 
 
 def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -> None:
@@ -68,13 +69,13 @@ def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -
     lines += both("ELM", [0.9, 0.9], [0.5, 0.5], reading="order=stored")
     table = table_of(resolved, lines)
     oracle, nested, stored, _ = table.sections
-    assert [r["optimism"] for r in oracle.rows] == ["+0.100", "-0.075", "+0.300"]
+    assert [r["optimism"] for r in rows_of(oracle)] == ["+0.100", "-0.075", "+0.300"]
     assert row(stored, "ELM")["optimism"] == "+0.400"
-    assert "optimism" in table.columns_of(oracle)
-    assert "optimism" not in table.columns_of(nested)
-    (note,) = [note for note in table.notes if note.startswith("optimism")]
+    assert "optimism" in headings(table, oracle)
+    assert "optimism" not in headings(table, nested)
+    (note,) = [note for note in notes_of(table) if note.startswith("optimism")]
     assert note.endswith("mean over 1 to 2 data sets: ELM +0.200, K-ELM -0.075")
 
 
 def test_nothing_gained_has_a_plus() -> None:
-    assert [gained(v) for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
+    assert [Gain(v).text for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]

@@ -12,7 +12,7 @@ from made_cells import cell, folds, frame
 from elmbench.errors import ElmbenchError
 from elmbench.reporting import readings
 from elmbench.reporting.cells import write_frame
-from elmbench.reporting.readings import Comparison, compare_reading, write_all_readings
+from elmbench.reporting.readings import ReadingComparison, compare_reading, write_all_readings
 from elmbench.reporting.results import results_folder
 from elmbench.specs.profiles import Resolved
 
@@ -21,10 +21,10 @@ FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
 
 
 @pytest.fixture
-def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[Comparison]]:
+def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[ReadingComparison]]:
     """Compare the reading `order` on these cells."""
 
-    def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> list[Comparison]:
+    def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> list[ReadingComparison]:
         resolved = toy(figures, **changes)
         folder = results_folder(tmp_path, "paper", "toy/one")
         write_frame(frame(resolved, lines), folder / "cells.csv")
@@ -33,60 +33,68 @@ def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[Comparison]]:
     return compare
 
 
+def texts(found: ReadingComparison) -> dict[str, str]:
+    return {value: mean.text for value, mean in found.means.items()}
+
+
 def stored(*mcc: float, **values: Any) -> list[dict[str, Any]]:
     return folds("ELM", *mcc, reading="order=stored", **values)
 
 
-def test_the_nearer_value_fits(compared: Callable[..., list[Comparison]]) -> None:
+def test_the_nearer_value_fits(compared: Callable[..., list[ReadingComparison]]) -> None:
     (found,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
-    assert found.means == {"shuffled": "0.705", "stored": "0.895"}
+    assert texts(found) == {"shuffled": "0.705", "stored": "0.895"}
     assert (found.published, found.fits) == (0.9, "stored")
     assert found.place == "WDBC ELM mcc (Table I, paper, nested, 2 cells)"
     (found,) = compared([*folds("ELM", 0.90, 0.89), *stored(0.70, 0.71)])
     assert found.fits == "shuffled"
 
 
-def test_a_difference_within_chance_decides_nothing(compared: Callable[..., list[Comparison]]) -> None:
+def test_a_difference_within_chance_decides_nothing(compared: Callable[..., list[ReadingComparison]]) -> None:
     (found,) = compared([*folds("ELM", 0.80, 0.89), *stored(0.88, 0.82)])
     assert found.fits == ""
 
 
-def test_what_a_reading_does_not_move_is_left_out(compared: Callable[..., list[Comparison]]) -> None:
+def test_what_a_reading_does_not_move_is_left_out(compared: Callable[..., list[ReadingComparison]]) -> None:
     same = folds("K-ELM", 0.8, 0.8)
     lines = [*same, *(line | {"reading": "order=stored"} for line in same)]
     assert compared(lines, "WDBC,K-ELM,mcc,0.9,,\n") == []
 
 
-def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., list[Comparison]]) -> None:
+def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., list[ReadingComparison]]) -> None:
     more = [line | {"run": 1, "mcc": 0.1} for line in folds("ELM", 0.1, 0.1)]
     (found,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
-    assert found.means["shuffled"] == "0.705"
+    assert texts(found)["shuffled"] == "0.705"
     assert "2 cells" in found.place
 
 
-def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(compared: Callable[..., list[Comparison]]) -> None:
+def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
+    compared: Callable[..., list[ReadingComparison]],
+) -> None:
     lines = [*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)]
     lines[3] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
     (found,) = compared(lines)
-    assert (found.means["stored"], found.fits) == ("0.900 (1 diverged)", "")
+    assert (texts(found)["stored"], found.fits) == ("0.900 (1 diverged)", "")
     lines[2] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
-    assert compared(lines)[0].means["stored"] == "diverged"
+    assert texts(compared(lines)[0])["stored"] == "diverged"
 
 
-def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(compared: Callable[..., list[Comparison]]) -> None:
+def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
+    compared: Callable[..., list[ReadingComparison]],
+) -> None:
     lines = [*folds("ELM", 0.7, 0.7, 0.95), *stored(0.8, 0.8, None)]
     lines[5] |= {"status": "diverged", "reason": "not finite"}
     (found,) = compared(lines, "WDBC,ELM,mcc,0.79,,\n")
-    assert (found.means["shuffled"], found.fits) == ("0.783", "stored")
+    assert (texts(found)["shuffled"], found.fits) == ("0.783", "stored")
 
 
-def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[Comparison]]) -> None:
+def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[ReadingComparison]]) -> None:
     assert compared(folds("ELM", 0.7, 0.7)) == []
     # Nor is one value enough where the default was not run.
     assert compared(stored(0.7, 0.7)) == []
 
 
-def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..., list[Comparison]]) -> None:
+def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..., list[ReadingComparison]]) -> None:
     nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
     changes = {"layout": "rank-correlation", "grids": {"n_hidden": [1, 10]}, "models": {"ELM": nodes}}
     changes |= {"datasets": ["wdbc", "heart"]}
@@ -96,7 +104,7 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..
     # Of h = 5 there is nothing to compare: this profile leaves it out.
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
     (found,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
-    assert found.means == {"shuffled": "0.500", "stored": "0.600"}
+    assert texts(found) == {"shuffled": "0.500", "stored": "0.600"}
     assert found.place == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
 
 
@@ -121,8 +129,8 @@ def test_the_page(page: Callable[..., str]) -> None:
     assert "Next: elmbench run --paper toy --reading ID=VALUE" in str(error.value)
 
 
-def test_the_leaking_value_is_labelled(page: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "_LEAKING", "order=stored")
+def test_the_leaking_value_is_labelled(page: Callable[..., str], paper: dict[str, Any]) -> None:
+    paper["readings"]["order"]["values"]["stored"]["leaks"] = True
     text = page([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
     assert "| figure | published | shuffled | stored (leaking) | fits |" in text
     assert text.count("stored (leaking) |") == 2

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from made_cells import keep
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
-from elmbench.reporting import figures
+from elmbench.layouts import precision_recall
 from elmbench.reporting.results import read_commands, read_results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell as Row
+from elmbench.work.plan import Cell
 
 FILES = ["cells.csv", "environment.json", "figure.csv", "figure.png", "summary.csv", "table.md"]
 COMMAND = "elmbench run toy/one --profile paper -m elm"
@@ -29,19 +30,18 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
     rows = []
     for model in models:
         for fold in (0, 1):
-            row = Row("wdbc", model, 0, fold, "nested", "", f"{model}{fold}{mcc}", "family")
-            unit = {"kind": "cell", "model": model.lower(), "version": "3", "dataset": {"identity": "abc"}}
+            row = Cell("wdbc", model, 0, fold, "nested", "", f"{model}{fold}{mcc}", "family")
             outputs = {"true": [1, -1, 1], "score": [0.5, 0.1, -0.2]}
             result = {"status": "ok", "reason": "", "metrics": {"mcc": mcc}, "params": {"C": 8}, "outputs": outputs}
-            store.put(row.key, unit, result, software)
+            keep(store, row.key, result, software, model=model.lower())
             rows.append(row)
-    store.add_rows("paper", "toy/one", rows, COMMAND)
+    store.add_cells("paper", "toy/one", rows, COMMAND)
 
 
 @pytest.fixture(autouse=True)
 def _quick_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are tested elsewhere; drawing them takes most of the time."""
-    monkeypatch.setattr(figures, "draw_precision_recall", lambda curves, title: curves.to_csv().encode())
+    monkeypatch.setattr(precision_recall, "draw_precision_recall", lambda curves, title: curves.to_csv().encode())
 
 
 @pytest.fixture
@@ -61,12 +61,12 @@ def test_the_optimism_is_written_where_both_selections_were_run(toy: Callable[..
     store = Store(tmp_path)
     rows = []
     for select, mcc in (("oracle", 0.9), ("nested", 0.7)):
-        rows.append(Row("wdbc", "ELM", 0, 0, select, "", select, "family"))
-        store.put(select, {"dataset": {"identity": "abc"}}, {"status": "ok", "reason": "", "metrics": {"mcc": mcc}}, "")
-    store.add_rows("paper", "toy/one", rows[1:], COMMAND)
+        rows.append(Cell("wdbc", "ELM", 0, 0, select, "", select, "family"))
+        keep(store, select, {"status": "ok", "reason": "", "metrics": {"mcc": mcc}})
+    store.add_cells("paper", "toy/one", rows[1:], COMMAND)
     folder = write_results(toy(), store, tmp_path).folder
     assert not (folder / "optimism.csv").exists()
-    store.add_rows("paper", "toy/one", rows[:1], COMMAND)
+    store.add_cells("paper", "toy/one", rows[:1], COMMAND)
     write_results(toy(), store, tmp_path)
     (line,) = pd.read_csv(folder / "optimism.csv").to_dict("records")
     assert line["optimism"] == pytest.approx(0.2)
@@ -90,14 +90,15 @@ def test_solvers_are_summed_over_searches_each_once(resolved: Resolved, tmp_path
     store = Store(tmp_path)
     fill(store)
     found = {"status": "ok", "reason": "", "params": {}, "scores": [], "seconds": 1.0}
-    store.put("first", {"kind": "search"}, found | {"solvers": {"lanczos": 5, "bound failed": 1}}, "e")
-    store.put("second", {"kind": "search", "given": "first"}, found | {"solvers": {"cholesky": 2}}, "e")
-    store.put("choice", {"kind": "choice", "given": "second", "evaluated": ["grid", "lost"]}, found, "e")
-    store.put("grid", {"kind": "grid", "given": "second"}, found | {"solvers": {"lanczos": 10}}, "e")
-    for row in store.rows("paper", "toy/one"):
+    inner = {"kind": "stratified-kfold", "folds": 3}
+    keep(store, "first", found | {"solvers": {"lanczos": 5, "bound failed": 1}}, kind="search", inner=inner)
+    keep(store, "second", found | {"solvers": {"cholesky": 2}}, kind="search", inner=inner, given="first")
+    keep(store, "choice", found, kind="choice", given="second", evaluated=["grid", "lost"])
+    keep(store, "grid", found | {"solvers": {"lanczos": 10}}, kind="grid", given="second")
+    for row in store.cells("paper", "toy/one"):
         record = store.get(row.key)
         assert record is not None
-        store.put(row.key, record["unit"] | {"chosen": "choice"}, record["result"] | {"solvers": {"cholesky": 1}}, "e")
+        keep(store, row.key, record["result"] | {"solvers": {"cholesky": 1}}, **record["unit"] | {"chosen": "choice"})
     folder = write_results(resolved, store, tmp_path).folder
     # Four cells rest on one choice.
     solvers = json.loads((folder / "environment.json").read_text())["solvers"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from made_cells import cell, folds, row, table_of
+from made_cells import cell, folds, headings, notes_of, row, rows_of, table_of
 
-from elmbench.reporting.rows import fixed, three_figures
+from elmbench.layouts.table import fixed, three_figures
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
@@ -24,7 +24,7 @@ def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
     assert row(section, "ELM")["published"] == "0.93 ± 0.012"
     assert row(section, "K-ELM")["value"] == "0.91"
     assert (row(section, "OS-ELM")["value"], row(section, "OS-ELM")["published"]) == ("0.912", "")
-    assert {r["dataset"] for r in section.rows} == {"WDBC"}
+    assert {r["dataset"] for r in rows_of(section)} == {"WDBC"}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(
     assert row(table.sections[0], "ELM")["value"] == shown
     assert row(table.sections[0], "ELM")["verdict"] == ""
     assert row(table.sections[0], "ELM")["published"] == "0.93"
-    (note,) = table.notes
+    (note,) = notes_of(table)
     assert reason in note
     assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (status != "unavailable")
 
@@ -56,7 +56,7 @@ def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
     table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
     found = row(table.sections[0], "ELM")
     assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "incomplete")
-    assert table.notes == ("wdbc ELM, nested: 1 of 2 cells timeout: > 5 s",)
+    assert notes_of(table) == ("wdbc ELM, nested: 1 of 2 cells timeout: > 5 s",)
 
 
 def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
@@ -64,18 +64,18 @@ def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
     other = [line | {"reading": "order=stored", "reason": "> 60 s"} for line in stopped]
     table = table_of(toy(), stopped + other)
     assert [row(section, "ELM")["value"] for section in table.sections] == ["> 5 s", "> 60 s"]
-    assert table.notes[1] == "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s"
+    assert notes_of(table)[1] == "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s"
 
 
 def test_a_figure_that_the_paper_leaves_out_is_a_dash(toy: Toy) -> None:
     table = table_of(toy("WDBC,ELM,mcc,,,excluded: unstable\n"), folds("ELM", 0.9, 0.9))
     assert row(table.sections[0], "ELM")["published"] == "-"
-    assert "published wdbc ELM mcc: excluded: unstable" in table.notes
+    assert "published wdbc ELM mcc: excluded: unstable" in notes_of(table)
 
 
 def test_remarks_are_on_the_data_sets_that_are_shown(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,doubtful\nSylva,ELM,mcc,0.8,,cited\n", datasets=["wdbc", "sylva"])
-    assert table_of(resolved, folds("ELM", 0.9, 0.9)).notes == ("published wdbc ELM mcc: doubtful",)
+    assert notes_of(table_of(resolved, folds("ELM", 0.9, 0.9))) == ("published wdbc ELM mcc: doubtful",)
 
 
 def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
@@ -117,7 +117,7 @@ def test_times_are_compared_as_ratios_over_the_first_model_of_a_data_set(toy: To
     resolved = toy(published, datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse", "fit_seconds"]})
     lines = [*folds("ELM", 1, 1, fit_seconds=0.2), *folds("K-ELM", 1, 1, fit_seconds=1.0)]
     lines += [line | {"dataset": "calhousing", "nrmse": 0.5, "mcc": None} for line in lines[2:]]
-    rows = table_of(resolved, lines).sections[0].rows
+    rows = rows_of(table_of(resolved, lines).sections[0])
     assert [r["ratio"] for r in rows] == ["1", "5", "1"]
     assert [r["published_ratio"] for r in rows] == ["1", "4", "1"]
     assert [r["fit"] for r in rows] == ["0.2", "1", "1"]
@@ -137,13 +137,13 @@ def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
     table = table_of(resolved, lines)
     (section,) = table.sections
     expected = ["data set", "model", "fit s", "publ. s", "fit ratio", "publ. ratio", "mcc"]
-    assert list(table.columns_of(section).values()) == expected
+    assert list(headings(table, section).values()) == expected
     # There is no verdict, so the ratios are what a terminal shows.
-    assert list(table.columns_of(section, narrow=True).values()) == expected
+    assert list(headings(table, section, narrow=True).values()) == expected
     found = row(section, "K-ELM")
     shown = [found[name] for name in ("fit", "published_fit", "ratio", "published_ratio", "value")]
     assert shown == ["1", "20.0", "5", "40", "0.700"]
-    assert [r["published_fit"] for r in section.rows] == ["0.5", "20.0", "> 600 s", "-"]
+    assert [r["published_fit"] for r in rows_of(section)] == ["0.5", "20.0", "> 600 s", "-"]
 
 
 @pytest.mark.parametrize(
@@ -156,19 +156,19 @@ def test_a_fit_that_ran_over_shows_where_its_time_would_stand(toy: Toy, reason: 
     found = row(table.sections[0], "OS-ELM")
     assert (found["fit"], found["published_fit"], found["value"]) == (shown, "> 600 s", "")
     # What the cell says already is not said again.
-    assert [note for note in table.notes if "over 600 s" in note] == []
+    assert [note for note in notes_of(table) if "over 600 s" in note] == []
 
 
 def test_a_column_in_which_nothing_stands_is_left_out(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,mcc,0.93,,\n")
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, reading="order=stored")]
     table = table_of(resolved, lines)
-    assert "published" in table.columns_of(table.sections[0])
-    assert "published_fit" in table.columns
-    assert "published_fit" not in table.columns_of(table.sections[0])
+    assert "published" in headings(table, table.sections[0])
+    assert "published_fit" in {column.name for column in table.columns}
+    assert "published_fit" not in headings(table, table.sections[0])
     bare = table_of(toy(), lines)
-    assert list(bare.columns_of(bare.sections[0])) == ["dataset", "model", "value", "fit", "ratio"]
-    assert list(bare.columns_of(bare.sections[0], narrow=True)) == ["dataset", "model", "value", "fit"]
+    assert list(headings(bare, bare.sections[0])) == ["dataset", "model", "value", "fit", "ratio"]
+    assert list(headings(bare, bare.sections[0], narrow=True)) == ["dataset", "model", "value", "fit"]
 
 
 @pytest.mark.parametrize(
@@ -207,12 +207,12 @@ def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
     reasons = {name: missing.format(name) for name in names} | {"heart": "its licence"}
     lines = [cell(dataset=name, status="unavailable", reason=reasons[name]) for name in names if name != "wdbc"]
     table = table_of(toy(datasets=names), [*lines, *folds("ELM", 0.9, 0.9)])
-    assert table.notes == (
+    assert notes_of(table) == (
         "sonar, oil-spill unavailable: the data set 'NAME' is not here; elmbench data fetch NAME "
         "(or drop NAME.csv into the folder)",
         "heart unavailable: its licence",
     )
-    (alone,) = table_of(toy(datasets=names), lines[:1]).notes
+    (alone,) = notes_of(table_of(toy(datasets=names), lines[:1]))
     assert alone == f"sonar unavailable: {reasons['sonar']}"
 
 
@@ -228,9 +228,9 @@ def test_a_metric_that_is_no_number_does_not_break_the_table(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.00234, "0.0023"), (0.0467, "0.0467"), (12.3456, "12.3"), (123.4, "123"), (None, "")]
+    ("value", "text"), [(0.00234, "0.0023"), (0.0467, "0.0467"), (12.3456, "12.3"), (123.4, "123")]
 )
-def test_seconds_have_three_figures_at_most(value: float | None, text: str) -> None:
+def test_seconds_have_three_figures_at_most(value: float, text: str) -> None:
     assert three_figures(value) == text
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame, table_of
+from made_cells import folds, frame, keep, notes_of, table_of
 
-from elmbench.reporting.cells import cells_frame, read_cells, write_frame
-from elmbench.reporting.summary import summarise, table_order
+from elmbench.reporting.cells import WARNING, Order, cells_frame, read_cells, warning_of, write_frame
+from elmbench.reporting.notes import warning_notes
+from elmbench.reporting.summary import summarise
 from elmbench.reporting.tables import build_table
-from elmbench.reporting.warned import WARNING, warning_notes, warning_of
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell as Row
+from elmbench.work.plan import Cell
 
 Toy = Callable[..., Resolved]
 ONE_CLASS = "the layer is constant, so one class is predicted"
@@ -40,19 +40,21 @@ def test_what_counts_as_said_by_a_model(result: dict[str, Any], expected: dict[s
 def test_the_column_is_there_only_where_a_model_has_warned(tmp_path: Path, toy: Toy) -> None:
     store = Store(tmp_path)
     ok = {"status": "ok", "reason": ""}
-    store.put("plain", {"kind": "cell"}, ok, "e")
-    store.put("warned", {"kind": "cell"}, ok | {"warnings": [f"UserWarning: {ONE_CLASS}"]}, "e")
+    keep(store, "plain", ok)
+    keep(store, "warned", ok | {"warnings": [f"UserWarning: {ONE_CLASS}"]})
 
     def of_store(*keys: str) -> pd.DataFrame:
-        rows = [Row("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
-        return cells_frame(rows, store, ["mcc"], table_order(toy()))
+        rows = [Cell("wdbc", key, 0, 0, "nested", "", key, "f") for key in keys]
+        return cells_frame(rows, store, ["mcc"], Order(toy()))
 
     assert WARNING not in of_store("plain").columns
     write_frame(of_store("plain", "warned"), tmp_path / "cells.csv")
     read = read_cells(tmp_path / "cells.csv").set_index("model")
     assert read.loc["warned", WARNING] == ONE_CLASS
     assert pd.isna(read.loc["plain", WARNING])
-    assert warning_notes(read.reset_index()) == [f"wdbc warned, in 1 of 1 cells: warned that {ONE_CLASS}"]
+    assert [note.text for note in warning_notes(read.reset_index())] == [
+        f"wdbc warned, in 1 of 1 cells: warned that {ONE_CLASS}"
+    ]
 
 
 def test_a_warning_is_said_once_with_all_it_is_about(toy: Toy) -> None:
@@ -69,9 +71,9 @@ def test_a_warning_is_said_once_with_all_it_is_about(toy: Toy) -> None:
         f"wdbc EEM, WELM, in 4 of 4 cells; heart EEM, in 1 of 2 cells: warned that {ONE_CLASS}",
         "wdbc ELM, in 2 of 2 cells: warned that another thing",
     ]
-    assert warning_notes(pd.DataFrame(lines)) == expected
+    assert [note.text for note in warning_notes(pd.DataFrame(lines))] == expected
     resolved = toy()
     cells = frame(resolved, lines).assign(warning=[line.get(WARNING) for line in lines])
-    notes = build_table(summarise(cells, resolved), cells, resolved).notes
+    notes = notes_of(build_table(summarise(cells, resolved), cells, resolved))
     assert [note for note in notes if "warned" in note] == expected
-    assert not any("warned" in note for note in table_of(resolved, lines).notes)
+    assert not any("warned" in note for note in notes_of(table_of(resolved, lines)))

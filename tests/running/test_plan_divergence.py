@@ -22,7 +22,7 @@ def plan_by(plan_toy: MakePlan, experiment: dict[str, Any]) -> MakePlan:
 
     def plan(criterion: str, dcs: str = "corrected", settings: dict[str, Any] | None = None, **request: Any) -> Plan:
         experiment["protocol"]["criterion"] = criterion
-        experiment["options"] = {"dcs": dcs}
+        experiment["options"] = {} if criterion == "score" else {"dcs": dcs}
         experiment["profiles"]["fast"] = settings or {}
         return plan_toy(experiment, profile="fast", **{"runs": 1} | request)
 

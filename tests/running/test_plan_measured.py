@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from made_work import needs, seconds_of, units, work_of
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.catalogue import load_catalogue
 from elmbench.work.base import key_of
 from elmbench.work.plan import Plan
 
@@ -73,8 +71,8 @@ def test_a_curve_a_fold(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
 def test_what_a_curve_depends_on(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
     before = plan_toy(curves)
     changes: list[dict[str, Any]] = [
-        {"options": {"dcs": "as-printed"}},
-        {"options": {"operators": 7}},
+        {"protocol": {"select": "oracle"}},
+        {"protocol": {"criterion": "dcs-kde"}},
         {"protocol": {"outer": {"folds": 4}}},
         {"grids": {"n_hidden": [10, 30]}},
         {"protocol": {"metrics": ["mcc"]}},
@@ -85,6 +83,7 @@ def test_what_a_curve_depends_on(plan_toy: MakePlan, curves: dict[str, Any]) -> 
                 name: curves[place][name] | value if name == "outer" else value for name, value in values.items()
             }
         after = plan_toy(curves)
+        # What hyperparameters are chosen by concerns no curve.
         same = i < 2
         assert ({row.family for row in before.cells} == {row.family for row in after.cells}) is same
         assert bool(set(units(before)) & set(units(after))) is same
@@ -158,9 +157,9 @@ def test_data_that_are_not_here(plan_toy: MakePlan, curves: dict[str, Any], spea
     ],
 )
 def test_columns_that_make_no_sense(
-    write_tree: Callable[..., Path], spearman: dict[str, Any], layout: str, model: dict[str, Any], message: str
+    plan_toy: MakePlan, spearman: dict[str, Any], layout: str, model: dict[str, Any], message: str
 ) -> None:
     good = spearman["models"]["random projection"]
     spearman |= {"layout": layout, "models": {"first": good, "second": good | model}}
     with pytest.raises(ElmbenchError, match=message):
-        load_catalogue(write_tree(spearman))
+        plan_toy(spearman)

@@ -108,6 +108,9 @@ def test_what_leaks_says_so() -> None:
             for value in reading.values.values():
                 if "carry-over" in str(value.set):
                     assert "leaking" in value.says.lower()
+                assert value.leaks == ("carry-over" in str(value.set))
+    (leaking,) = resolve(find_experiment("table4"), "fast", {"carry-over": "folds"}).readings
+    assert (str(leaking), leaking.leaks) == ("carry-over=folds", True)
 
 
 def test_the_default_reading_by_name_changes_nothing_and_has_no_label() -> None:

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from elmbench.errors import ElmbenchError
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
-from elmbench.specs.papers import Paper
+from elmbench.specs.measures import Measure
+from elmbench.specs.papers import ChosenReading, Paper
 
 
 def parse(content: dict[str, Any]) -> Experiment:
@@ -85,7 +86,6 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         ("protocol/order", "random", "'shuffled' or 'stored'"),
         ("protocol/scale/range", [0], r"'protocol\.scale\.range"),
         ("protocol/scale/range", [0, float("inf")], "finite"),
-        ("models", {}, "at least one column"),
         ("models/ELM/search", ["D"], "names the grid 'D'; expected one of C, gamma, n_hidden"),
         ("models/ELM/search", "C", r"'models\.ELM\.search' is 'C'"),
         ("models/ELM/params", {"C": 1}, "both searches and fixes 'C'"),
@@ -102,6 +102,14 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
             "claims",
             [{"says": "x", "dataset": "sylva", "metric": "mcc", "model": "ELM", "is": "above", "than": ["K-ELM"]}],
             "claims names 'sylva'; expected one of wdbc",
+        ),
+        *(
+            (
+                "claims",
+                [{"says": "x", "dataset": "wdbc", "metric": metric, "model": "ELM", "is": "above", "than": ["K-ELM"]}],
+                rf"'claims\.0\.metric' is '{metric}': expected one of mcc, .* such as gmean@h=50",
+            )
+            for metric in ("auc", "gmean@h=", "gmean@C=5")
         ),
         ("profiles/ci/runs", 0, r"'profiles\.ci\.runs' is 0"),
         ("profiles/ci/datasets", ["sylva"], r"profiles\.ci.* names 'sylva'; expected one of wdbc"),
@@ -191,3 +199,34 @@ def test_the_first_value_of_a_reading_is_its_default() -> None:
     values = {"z": {"says": "x"}, "a": {"says": "y", "set": {"title": "t"}}}
     paper = parse_spec(Paper, PAPER | {"readings": {"r": {"question": "?", "values": values}}}, "paper.yaml")
     assert paper.readings["r"].default == "z"
+
+
+def test_a_claim_names_a_measure(experiment: dict[str, Any]) -> None:
+    claim = {"says": "x", "dataset": "wdbc", "metric": "gmean@h=500", "model": "ELM", "is": "above", "than": "others"}
+    (found,) = parse(put(experiment, "claims", [claim | {"than-metric": "mcc"}])).claims
+    assert (found.metric, found.than_metric) == (Measure("gmean", "h", 500), Measure("mcc"))
+    assert found.model_dump(mode="json", by_alias=True)["metric"] == "gmean@h=500"
+
+
+@pytest.mark.parametrize(
+    ("measure", "column"),
+    [
+        (Measure("mcc"), "mcc"),
+        (Measure.at("gmean", "n_hidden", 50), "gmean@h=50"),
+        (Measure.at("gmean", "n_landmarks", 50.0), "gmean@h=50"),
+        (Measure.at("mcc", "C", 2.0**-8), "mcc@C=0.00390625"),
+        (Measure.at("mcc", "kernel", "rbf"), "mcc@kernel=rbf"),
+    ],
+)
+def test_a_measure_has_a_column(measure: Measure, column: str) -> None:
+    assert measure.column == column
+
+
+def test_readings_of_a_label_know_whether_they_leak() -> None:
+    values = {"none": {"says": "x"}, "folds": {"says": "y", "leaks": True}}
+    paper = parse_spec(Paper, PAPER | {"readings": {"carry-over": {"question": "?", "values": values}}}, "paper.yaml")
+    found = paper.read_label("c-grid=all-powers;carry-over=folds")
+    # A reading that the paper no longer declares keeps its name.
+    assert found == (ChosenReading("c-grid", "all-powers"), ChosenReading("carry-over", "folds", leaks=True))
+    assert ";".join(map(str, found)) == "c-grid=all-powers;carry-over=folds"
+    assert paper.read_label("") == ()

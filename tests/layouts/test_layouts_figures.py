@@ -1,10 +1,9 @@
-"""Precision-recall curves: pooled over folds, drawn of one selection, as scikit-learn has them."""
+"""Figures: curves of precision as scikit-learn has them, curves over a hyperparameter as means over folds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,13 @@ import pytest
 from made_cells import cell, frame
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from elmbench.reporting.figures import draw_curves, draw_precision_recall, precision_recall, write_figures
-from elmbench.running.store import Store
+from elmbench.layouts import layout_of
+from elmbench.layouts.base import Figure, Outputs
+from elmbench.layouts.curves import draw_curves
+from elmbench.layouts.precision_recall import draw_precision_recall, precision_recall
 from elmbench.specs.profiles import Resolved
-from elmbench.work.plan import Cell as Row
 
 Scores = tuple[np.ndarray, np.ndarray]
-#: Curves of precision are drawn from what the store keeps.
-NO_CELLS = pd.DataFrame()
 
 
 def scores(seed: int, n: int = 40) -> Scores:
@@ -30,21 +28,28 @@ def scores(seed: int, n: int = 40) -> Scores:
     return true, np.round(true * 0.5 + generator.normal(size=n), 1)
 
 
-def put(store: Store, model: str, fold: int, found: Scores, select: str = "nested", **values: str) -> Row:
-    row = Row("wdbc", model, 0, fold, select, values.get("reading", ""), f"{model}{fold}{select}{values}", "f")
-    outputs = {"true": found[0].tolist(), "score": found[1].tolist()}
-    status = values.get("status", "ok")
-    result = {"status": status, "reason": "", "metrics": {}} | ({"outputs": outputs} if status == "ok" else {})
-    store.put(row.key, {}, result, "e")
-    return row
+#: A cell of a model and its outputs; None where it did not end ok.
+Drawn = tuple[dict[str, Any], Scores | None]
+
+
+def figure_of(resolved: Resolved, *drawn: Drawn) -> Figure | None:
+    """The figure of these cells; the outputs of other readings are never asked for."""
+    lines = [line for line, _ in drawn]
+    outputs = [
+        Outputs(line["model"], line["select"], found[0].tolist(), found[1].tolist())
+        for line, found in drawn
+        if found is not None and not line["reading"]
+    ]
+    return layout_of(resolved).figure(frame(resolved, lines), outputs, resolved)
 
 
 @pytest.fixture
-def figure(toy: Callable[..., Resolved], tmp_path: Path) -> Callable[[list[Row], Store], pd.DataFrame]:
-    def draw(rows: list[Row], store: Store) -> pd.DataFrame:
-        (png,) = write_figures(toy(layout="precision-recall"), rows, NO_CELLS, store, tmp_path / "f")
-        assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-        return pd.read_csv(png.with_suffix(".csv"))
+def figure(toy: Callable[..., Resolved]) -> Callable[..., pd.DataFrame]:
+    def draw(*drawn: Drawn) -> pd.DataFrame:
+        found = figure_of(toy(layout="precision-recall"), *drawn)
+        assert found is not None
+        assert found.png[:8] == b"\x89PNG\r\n\x1a\n"
+        return found.data
 
     return draw
 
@@ -59,41 +64,31 @@ def check(curve: pd.DataFrame, model: str, *parts: Scores) -> None:
     np.testing.assert_allclose(own["average_precision"], average_precision_score(true, score), rtol=1e-12)
 
 
-def test_the_curve_is_of_the_rows_of_all_folds_together(
-    figure: Callable[[list[Row], Store], pd.DataFrame], tmp_path: Path
-) -> None:
-    store = Store(tmp_path)
+def test_the_curve_is_of_the_rows_of_all_folds_together(figure: Callable[..., pd.DataFrame]) -> None:
     a, b, c = scores(0), scores(1), scores(2)
-    curve = figure([put(store, "ELM", 0, a), put(store, "ELM", 1, b), put(store, "K-ELM", 0, c)], store)
+    curve = figure((cell("ELM"), a), (cell("ELM", fold=1), b), (cell("K-ELM"), c))
     assert curve["model"].unique().tolist() == ["ELM", "K-ELM"]
     check(curve, "ELM", a, b)
     check(curve, "K-ELM", c)
 
 
-def test_other_readings_and_selections_are_not_mixed_in(
-    figure: Callable[[list[Row], Store], pd.DataFrame], tmp_path: Path
-) -> None:
-    store = Store(tmp_path)
+def test_other_selections_and_cells_that_failed_are_not_mixed_in(figure: Callable[..., pd.DataFrame]) -> None:
     a, b, other = scores(0), scores(1), scores(2)
-    rows = [
-        put(store, "ELM", 0, other, "oracle"),
-        put(store, "ELM", 0, other, reading="order=stored"),
-        put(store, "ELM", 0, a),
-        put(store, "ELM", 1, other, status="diverged"),
+    curve = figure(
+        (cell("ELM", reading=""), a),
+        (cell("ELM", fold=1, status="diverged"), None),
+        (cell("ELM", select="oracle"), other),
         # What was selected in one way only is shown of that.
-        put(store, "svm", 0, b, "oracle"),
-    ]
-    curve = figure(rows, store)
+        (cell("svm", select="oracle"), b),
+        (cell("svm", reading="order=stored"), other),
+    )
     check(curve, "ELM", a)
     check(curve, "svm", b)
 
 
-def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved], tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    row = put(store, "ELM", 0, scores(0), status="timeout")
-    assert write_figures(toy(layout="precision-recall"), [row], NO_CELLS, store, tmp_path / "f") == []
-    assert write_figures(toy(), [put(store, "ELM", 0, scores(0))], NO_CELLS, store, tmp_path / "f") == []
-    assert not (tmp_path / "f").exists()
+def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
+    assert figure_of(toy(layout="precision-recall"), (cell(status="timeout"), None)) is None
+    assert figure_of(toy(), (cell(), scores(0))) is None
 
 
 def test_every_model_is_drawn_and_the_picture_is_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,15 +113,16 @@ CURVES = {
 }  # fmt: skip
 
 
-def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Callable[..., Resolved]) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n", **CURVES)
     lines = [cell(fold=f, **{"mcc@h=5": v, "mcc@h=10": 0.9}) for f, v in enumerate((0.5, 0.7))]
     lines += [cell(fold=0, dataset="heart", **{"mcc@h=5": 0.1, "mcc@h=10": 0.2})]
     lines += [cell(fold=1, dataset="heart", status="failed", reason="no")]
     lines += [cell(fold=0, reading="order=stored", **{"mcc@h=5": 0.0, "mcc@h=10": 0.0})]
-    (png,) = write_figures(resolved, [], frame(resolved, lines), Store(tmp_path), tmp_path / "f")
-    assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    found = pd.read_csv(png.with_suffix(".csv"))
+    drawn = figure_of(resolved, *((line, None) for line in lines))
+    assert drawn is not None
+    assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
+    found = drawn.data
     assert found[["dataset", "value", "n"]].to_numpy().tolist() == [
         ["WDBC", 5, 2], ["WDBC", 10, 2], ["heart", 5, 1], ["heart", 10, 1],
     ]  # fmt: skip
@@ -156,8 +152,5 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(monkeypatc
     assert picture == draw_curves(curves, "Fig. 3")
 
 
-def test_no_curves_where_nothing_has_ended(toy: Callable[..., Resolved], tmp_path: Path) -> None:
-    resolved = toy(**CURVES)
-    lines = [cell(status="timeout", reason="> 5 s")]
-    assert write_figures(resolved, [], frame(resolved, lines), Store(tmp_path), tmp_path / "f") == []
-    assert not (tmp_path / "f").exists()
+def test_no_curves_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
+    assert figure_of(toy(**CURVES), (cell(status="timeout", reason="> 5 s"), None)) is None

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from made_cells import cell, entry, folds, frame, row, table_of
+from made_cells import cell, entry, folds, frame, headings, notes_of, row, rows_of, table_of, value_columns
 
-from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import summarise
 from elmbench.specs.profiles import Resolved
 
@@ -53,7 +52,7 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
     assert entry(resolved, lines, "fn")["verdict"] == "differs"
     assert entry(resolved, lines, "tn")["published"] != entry(resolved, lines, "tn")["published"]
     section = table_of(resolved, lines).sections[0]
-    assert [r["measure"] for r in section.rows] == ["tn", "fp", "fn", "tp"]
+    assert [r["measure"] for r in rows_of(section)] == ["tn", "fp", "fn", "tp"]
     assert row(section, "ELM", "tp")["published"] == "65"
 
 
@@ -80,7 +79,7 @@ def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(t
     assert entry(plain, lines, "fp")["verdict"] == "differs"
     meant = toy(published, layout="confusion", published={"meant": {"fp": "fn", "fn": "fp"}})
     assert entry(meant, lines, "fn")["verdict"] == "agrees"
-    assert any("fp" in note and "fn" in note for note in table_of(meant, lines).notes)
+    assert any("fp" in note and "fn" in note for note in notes_of(table_of(meant, lines)))
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def test_facts_of_data_sets(facts: Resolved) -> None:
     table = table_of(facts, lines)
     assert "model" not in table.columns
     (section,) = table.sections
-    rows = {(r["dataset"], r["measure"]): r for r in section.rows}
+    rows = {(r["dataset"], r["measure"]): r for r in rows_of(section)}
     assert (rows["WDBC", "features"]["value"], rows["WDBC", "features"]["verdict"]) == ("30", "agrees")
     assert rows["WDBC", "instances"]["verdict"] == "differs"
     assert rows["WDBC", "positives"]["value"] == "212"
@@ -119,12 +118,12 @@ def test_correlations_stand_by_the_number_of_nodes(toy: Toy) -> None:
     assert value_columns(resolved) == measures
     table = table_of(resolved, [cell(**dict(zip(measures, (0.5, 0.9785, 0.9984), strict=True)))])
     (section,) = table.sections
-    shown = [[r["measure"], r["value"], r["published"], r["verdict"]] for r in section.rows]
+    shown = [[r["measure"], r["value"], r["published"], r["verdict"]] for r in rows_of(section)]
     assert shown[0] == ["spearman@h=1", "0.500", "", ""]
     assert shown[1] == ["spearman@h=10", "0.9785", "0.979", "agrees"]
     # 1.000, whose trailing zeros are not printed.
     assert shown[2] == ["spearman@h=50", "0.9984", "1.0", "differs"]
-    assert list(table.columns_of(section)) == ["dataset", "measure", "value", "published", "verdict"]
+    assert list(headings(table, section)) == ["dataset", "measure", "value", "published", "verdict"]
     assert "none" not in section.heading
     assert "rank correlation" in section.heading
 
@@ -139,14 +138,14 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
     lines = [cell(fold=fold, **{m: (0.4 if i == 0 else 0.8) for i, m in enumerate(measures)}) for fold in (0, 1)]
     assert summarise(frame(resolved, lines), resolved)["metric"].tolist() == measures
     table = table_of(resolved, lines)
-    assert [r["measure"] for r in table.sections[0].rows] == [f"mcc@h={h}" for h in (5, 30, 60, 90, 120, 150)]
+    assert [r["measure"] for r in rows_of(table.sections[0])] == [f"mcc@h={h}" for h in (5, 30, 60, 90, 120, 150)]
     # A model that stands beside the table's own columns goes through the values of its own.
     assert value_columns(resolved, ["w-elm"])[len(measures) :] == ["mcc@h=250", "mcc@h=500", "mcc@h=1000"]
     assert "none is chosen" in table.sections[0].heading
-    assert table.notes == (
+    assert notes_of(table) == (
         'claim "stable" (most data sets; mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM): holds: on 1 of 1',
     )
-    (single,) = table_of(
-        toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim | {"dataset": "wdbc"}]), lines
-    ).notes
+    (single,) = notes_of(
+        table_of(toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim | {"dataset": "wdbc"}]), lines)
+    )
     assert single.endswith("(wdbc): holds: mcc@h=150 0.8 against mcc@h=10 of ELM 0.8")

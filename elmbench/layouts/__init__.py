@@ -1,0 +1,79 @@
+"""Kinds of table, one class a file, found by the name that an experiment file gives as `layout`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from elmbench.errors import ElmbenchError, closest
+
+if TYPE_CHECKING:
+    from elmbench.layouts.base import Layout
+    from elmbench.specs.profiles import Resolved
+
+#: Where each kind of table is; imported when it is asked for.
+LAYOUTS = {
+    "metrics": "elmbench.layouts.metrics:Metrics",
+    "times": "elmbench.layouts.times:Times",
+    "parameters": "elmbench.layouts.parameters:Parameters",
+    "datasets": "elmbench.layouts.data:Data",
+    "confusion": "elmbench.layouts.confusion:Confusion",
+    "curves": "elmbench.layouts.curves:Curves",
+    "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
+    "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
+}
+
+
+def find_layout(name: str, source: object = "layout") -> Layout:
+    """Return a kind of table.
+
+    Parameters
+    ----------
+    name : str
+    source : object
+        The experiment file, for the message.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is none of that name.
+    """
+    from elmbench.specs.plugins import plugin_objects
+
+    known: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
+    if name not in known:
+        guess = closest(name, list(known))
+        raise ElmbenchError(
+            f"{source}: 'layout' is {name!r}" + (f" (did you mean {guess!r}?)" if guess else ""),
+            expected="one of " + ", ".join(known),
+            next_step="correct it, then: elmbench validate",
+        )
+    found = known[name]
+    if isinstance(found, str):
+        module, _, attribute = found.partition(":")
+        found = getattr(importlib.import_module(module), attribute)
+    layout: Layout = found()
+    return layout
+
+
+def layout_of(resolved: Resolved) -> Layout:
+    """Return the kind of table of an experiment, which the experiment fits.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is no such kind, or the experiment lacks what it needs or gives an option that nothing knows.
+    """
+    from elmbench.work import work_class
+    from elmbench.work.choice import Choice
+
+    source = resolved.file.path
+    layout = find_layout(resolved.spec.layout, source)
+    try:
+        layout.check(resolved.spec)
+    except ValueError as error:
+        raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
+    criterion = resolved.spec.protocol.criterion
+    choice: Any = Choice if criterion == "score" else work_class(criterion)
+    layout.options(resolved.spec, source, choice.option_names)
+    return layout

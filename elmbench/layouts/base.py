@@ -1,0 +1,253 @@
+"""What a kind of table says of itself: which measures it has, which of them get a verdict, and how it is shown."""
+
+from __future__ import annotations
+
+import io
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from elmbench.layouts.table import Column, Item, Line, Printed, Text, Verdict
+from elmbench.protocol.metrics import CLASSIFICATION, REGRESSION
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.files import parse_spec
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
+from elmbench.work.planner import DatasetPlanner
+
+#: The metrics that each task fills in `cells.csv`.
+METRICS = {"classification": CLASSIFICATION, "regression": REGRESSION}
+#: Times and sizes: shown, never judged.
+UNJUDGED = ("fit_seconds", "n_units")
+
+VALUE = Column("value", "mean")
+PUBLISHED = Column("published", "published")
+VERDICT = Column("verdict", "verdict", whole=True)
+DATASET = Column("dataset", "data set")
+MODEL = Column("model", "model", whole=True)
+MEASURE = Column("measure", "measure", whole=True)
+
+
+class LayoutOptions(BaseModel):
+    """The options of a kind of table, from `options` of the experiment file; other keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One measure of one model on one data set.
+
+    Attributes
+    ----------
+    dataset, model : str
+        The suite's name of the data set; the column.
+    found : Item or None
+        The mean as it is shown, or how the cells ended.
+    """
+
+    dataset: str
+    model: str
+    measure: Measure
+    mean: float | None = None
+    found: Item | None = None
+    published: PublishedValue | None = None
+    verdict: Verdict | None = None
+
+    def items(self, suffix: str = "") -> dict[str, Item]:
+        """Return what was found, what is published and the verdict, by column."""
+        printed = Printed(self.published) if self.published else None
+        items = {"value": self.found, "published": printed, "verdict": self.verdict}
+        return {name + suffix: item for name, item in items.items() if item is not None}
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The stored outputs of one cell: true labels and scores of the test rows."""
+
+    model: str
+    select: str
+    true: list[float]
+    score: list[float]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its data, and the picture as PNG."""
+
+    data: pd.DataFrame
+    png: bytes
+
+
+class Layout(ABC):
+    """A kind of table.
+
+    A kind of table is one class in one file; `elmbench.layouts` or the `LAYOUTS` of a plug-in file gives its name.
+
+    Attributes
+    ----------
+    Options : type of LayoutOptions
+        The options that an experiment file may give.
+    chooses : bool
+        Whether hyperparameters are chosen. If not, cells go by the table's first selection.
+    has_folds : bool
+        Whether each outer fold has a cell; if not, one cell is measured on all rows.
+    keeps_outputs : bool
+        Whether cells store the outputs of the test rows.
+    compares_readings : bool
+        Whether the published figures can be compared with the results under each reading.
+    shows_profile : bool
+        Whether the number of runs says something about the table.
+    caption : str
+        What the table shows, if hyperparameters are not chosen.
+    """
+
+    Options: ClassVar[type[LayoutOptions]] = LayoutOptions
+    chooses: ClassVar[bool] = True
+    has_folds: ClassVar[bool] = True
+    keeps_outputs: ClassVar[bool] = False
+    compares_readings: ClassVar[bool] = False
+    shows_profile: ClassVar[bool] = True
+    caption: ClassVar[str] = ""
+
+    def check(self, spec: Experiment) -> None:
+        """Check that an experiment can be shown in this kind of table.
+
+        Raises
+        ------
+        ValueError
+            With what was found and what was expected.
+        """
+        if not spec.models:
+            raise ValueError("models is empty; expected at least one column")
+
+    def options(self, spec: Experiment, source: object = "options", others: Collection[str] = ()) -> Any:
+        """Return the options that an experiment gives to its kind of table.
+
+        Parameters
+        ----------
+        spec : Experiment
+        source : object
+            The file, for the message.
+        others : collection of str
+            Names of options that belong to another part, such as the kind of choice.
+
+        Raises
+        ------
+        ElmbenchError
+            If an option is unknown or has a wrong value.
+        """
+        own = {
+            name: value
+            for name, value in spec.options.items()
+            if name not in others or name in self.Options.model_fields
+        }
+        return parse_spec(self.Options, own, str(source), "options")
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the cells of one data set: a fit on every outer fold for each column under each selection."""
+        planner.add_fits(keep_outputs=self.keeps_outputs)
+
+    def models(self, resolved: Resolved) -> list[str]:
+        """Return the columns of the printed table that the suite measures."""
+        return list(resolved.file.spec.models)
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return the measures that have a column in `cells.csv`.
+
+        Parameters
+        ----------
+        resolved : Resolved
+        extra : iterable of str
+            Models of the registry that are shown beside the table's own columns.
+        """
+        tasks = {dataset.task for dataset in resolved.datasets.values()}
+        return [Measure(metric) for task, metrics in METRICS.items() if task in tasks for metric in metrics]
+
+    @abstractmethod
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return the measures for which an entry has a line in `summary.csv`, the table's own first."""
+
+    def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+        """Return the measured value of each cell, NaN if it has none."""
+        return cells[measure.column].astype(float)
+
+    def is_judged(self, measure: Measure) -> bool:
+        """Tell whether a measure gets a verdict; times are of another machine."""
+        return measure.metric not in UNJUDGED
+
+    def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
+        """Tell whether the cells of an entry have all the folds of each of their runs."""
+        folds = resolved.spec.protocol.outer.folds_of(str(cells["dataset"].iloc[0]))
+        return not self.has_folds or bool((cells["run"].value_counts() == folds).all())
+
+    def last_place(self, figure: PublishedValue) -> float:
+        """Return the weight of the last printed digit of a published figure."""
+        return figure.last_place
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        """Return the decimals to show of a mean; None for three significant figures.
+
+        That is one more than is printed, three for a figure that is not printed, and none for a count.
+        """
+        if measure.is_whole:
+            return 0
+        if figure is not None and figure.value is not None:
+            return max(0, -math.floor(math.log10(self.last_place(figure)))) + 1
+        return 3
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of the table, for the data sets that it shows."""
+        return (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
+
+    def lines(
+        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
+    ) -> Iterator[Line]:
+        """Yield the lines of a section: one for each entry.
+
+        Parameters
+        ----------
+        entries : sequence of Entry
+        gains : mapping
+            The optimism of the selection by data set and model.
+        resolved : Resolved
+        """
+        for entry in entries:
+            yield {
+                "dataset": Text(resolved.spelling(entry.dataset)),
+                "model": Text(entry.model),
+                "measure": Text(entry.measure.column),
+                **entry.items(),
+            }
+
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        """Draw the figure of the table; None if it has none.
+
+        Parameters
+        ----------
+        cells : DataFrame
+            As `cells.csv` has them.
+        outputs : iterable of Outputs
+            Stored outputs under the default readings; they are read when they are asked for.
+        resolved : Resolved
+        """
+        return None
+
+
+def title_of(resolved: Resolved) -> str:
+    """Return the title of a figure."""
+    return f"{resolved.file.spec.label}, profile {resolved.profile}"
+
+
+def png(figure: Any) -> bytes:
+    """Return a matplotlib figure as PNG."""
+    buffer = io.BytesIO()
+    # Without the version of the library, so that the same data give the same file.
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()

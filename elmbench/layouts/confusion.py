@@ -1,0 +1,15 @@
+"""The counts of the confusion matrix, averaged over runs and folds."""
+
+from __future__ import annotations
+
+from elmbench.layouts.base import Layout
+from elmbench.specs.measures import COUNTS, Measure
+from elmbench.specs.profiles import Resolved
+
+
+class Confusion(Layout):
+    """A line for each count of each model: true and false negatives, false and true positives."""
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return the four counts."""
+        return [Measure(count) for count in COUNTS]

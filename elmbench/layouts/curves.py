@@ -1,0 +1,154 @@
+"""A metric at each value of one hyperparameter, as a table of points and as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from elmbench.layouts.base import Entry, Figure, Layout, Outputs, png, title_of
+from elmbench.layouts.table import Line
+from elmbench.specs.experiments import Experiment, Model
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.registry import find_model
+from elmbench.work.base import Work
+from elmbench.work.curve import Curve
+from elmbench.work.planner import DatasetPlanner
+
+#: A table of more points than this shows some of them.
+_MOST_POINTS = 20
+
+
+class Curves(Layout):
+    """A line for each value of the one hyperparameter that a column varies; no value is chosen."""
+
+    chooses = False
+    caption = "each number of hidden nodes on the outer test folds; none is chosen"
+
+    def check(self, spec: Experiment) -> None:
+        """Check that every column varies one hyperparameter and takes over none."""
+        super().check(spec)
+        for column, model in spec.models.items():
+            self._check_column(column, model)
+
+    def _check_column(self, column: str, model: Model) -> None:
+        if len(model.search) != 1:
+            searched = ", ".join(model.search) or "nothing"
+            raise ValueError(f"models.{column} searches {searched}; expected one hyperparameter")
+        if model.like is not None:
+            raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the work of each column that varies what the table varies, under the table's first selection."""
+        folds = planner.work.folds if self.has_folds else 1
+        for column in planner.columns:
+            if not (planner.work.does_task(column) and self.has_place_for(column, planner)):
+                continue
+            if planner.missing:
+                planner.add_unavailable(column, planner.own_selection, folds)
+            else:
+                places = product(range(planner.work.runs), range(folds))
+                works = {(run, fold): self.work(planner, column, run, fold) for run, fold in places}
+                planner.add_works(column, works, planner.own_selection)
+
+    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
+        """Tell whether a column belongs to the table or has one hyperparameter, as the table's own columns have."""
+        return column in planner.resolved.spec.models or len(planner.work.grid(column)) == 1
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        """Return the work that measures a column on one outer fold."""
+        work = planner.work
+        return Curve(**work.grid_fields(column, run, fold), metric=work.metric)
+
+    def metric(self, resolved: Resolved, task: str) -> str:
+        """Return the metric that is measured at each value."""
+        return resolved.spec.protocol.metric_for(task)
+
+    def points(self, resolved: Resolved, column: str, task: str) -> list[Measure]:
+        """Return the measures of a column, one for each value of its hyperparameter."""
+        model = resolved.spec.models.get(column)
+        if model is None:
+            values = {name: list(found) for name, found in find_model(column).grid.items()}
+        else:
+            search = model.search
+            grids = search if isinstance(search, dict) else {name: resolved.spec.grids[name] for name in search}
+            values = {name: grid.expand() for name, grid in grids.items()}
+        metric = self.metric(resolved, task)
+        return [Measure.at(metric, name, value) for name, found in values.items() for value in found]
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return the points of all columns."""
+        tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
+        columns = (*resolved.spec.models, *extra)
+        points = (point for task in tasks for column in columns for point in self.points(resolved, column, task))
+        return list(dict.fromkeys(points))
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return the points of a column."""
+        return self.points(resolved, model, resolved.dataset(dataset).task)
+
+    def lines(
+        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
+    ) -> Iterator[Line]:
+        """Yield a line for each point; of a long curve, for the first point and at each fifth of its length."""
+        values = list(dict.fromkeys(_number(entry.measure) for entry in entries))
+        if len(values) > _MOST_POINTS:
+            shown = {value for value in values if value == values[0] or 5 * value % values[-1] == 0}
+            entries = [entry for entry in entries if _number(entry.measure) in shown]
+        yield from super().lines(entries, gains, resolved)
+
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        """Draw a curve for each data set and model, under the default readings."""
+        curves = self.curves(cells, resolved)
+        return Figure(curves, draw_curves(curves, title_of(resolved))) if len(curves) else None
+
+    def curves(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+        """Return the points of the curves.
+
+        Returns
+        -------
+        DataFrame
+            With the columns dataset (as the paper spells it), model, metric, parameter, value, mean, std (from fold
+            to fold), n.
+        """
+        own = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
+        lines = []
+        for (dataset, model), group in own.groupby(["dataset", "model"], sort=False):
+            place = {"dataset": resolved.spelling(str(dataset)), "model": model}
+            for measure in self.measures(resolved, str(dataset), str(model)):
+                values = self.values_of(group, measure).dropna()
+                if len(values):
+                    point = {"metric": measure.metric, "parameter": measure.parameter, "value": _number(measure)}
+                    std = float(values.std(ddof=1)) if len(values) > 1 else None
+                    lines.append(place | point | {"mean": float(values.mean()), "std": std, "n": len(values)})
+        return pd.DataFrame(lines)
+
+
+def _number(measure: Measure) -> float:
+    return float(measure.value or 0)
+
+
+def draw_curves(curves: pd.DataFrame, title: str) -> bytes:
+    """Return the picture of a metric against a hyperparameter, a line a data set, as in Fig. 3 of the EEM paper."""
+    from matplotlib.figure import Figure as Drawing
+
+    figure = Drawing(figsize=(8, 4.8), dpi=150, layout="constrained")
+    axes: Any = figure.add_subplot()
+    several = len(set(curves["model"])) > 1
+    groups = list(curves.groupby(["dataset", "model"], sort=False))
+    # The legend has the order in which the lines end, from the top.
+    groups.sort(key=lambda group: -group[1]["mean"].iloc[-1])
+    for i, ((dataset, model), curve) in enumerate(groups):
+        label = f"{dataset}, {model}" if several else str(dataset)
+        style = ("-", "--", "-.")[i // 10 % 3]
+        axes.plot(curve["value"], curve["mean"], style, color=f"C{i % 10}", linewidth=1.4, label=label)
+    metric, parameter = curves["metric"].iloc[0], curves["parameter"].iloc[0]
+    names = {"gmean": "G-mean", "h": "hidden nodes h"}
+    axes.set(xlabel=names.get(parameter, parameter), ylabel=f"{names.get(metric, metric)}, mean over test folds")
+    axes.set(title=title, xlim=(0, curves["value"].max()))
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside right upper", fontsize="small")
+    return png(figure)

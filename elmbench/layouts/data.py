@@ -1,0 +1,58 @@
+"""Facts of the data sets: rows, columns and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Layout
+from elmbench.layouts.table import Column
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import DATA
+from elmbench.work.description import Description
+from elmbench.work.planner import DatasetPlanner
+
+#: The heading of what was found where it is no mean over cells.
+FOUND = Column("value", "found")
+
+
+class Data(Layout):
+    """A line for each fact of each data set; nothing is fitted."""
+
+    chooses = False
+    has_folds = False
+    shows_profile = False
+    caption = "the data that were loaded"
+
+    def check(self, spec: Experiment) -> None:
+        """Accept a table without models."""
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        """Add the description of a data set, whatever models are asked for."""
+        if planner.missing:
+            planner.add_unavailable(DATA, "published", folds=1, runs=1)
+        else:
+            work = planner.work
+            planner.add_works(DATA, {(0, 0): Description(work.dataset.task, work.dataset_ref(0))}, "published")
+
+    def models(self, resolved: Resolved) -> list[str]:
+        """Return the name under which the facts of a data set are filed."""
+        return [DATA]
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return every fact."""
+        return [Measure(fact) for fact in FACTS]
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return the facts of a data set, without those that follow from what the paper prints."""
+        printed = {figure.metric for figure in resolved.file.figures}
+        # Where the paper counts the rows of each class, their sum and the number of classes say nothing more.
+        implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
+        classified = resolved.dataset(dataset).task == "classification"
+        known = FACTS if classified else ("features", "instances")
+        return [Measure(fact) for fact in known if fact not in implied - printed]
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of a table without models."""
+        return (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)

@@ -1,0 +1,86 @@
+"""Metrics of each model on each data set, with the time of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from elmbench.layouts.base import DATASET, METRICS, MODEL, PUBLISHED, UNJUDGED, VALUE, VERDICT, Entry, Layout
+from elmbench.layouts.table import Column, Gain, Item, Line, Printed, Quantity, Ratio, Text
+from elmbench.specs.measures import COUNTS, Measure
+from elmbench.specs.profiles import Resolved
+
+TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
+RATIOS = (Column("ratio", "fit ratio", numeric=True), Column("published_ratio", "publ. ratio", numeric=True))
+#: The name of the columns of the second metric, the third, ...
+_SUFFIXES = ("", *map(str, range(2, 10)))
+
+
+class Metrics(Layout):
+    """A line for each model on each data set: every metric of the task in the protocol's order, and the fit times."""
+
+    compares_readings = True
+    #: What each metric has a column for.
+    per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return every metric of the task but the counts, and the time and the size of the model."""
+        available = [m for m in METRICS[resolved.dataset(dataset).task] if m not in COUNTS] + list(UNJUDGED)
+        own = [m for m in resolved.spec.protocol.metrics if m in available]
+        return [Measure(metric) for metric in (*own, *(m for m in available if m not in own))]
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of each metric, then optimism, times and ratios, which a narrow table leaves out."""
+        optional = [Column(c.name, c.heading, c.numeric, optional=True) for c in RATIOS]
+        optimism = Column("optimism", "optimism", numeric=True)
+        return (DATASET, MODEL, *self._of_metrics(resolved, datasets), optimism, *TIMES, *optional)
+
+    def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
+        protocol = resolved.spec.protocol
+        tasks = {resolved.dataset(name).task for name in datasets}
+        shown = [protocol.metrics_for(task) for task in tasks]
+        columns = []
+        for i in range(max(map(len, shown), default=1)):
+            # Data sets of several tasks share a column: its heading names the metric of each task.
+            names = {metrics[i] for metrics in shown if i < len(metrics)}
+            heading = " / ".join(metric for metric in protocol.metrics if metric in names)
+            for column in self.per_metric:
+                title = heading if column is VALUE else column.heading
+                columns.append(Column(column.name + _SUFFIXES[i], title, whole=column.whole))
+        return columns
+
+    def lines(
+        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
+    ) -> Iterator[Line]:
+        """Yield a line for each model on each data set; ratios are over the first model of the data set."""
+        for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
+            base: dict[str, float] | None = None
+            for model, own in groupby(group, key=lambda entry: entry.model):
+                found = {entry.measure.metric: entry for entry in own}
+                line: dict[str, Item] = {"dataset": Text(resolved.spelling(dataset)), "model": Text(model)}
+                for metric, suffix in zip(self._metrics(dataset, resolved), _SUFFIXES, strict=False):
+                    line |= found[metric].items(suffix) if metric in found else {}
+                if (dataset, model) in gains:
+                    line["optimism"] = Gain(gains[dataset, model])
+                seconds = _seconds(found.get("fit_seconds"))
+                base = seconds if base is None else base
+                yield line | _times(found.get("fit_seconds"), seconds, base)
+
+    def _metrics(self, dataset: str, resolved: Resolved) -> Sequence[str]:
+        return resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+
+
+def _seconds(fit: Entry | None) -> dict[str, float]:
+    """Return the measured and the printed time of a fit, by the column of its ratio; nothing if there is none."""
+    printed = fit.published.value if fit is not None and fit.published is not None else None
+    seconds = {"ratio": fit.mean if fit is not None else None, "published_ratio": printed}
+    return {name: float(value) for name, value in seconds.items() if value is not None}
+
+
+def _times(fit: Entry | None, seconds: dict[str, float], base: dict[str, float]) -> dict[str, Item]:
+    items: dict[str, Item] = {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
+    if "ratio" in seconds:
+        items["fit"] = Quantity(seconds["ratio"])
+    if fit is not None and fit.published is not None:
+        items["published_fit"] = Printed(fit.published)
+    return items

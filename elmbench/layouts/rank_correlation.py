@@ -1,0 +1,78 @@
+"""The rank correlation of D_CS and its leading term, for each number of random hidden nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+from pydantic import Field
+
+from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Entry, Figure, Layout, LayoutOptions, Outputs
+from elmbench.layouts.curves import Curves
+from elmbench.layouts.data import FOUND
+from elmbench.layouts.table import Column, Line
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
+from elmbench.work.base import Grid, Work
+from elmbench.work.correlation import Correlation, Draws, Scaling
+from elmbench.work.planner import DatasetPlanner
+
+
+class RankCorrelationOptions(LayoutOptions):
+    """How many hidden layers and operators are drawn, and the form of D_CS."""
+
+    projections: int = Field(default=100, ge=1)
+    operators: int = Field(default=100, ge=1)
+    dcs: Literal["corrected", "as-printed"] = "corrected"
+
+
+class RankCorrelation(Curves):
+    """A line for each number of nodes; the correlation is over all rows of a data set at once."""
+
+    Options = RankCorrelationOptions
+    has_folds = False
+    compares_readings = True
+    caption = "rank correlation of D_CS and its leading term over random projections and operators"
+
+    def _check_column(self, column: str, model: Model) -> None:
+        if list(model.search) != ["n_hidden"]:
+            raise ValueError(f"models.{column} searches {', '.join(model.search) or 'nothing'}; expected n_hidden")
+        super()._check_column(column, model)
+        if "activation" not in model.params:
+            raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
+
+    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
+        """Tell whether a column belongs to the table: other models have no place in it."""
+        return column in planner.resolved.spec.models
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        """Return the correlations of a run, over all rows."""
+        work = planner.work
+        model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
+        data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale), run
+        options = self.options(planner.resolved.spec)
+        return Correlation(*data, *model, Draws(options.projections, options.operators), options.dcs)
+
+    def metric(self, resolved: Resolved, task: str) -> str:
+        """Return Spearman's rank correlation, whatever the task."""
+        return "spearman"
+
+    def last_place(self, figure: PublishedValue) -> float:
+        """Return the weight of the third decimal: the paper leaves out trailing zeros, its 1.0 is 1.000."""
+        return min(figure.last_place, 1e-3)
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of a table in which all lines are of one model."""
+        return (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)
+
+    def lines(
+        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
+    ) -> Iterator[Line]:
+        """Yield a line for each number of nodes."""
+        return Layout.lines(self, entries, gains, resolved)
+
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        """Return None: the paper draws none."""
+        return None

@@ -1,0 +1,248 @@
+"""A table of results as records: what every writer writes, and what no one has to read back from text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from elmbench.specs.papers import ChosenReading
+from elmbench.specs.published import PublishedValue
+
+#: Verdicts on a figure that is compared with the published one.
+JUDGED = ("agrees", "near", "differs")
+#: Verdicts on an entry of which every cell ended ok; any other verdict says how the entry ended instead.
+COMPLETE = ("", *JUDGED, "cited")
+#: A published figure of a model that the suite does not run.
+NOT_MEASURED = "not measured"
+_ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
+
+
+class Item(Protocol):
+    """What a table has in one column of one line."""
+
+    @property
+    def text(self) -> str:
+        """The item in words and figures, the same in every format."""
+        ...
+
+
+@dataclass(frozen=True)
+class Text:
+    """A name or a label."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
+
+    Attributes
+    ----------
+    places : int or None
+        Decimals to show; None shows three significant figures.
+    ok : int or None
+        The number of cells that the mean is over, if others did not end ok.
+    """
+
+    mean: float
+    std: float | None = None
+    places: int | None = None
+    ok: int | None = None
+
+    @property
+    def text(self) -> str:
+        numbers = [value for value in (self.mean, self.std) if value is not None]
+        if self.places is None:
+            return " ± ".join(map(three_figures, numbers))
+        text = " ± ".join(fixed(value, self.places) for value in numbers)
+        return text if self.ok is None else f"{text} ({self.ok} ok)"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the cells of an entry ended if none ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
+
+    Attributes
+    ----------
+    limit : str
+        The limit that stopped them, such as `600 s`.
+    in_search : bool
+        Whether it stopped the search, and searches may take longer than fits.
+    """
+
+    status: str
+    limit: str = ""
+    in_search: bool = False
+
+    @classmethod
+    def of(cls, status: str, reason: str, *, searches_longer: bool) -> Ending:
+        """Return the ending of a cell from its status and reason, such as `the search before it: > 600 s`.
+
+        If searches do not have longer limits than fits, a search that was stopped counts as a fit that was stopped.
+        """
+        if status != "timeout":
+            return cls(status)
+        before, _, limit = reason.rpartition("> ")
+        return cls(status, limit, bool(before) and searches_longer)
+
+    @property
+    def text(self) -> str:
+        if self.limit:
+            return f"search > {self.limit}" if self.in_search else f"> {self.limit}"
+        return _ENDINGS.get(self.status, self.status)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A figure as the paper prints it: `0.93 ± 0.012`, `> 600 s`, or `-` if it prints none."""
+
+    figure: PublishedValue
+
+    @property
+    def text(self) -> str:
+        figure = self.figure
+        if figure.value is None:
+            return "-" if figure.over_seconds is None else f"> {figure.over_seconds:g} s"
+        return f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else "")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a figure compares with the published one, or why it is not compared."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The optimism of a selection, with its sign: the mean under `oracle` minus the mean under `nested`."""
+
+    value: float
+
+    @property
+    def text(self) -> str:
+        return f"{round(self.value, 3) + 0.0:+.3f}"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A time as a multiple of the first model's on the same data set."""
+
+    value: float
+
+    @property
+    def text(self) -> str:
+        return f"{self.value:.2g}"
+
+
+#: The items of a line by the column's name; a column that is not there is empty.
+Line = Mapping[str, Item]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    It may be `numeric` (aligned to the right), `whole` (its words are never broken over two lines) or `optional` (left
+    out if there is little room).
+    """
+
+    name: str
+    heading: str
+    numeric: bool = False
+    whole: bool = False
+    optional: bool = False
+
+
+class Note(ABC):
+    """A remark below a table; its kind is `claim`, `optimism`, `capped`, `warning`, `ending` or `published`."""
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The remark in one sentence."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """The lines of one selection under one choice of readings.
+
+    Attributes
+    ----------
+    how : str
+        The selection and what it means, or what is shown if nothing is selected.
+    readings : tuple of ChosenReading
+        Those that do not have their default value.
+    """
+
+    how: str
+    readings: tuple[ChosenReading, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def heading(self) -> str:
+        """The selection, the readings, and whether they leak."""
+        reading = "; reading " + ";".join(map(str, self.readings)) if self.readings else ""
+        leaks = any(reading.leaks for reading in self.readings)
+        return self.how + reading + (" (LEAKING: test rows were learnt in earlier folds)" if leaks else "")
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """A table of a paper under one profile.
+
+    Attributes
+    ----------
+    subtitle : str
+        It has the paper, the profile and how the profile departs from the printed protocol.
+    sections : tuple of Section
+        Default readings and the table's own selection come first.
+    """
+
+    title: str
+    subtitle: str
+    columns: tuple[Column, ...]
+    sections: tuple[Section, ...]
+    notes: tuple[Note, ...]
+
+    def columns_of(self, section: Section, *, narrow: bool = False) -> list[Column]:
+        """Return the columns in which a section has something to show; with `narrow`, without the optional ones."""
+        shown = {name for line in section.lines for name, item in line.items() if item.text}
+        return [column for column in self.columns if column.name in shown and not (narrow and column.optional)]
+
+    def texts(self, section: Section, columns: Sequence[Column]) -> list[list[str]]:
+        """Return the lines of a section as texts, one for each of the columns."""
+        return [[line[c.name].text if c.name in line else "" for c in columns] for line in section.lines]
+
+    @property
+    def legend(self) -> list[str]:
+        """The sentences that explain the verdicts, the times and the optimism that the table shows."""
+        items = [item for section in self.sections for line in section.lines for item in line.values()]
+        sentences = []
+        if any(isinstance(item, Verdict) and item.text in JUDGED for item in items):
+            sentences.append(
+                "Verdicts: agrees (within one published deviation and half of the last digit), near (within two), "
+                "differs."
+            )
+        if any(isinstance(item, Ratio) for item in items):
+            sentences.append(
+                "Fit times are of one machine; compare the ratios, over the first model on the same data set."
+            )
+        if any(isinstance(item, Gain) for item in items):
+            sentences.append("Optimism: the oracle's mean minus that of nested selection, on the same folds.")
+        return sentences
+
+
+def fixed(value: float, places: int) -> str:
+    """Return a number with so many decimals, or in powers of ten if it is very large."""
+    return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
+
+
+def three_figures(value: float) -> str:
+    """Return seconds or a hyperparameter with at most three significant figures, large ones as whole numbers."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.01 else f"{value:.2g}"

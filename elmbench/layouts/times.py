@@ -1,0 +1,32 @@
+"""Fit times of each model on each data set, with the metric beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from elmbench.layouts.base import DATASET, MODEL, VALUE, Entry
+from elmbench.layouts.metrics import RATIOS, TIMES, Metrics
+from elmbench.layouts.table import Column, Line
+from elmbench.specs.profiles import Resolved
+
+
+class Times(Metrics):
+    """A line for each model on each data set, the times first."""
+
+    compares_readings = False
+    per_metric = (VALUE,)
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return times and ratios, then the metrics without verdicts."""
+        return (DATASET, MODEL, *TIMES, *RATIOS, *self._of_metrics(resolved, datasets))
+
+    def lines(
+        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
+    ) -> Iterator[Line]:
+        """Yield the lines of metrics; if a fit has no time, the table shows in its place how the cells ended."""
+        for line in super().lines(entries, gains, resolved):
+            if "fit" not in line and "value" in line:
+                line = {name: cell for name, cell in line.items() if not name.startswith("value")} | {
+                    "fit": line["value"]
+                }
+            yield line

@@ -1,0 +1,40 @@
+"""A table of results as LaTeX for the booktabs package."""
+
+from __future__ import annotations
+
+from elmbench.layouts.table import ResultTable
+
+#: The characters that LaTeX takes for commands, and what prints them.
+_TEX = str.maketrans(
+    {
+        **{character: "\\" + character for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "±": r"$\pm$",
+        ">": "$>$",
+        "<": "$<$",
+    }
+)
+
+
+def latex(table: ResultTable) -> str:
+    """Return a table as LaTeX, each section as a table of its own."""
+    blocks = []
+    for section in table.sections:
+        columns = table.columns_of(section, narrow=True)
+        lines = [
+            r"\begin{table}",
+            rf"\caption{{{_tex(table.title)}. {_tex(section.heading)}}}",
+            rf"\begin{{tabular}}{{{''.join('r' if column.numeric else 'l' for column in columns)}}}",
+            r"\toprule",
+            " & ".join(_tex(column.heading) for column in columns) + r" \\",
+            r"\midrule",
+            *(" & ".join(map(_tex, row)) + r" \\" for row in table.texts(section, columns)),
+        ]
+        blocks.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _tex(text: str) -> str:
+    return text.translate(_TEX)

@@ -1,0 +1,39 @@
+"""A table of results as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elmbench.layouts.table import ResultTable
+
+
+def markdown(table: ResultTable, commands: Sequence[str], figure: str | None = None) -> str:
+    """Return a table as Markdown, with the commands that made it and its figure.
+
+    Parameters
+    ----------
+    table : ResultTable
+    commands : sequence of str
+    figure : str, optional
+        Name of a picture in the same folder.
+    """
+    lines = [f"# {table.title}", "", table.subtitle, "", "Made by:", ""]
+    lines += [f"    {command}" for command in commands]
+    for section in table.sections:
+        columns = table.columns_of(section)
+        rows = [[column.heading for column in columns], *table.texts(section, columns)]
+        lines += ["", f"## {section.heading}", "", *pipe_rows(rows)]
+    if figure is not None:
+        lines += ["", f"![{table.title}]({figure})"]
+    if table.legend:
+        lines += ["", *table.legend]
+    if table.notes:
+        lines += ["", "Notes", "", *(f"- {note.text}" for note in table.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def pipe_rows(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table, its columns padded; the first row is the heading."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    text = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
+    return [text[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *text[1:]]

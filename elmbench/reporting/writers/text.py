@@ -1,0 +1,67 @@
+"""A table of results for the terminal, within 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from elmbench.layouts.table import Ending, Item, ResultTable, Verdict
+
+_COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
+
+
+def grid(
+    headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = (), whole: Sequence[str] = ()
+) -> RichTable:
+    """Return a table of text without vertical lines.
+
+    Parameters
+    ----------
+    headings : sequence of str
+    rows : iterable of sequences
+    right : sequence of str
+        Headings of the columns that are aligned to the right.
+    whole : sequence of str
+        Headings of the columns whose words are never broken; the other columns give way.
+    """
+    shown = any(headings)
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
+    for heading in headings:
+        justify: Literal["left", "right"] = "right" if heading in right else "left"
+        table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading in whole)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    return table
+
+
+def table_text(table: ResultTable) -> RenderableType:
+    """Return a table of results; a data set has a line of its own above its models."""
+    parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
+    for section in table.sections:
+        # A column of data sets would leave too little room for the figures.
+        columns = [column for column in table.columns_of(section, narrow=True) if column.name != "dataset"]
+        first, *others = columns
+        rows: list[list[Text]] = []
+        previous = ""
+        for line in section.lines:
+            if line["dataset"].text != previous:
+                previous = line["dataset"].text
+                rows.append([Text(previous, style="bold"), *(Text("") for _ in others)])
+            rows.append([Text("  " + line[first.name].text), *(_coloured(line.get(column.name)) for column in others)])
+        headings = [column.heading for column in columns]
+        right = [column.heading for column in others if column.numeric]
+        text = grid(headings, rows, right=right, whole=[column.heading for column in columns if column.whole])
+        parts += [Text(f"\n{section.heading}", style="italic"), text]
+    parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in table.notes)] if table.notes else []
+    return Group(*parts)
+
+
+def _coloured(item: Item | None) -> Text:
+    if item is None:
+        return Text("")
+    return Text(item.text, style=_COLOURS.get(item.text, "") if isinstance(item, Verdict | Ending) else "")

@@ -1,0 +1,7 @@
+"""Experiments of the tests' own, as layouts sees them."""
+
+from __future__ import annotations
+
+from made_cells import toy
+
+__all__ = ["toy"]

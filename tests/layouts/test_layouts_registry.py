@@ -1,0 +1,229 @@
+"""Kinds of table by their names: found, checked, refused; one that is made up goes all the way to the writers."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from made_cells import folds, frame, headings, keep, rows_of, table_of
+from rich.console import Console
+
+import elmbench
+from elmbench.errors import ElmbenchError
+from elmbench.layouts import LAYOUTS, find_layout, layout_of
+from elmbench.layouts.base import DATASET, VALUE, Entry, Figure, Layout, LayoutOptions, Outputs
+from elmbench.layouts.table import Column, Line, Text
+from elmbench.reporting.results import read_results, write_results
+from elmbench.reporting.summary import summarise
+from elmbench.reporting.tables import build_table
+from elmbench.reporting.writers.csv import csv
+from elmbench.reporting.writers.html import html
+from elmbench.reporting.writers.latex import latex
+from elmbench.reporting.writers.markdown import markdown
+from elmbench.reporting.writers.text import table_text
+from elmbench.running.store import Store
+from elmbench.specs import catalogue, plugins
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell
+
+Toy = Callable[..., Resolved]
+CORRELATION = {
+    "layout": "rank-correlation", "grids": {"n_hidden": [1, 10]},
+    "models": {"ELM": {"model": "elm", "search": ["n_hidden"], "params": {"activation": "rbf"}}},
+}  # fmt: skip
+
+
+def test_every_kind_is_there() -> None:
+    for name in LAYOUTS:
+        assert isinstance(find_layout(name), Layout)
+
+
+def test_a_kind_that_does_not_exist(toy: Toy) -> None:
+    resolved = toy(layout="metricz")
+    with pytest.raises(ElmbenchError) as error:
+        layout_of(resolved)
+    first, expected, following = str(error.value).splitlines()
+    assert first == f"{resolved.file.path}: 'layout' is 'metricz' (did you mean 'metrics'?)"
+    assert expected == "Expected: one of " + ", ".join(LAYOUTS)
+    assert following == "Next: correct it, then: elmbench validate"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"models": {}}, "models is empty; expected at least one column"),
+        ({"layout": "curves"}, "models.ELM searches n_hidden, C; expected one hyperparameter"),
+        ({"options": {"dcs": "corrected"}}, r"unknown key 'options\.dcs'"),
+        (CORRELATION | {"options": {"operator": 5}}, r"unknown key 'options\.operator'; allowed here: .*operators"),
+        (CORRELATION | {"options": {"operators": 0}}, r"'options\.operators' is 0"),
+        (CORRELATION | {"options": {"dcs": "wrong"}}, r"'options\.dcs' is 'wrong'"),
+    ],
+)
+def test_an_experiment_that_does_not_fit_its_kind(toy: Toy, changes: dict[str, Any], message: str) -> None:
+    resolved = toy(**changes)
+    with pytest.raises(ElmbenchError, match=message) as error:
+        layout_of(resolved)
+    assert str(error.value).startswith(f"{resolved.file.path}: ")
+    assert "Next: correct it, then: elmbench validate" in str(error.value)
+
+
+def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
+    resolved = toy(**CORRELATION | {"options": {"operators": 5}})
+    found = layout_of(resolved).options(resolved.spec)
+    assert (found.projections, found.operators, found.dcs) == (100, 5, "corrected")
+    # An option of the kind of choice is none of the table's business.
+    layout_of(toy(options={"dcs": "as-printed"}, protocol={"criterion": "dcs-gaussians"}))
+
+
+def test_no_name_of_a_kind_stands_elsewhere() -> None:
+    package = Path(elmbench.__file__).parent
+    names = "|".join(LAYOUTS)
+    # Words of every day count where they are compared with a layout, the others wherever they stand.
+    own = "|".join(name for name in LAYOUTS if name not in ("metrics", "times", "parameters", "datasets"))
+    compared = re.compile(rf"layout\s*(==|!=|in|not in)\s*[(\[{{]?\s*[\"']({names})[\"']|[\"']({own})[\"']")
+    for path in package.rglob("*.py"):
+        if path.relative_to(package).parts[0] != "layouts":
+            assert not compared.search(path.read_text("utf-8")), path
+
+
+class SizesOptions(LayoutOptions):
+    """How many data sets the figure shows."""
+
+    shown: int = 3
+
+
+class Sizes(Layout):
+    """The size of each model, in thousands."""
+
+    Options = SizesOptions
+    keeps_outputs = True
+
+    def check(self, spec: Experiment) -> None:
+        if "SVM" in spec.models:
+            raise ValueError("models has SVM; expected models with hidden nodes")
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        return [Measure("n_units")]
+
+    def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+        return cells["n_units"].astype(float) / 1000
+
+    def columns(self, resolved: Resolved, datasets: Iterable[str]) -> tuple[Column, ...]:
+        return (DATASET, Column("model", "network"), VALUE)
+
+    def lines(
+        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
+    ) -> Iterator[Line]:
+        for line in super().lines(entries, gains, resolved):
+            yield {**line, "model": Text(f"<{line['model'].text}>")}
+
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        shown = layout_of(resolved).options(resolved.spec).shown
+        return Figure(pd.DataFrame({"rows": [len(found.true) for found in outputs][:shown]}), b"a picture")
+
+
+@pytest.fixture
+def made_up(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Resolved:
+    """An experiment whose kind of table a plug-in file declares."""
+    monkeypatch.setattr(plugins, "plugin_objects", lambda kind: {"sizes": Sizes} if kind == "LAYOUTS" else {})
+    return toy(layout="sizes", options={"shown": 1})
+
+
+def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolved, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    rows = [Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "f") for fold in (0, 1)]
+    for row, units in zip(rows, (1000, 2000), strict=True):
+        outputs = {"true": [1.0, -1.0], "score": [0.5, -0.5]}
+        keep(store, row.key, {"status": "ok", "reason": "", "n_units": units, "outputs": outputs})
+    store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
+    results = write_results(made_up, store, tmp_path)
+    (line,) = results.summary.to_dict("records")
+    assert (line["metric"], line["mean"]) == ("n_units", 1.5)
+    (section,) = results.table.sections
+    assert headings(results.table, section) == {"dataset": "data set", "model": "network", "value": "mean"}
+    (shown,) = rows_of(section)
+    assert (shown["model"], shown["value"]) == ("<ELM>", "1.500")
+    assert read_results(made_up, tmp_path).table == results.table
+    assert (results.folder / "figure.png").read_bytes() == b"a picture"
+    assert (results.folder / "figure.csv").read_text() == "rows\n2\n"
+    assert "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()
+    console = Console(width=80, file=io.StringIO())
+    console.print(table_text(results.table))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "| wdbc     | <ELM>   | 1.500 |" in markdown(results.table, [])
+    assert r"wdbc & $<$ELM$>$ & 1.500 \\" in latex(results.table)
+    assert "<td>&lt;ELM&gt;</td><td>1.500</td>" in html(results.table) == results._repr_html_()
+    assert "wdbc,ELM,n_units,nested,,1.5," in csv(results.summary)
+    assert re.search(r"^  <ELM> +1\.500", text, flags=re.M)
+
+
+def test_a_made_up_kind_checks_its_experiments(made_up: Resolved, toy: Toy) -> None:
+    with pytest.raises(ElmbenchError, match="expected models with hidden nodes"):
+        layout_of(toy(layout="sizes", models={"SVM": {"model": "svm"}}))
+    with pytest.raises(ElmbenchError, match=r"unknown key 'options\.all'; allowed here: shown"):
+        layout_of(toy(layout="sizes", options={"all": 1}))
+
+
+SEVERAL = {"protocol": {"metrics": ["accuracy", "f1", "fit_seconds", "nrmse"]}, "datasets": ["wdbc", "calhousing"]}
+
+
+def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
+    figures = "WDBC,ELM,accuracy,0.9,,\nWDBC,ELM,f1,0.5,,\nWDBC,ELM,train_seconds,2,,\n"
+    resolved = toy(figures, **SEVERAL)
+    lines = folds("ELM", 0, 0, accuracy=0.9, f1=0.8)
+    lines += folds("ELM", 0, 0, dataset="calhousing", nrmse=0.25)
+    table = table_of(resolved, lines)
+    (section,) = table.sections
+    shown = headings(table, section)
+    assert list(shown.values())[2:9] == [
+        "accuracy / nrmse", "published", "verdict", "f1", "published", "verdict", "fit s",
+    ]  # fmt: skip
+    first, second = rows_of(section)
+    names = list(shown)[2:8]
+    assert [first[name] for name in names] == ["0.90", "0.9", "agrees", "0.80", "0.5", "differs"]
+    assert [second[name] for name in names] == ["0.250", "", "", "", "", ""]
+    for text in (markdown(table, []), html(table)):
+        assert len(re.findall(r"accuracy / nrmse\W+(?:th\W+)*published\W+(?:th\W+)*verdict\W+(?:th\W+)*f1", text)) == 1
+    times = table_of(toy(figures, **SEVERAL, layout="times"), lines)
+    assert list(headings(times, times.sections[0]).values())[-2:] == ["accuracy / nrmse", "f1"]
+
+
+def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
+    figures += "WDBC,BP,mcc,0.4,,\nSylva,SVM,mcc,0.1,,\n"
+    read = catalogue.read_published
+    monkeypatch.setattr(
+        catalogue, "read_published", lambda path: [replace(f, cited=f.model in ("BP", "K-ELM")) for f in read(path)]
+    )
+    resolved = toy(figures, datasets=["wdbc", "sylva"])
+    lines = [*folds("ELM", 0.5, 0.5), *folds("K-ELM", 0.5, 0.5), *folds("ELM", 0.5, 0.5, reading="order=stored")]
+    cells = frame(resolved, lines)
+    summary = summarise(cells, resolved)
+    own = summary[(summary["reading"] == "") & (summary["metric"] == "mcc")]
+    assert dict(zip(own["model"], own["verdict"], strict=True)) == {
+        "ELM": "agrees", "K-ELM": "cited", "BP": "cited", "SVM": "not measured",
+    }  # fmt: skip
+    default, stored = build_table(summary, cells, resolved).sections
+    found = {r["model"]: (r["value"], r["published"], r["published_fit"], r["verdict"]) for r in rows_of(default)}
+    assert found["SVM"] == ("", "0.6", "3", "not measured")
+    assert found["BP"] == ("", "0.4", "", "cited")
+    assert found["K-ELM"] == ("0.50", "0.7", "", "cited")
+    assert [r["model"] for r in rows_of(stored)] == ["ELM"]
+    # A figure of a model that another table of the paper measures is not missing here; a cited one stays.
+    elsewhere = replace(resolved, file=replace(resolved.file, measured=frozenset({"ELM", "K-ELM", "SVM", "BP"})))
+    assert set(summarise(cells, elsewhere)["model"]) == {"ELM", "K-ELM", "BP"}
+
+
+def test_models_of_all_tables_of_a_paper_are_measured() -> None:
+    speed = find_experiment("kos-elm/text-speed")
+    assert {"OS-ELM", "ALD-KOS-ELM"} <= speed.measured - set(speed.spec.models)
+    assert "EEM-RBF" not in speed.measured

@@ -1,0 +1,135 @@
+"""Cells and experiments made by hand, small enough to know what must come out."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from elmbench.layouts import layout_of
+from elmbench.layouts.table import ResultTable, Section
+from elmbench.reporting.cells import PLACE, TIMES
+from elmbench.reporting.summary import summarise
+from elmbench.reporting.tables import build_table
+from elmbench.running.store import Store
+from elmbench.specs.catalogue import load_catalogue
+from elmbench.specs.profiles import Resolved, resolve
+from elmbench.specs.published import read_published
+
+HEADER = "dataset,model,metric,value,std,note\n"
+
+
+@pytest.fixture
+def toy(write_tree: Callable[..., Path], experiment: dict[str, Any], paper: dict[str, Any]) -> Callable[..., Resolved]:
+    """Make an experiment: the toy one, two outer folds, with the given figures and changes."""
+    values = {"none": {"says": "a fresh model"}, "folds": {"says": "the same model", "leaks": True}}
+    paper["readings"]["carry-over"] = {"question": "Is the model kept?", "values": values}
+
+    def make(
+        figures: str = "", /, *, profile: str = "paper", readings: dict[str, str] | None = None, **changes: Any
+    ) -> Resolved:
+        content = experiment | changes
+        outer = {"kind": "stratified-kfold", "folds": 2, "runs": 2}
+        content["protocol"] = experiment["protocol"] | {"outer": outer} | changes.get("protocol", {})
+        root = write_tree(content, paper=paper)
+        if figures:
+            content["published"] = {"values": "one.csv"} | changes.get("published", {})
+            (root / "experiments" / "toy" / "one.csv").write_text(HEADER + figures)
+            root = write_tree(content, paper=paper)
+        load_catalogue.cache_clear()
+        read_published.cache_clear()
+        return resolve(load_catalogue(root)["toy/one"], profile, readings)
+
+    return make
+
+
+#: What a unit of work has unless a test says otherwise.
+UNIT: dict[str, Any] = {
+    "format": 1, "kind": "cell", "task": "classification", "run": 0, "fold": 0,
+    "dataset": {"name": "wdbc", "identity": "abc", "run": 0, "options": {}, "rows": None},
+    "protocol": {"scale": None, "outer": {"kind": "stratified-kfold", "folds": 2}, "order": "shuffled"},
+    "model": "elm", "version": "3", "stream": "elm", "params": {}, "carry_over": "none", "chosen": None, "given": None,
+    "metric": "mcc", "tune_rows": None, "grid": {},
+}  # fmt: skip
+
+
+def unit_of(**values: Any) -> dict[str, Any]:
+    """The content of a unit of work."""
+    unit = UNIT | values
+    return unit | {"grid_order": list(unit["grid"])}
+
+
+def keep(store: Store, key: str, result: dict[str, Any], environment: str = "e", **unit: Any) -> str:
+    """Store a result under a key of the test's own; return the key."""
+    work: Any = SimpleNamespace(key=key, content=lambda: unit_of(**unit))
+    store.put(work, result, environment)
+    return key
+
+
+def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:
+    """One line of cells.csv: ok on wdbc by nested selection, unless `values` say otherwise."""
+    line: dict[str, Any] = {"dataset": "wdbc", "model": model, "run": run, "fold": fold, "select": "nested"}
+    line |= {"reading": "", "status": "ok", "reason": "", "n_test": 190, "fit_seconds": 0.5, "n_units": 10}
+    line["params"] = json.dumps(values.pop("params", {}), sort_keys=True)
+    return line | values
+
+
+def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
+    """A run of as many folds as there are figures."""
+    return [cell(model, fold=i, mcc=value, **values) for i, value in enumerate(mcc)]
+
+
+def value_columns(resolved: Resolved, extra: Sequence[str] = ()) -> list[str]:
+    """The columns of cells.csv that hold a table's measured values."""
+    return [measure.column for measure in layout_of(resolved).values(resolved, extra)]
+
+
+def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
+    """The lines as a table of cells of this experiment."""
+    values = value_columns(resolved)
+    columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
+    table = pd.DataFrame(lines, columns=columns)
+    return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
+
+
+def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **place: str) -> dict[str, Any]:
+    """The line of summary.csv for a metric, of the only entry that fits `place`."""
+    summary = summarise(frame(resolved, lines), resolved)
+    found = summary[summary["metric"] == metric]
+    for name, value in place.items():
+        found = found[found[name] == value]
+    (line,) = found.to_dict("records")
+    return line
+
+
+def table_of(resolved: Resolved, lines: list[dict[str, Any]]) -> ResultTable:
+    """The table that these cells make."""
+    cells = frame(resolved, lines)
+    return build_table(summarise(cells, resolved), cells, resolved)
+
+
+def rows_of(section: Section) -> list[dict[str, str]]:
+    """The lines of a section as texts; what is empty is an empty text."""
+    return [defaultdict(str, {name: cell.text for name, cell in line.items()}) for line in section.lines]
+
+
+def row(section: Section, model: str, measure: str | None = None) -> dict[str, str]:
+    """A model's row in a section."""
+    (found,) = [r for r in rows_of(section) if r["model"] == model and measure in (None, r["measure"])]
+    return found
+
+
+def headings(table: ResultTable, section: Section, *, narrow: bool = False) -> dict[str, str]:
+    """The columns of a section that have something to show, with their headings."""
+    return {column.name: column.heading for column in table.columns_of(section, narrow=narrow)}
+
+
+def notes_of(table: ResultTable) -> tuple[str, ...]:
+    """The notes of a table as texts."""
+    return tuple(note.text for note in table.notes)
