@@ -11,9 +11,10 @@ from pathlib import Path
 from benchmarks.measure import Measurement, Seconds, in_turn, timed
 from benchmarks.problems import wdbc
 from benchmarks.row import Result, Row, measured
-from elmbench.execution.units import Request
 from elmbench.models import KELMClassifier
-from elmbench.reporting.runs import RunOptions, execute, prepare
+from elmbench.work.plan import Request
+from elmbench.workflow.execute import execute
+from elmbench.workflow.prepare import RunOptions, prepare
 
 GAMMA, C = 0.3, 98.0
 

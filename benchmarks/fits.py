@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -67,15 +68,11 @@ def budget_bytes(X: Array, y: Array) -> tuple[int, int]:
 
     A row that joins changes all m^2 entries: each is read and written. One that does not is multiplied with them.
     """
-    model = FBKOSELMRegressor(C, GAMMA, budget=BUDGET)
-    touched = 0
-    for i in range(len(X)):
-        before = model.dictionary_ if i else np.empty((0, X.shape[1]))
-        model.partial_fit(X[i : i + 1], y[i : i + 1])
-        after = model.dictionary_
-        joined = len(after) > len(before) or not np.array_equal(after, before)
-        touched += (16 if joined else 8) * len(after) ** 2
-    return touched, model.n_units_
+
+    def touched(before: Array, after: Array) -> int:
+        return (8 if np.array_equal(after, before) else 16) * len(after) ** 2
+
+    return _learnt(FBKOSELMRegressor(C, GAMMA, budget=BUDGET), touched, X, y)
 
 
 def dependency_bytes(X: Array, y: Array) -> tuple[int, int]:
@@ -84,13 +81,21 @@ def dependency_bytes(X: Array, y: Array) -> tuple[int, int]:
     Every row takes one solve with a triangle of m^2 / 2 entries. One that does not join takes the other solve too, and
     reads and writes the m^2 entries of P.
     """
-    model = ALDKOSELMRegressor(gamma=GAMMA, delta=DELTA)
-    touched = 0
+
+    def touched(before: Array, after: Array) -> int:
+        return (24 if len(after) == len(before) else 4) * len(before) ** 2
+
+    return _learnt(ALDKOSELMRegressor(gamma=GAMMA, delta=DELTA), touched, X, y)
+
+
+def _learnt(model: Any, touched: Callable[[Array, Array], int], X: Array, y: Array) -> tuple[int, int]:
+    """Return the sum of what the rows touch, by the dictionaries before and after each, and the final size."""
+    total, before = 0, np.empty((0, X.shape[1]))
     for i in range(len(X)):
-        before = model.n_units_ if i else 0
-        model.partial_fit(X[i : i + 1], y[i : i + 1])
-        touched += (24 if model.n_units_ == before else 4) * before**2
-    return touched, model.n_units_
+        after = model.partial_fit(X[i : i + 1], y[i : i + 1]).dictionary_
+        total += touched(before, after)
+        before = after
+    return total, len(before)
 
 
 def _online(

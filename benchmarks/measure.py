@@ -76,37 +76,23 @@ class Measurement:
 
 
 def rounds_for(first: float) -> int:
-    """Return how many rounds a row is measured for.
-
-    Parameters
-    ----------
-    first : float
-        Wall seconds of the first round, both sides together.
-    """
+    """Return how many rounds a row is measured for, by the wall seconds of the first one, both sides together."""
     return 2 if first > LONG_ROUND else 5
 
 
 def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Measurement:
-    """Measure two sides one after the other, again and again.
+    """Measure two sides one after the other, `theirs` first, again and again.
 
-    Parameters
-    ----------
-    ours, theirs : callable
-        Without arguments; called once a round each, `theirs` first.
-    scale : float, default=1.0
-        What `theirs` does stands for so many times as much.
+    What `theirs` does stands for `scale` times as much.
     """
     found = Measurement(scale)
     while not found.ours or len(found.ours) < rounds_for(found.ours[0].wall + found.theirs[0].wall):
         seconds, result = timed(theirs)
         found.theirs.append(seconds)
-        if found.their_result is None:
-            found.their_result = result
-        del result
+        found.their_result = result if found.their_result is None else found.their_result
         seconds, result = timed(ours)
         found.ours.append(seconds)
-        if found.our_result is None:
-            found.our_result = result
+        found.our_result = result if found.our_result is None else found.our_result
         del result
     return found
 

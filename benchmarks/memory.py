@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Measurement, Seconds
+from benchmarks.measure import Seconds, timed
 from benchmarks.problems import mackey_glass, series
 from benchmarks.row import Result, Row
 from benchmarks.searches import POWERS
@@ -31,27 +31,11 @@ def resident_bytes(what: str) -> int:
     return 1024 * int(status.split(f"{what}:")[1].split()[0])
 
 
-def _kernel_fit(rows: int) -> None:
-    KELMRegressor(32.0, 1.0).fit(*series(rows))
-
-
-def _node_fit(rows: int) -> None:
-    ELMRegressor(min(L, rows // 2), 32.0, random_state=0).fit(*series(rows))
-
-
-def _kernel_search(rows: int) -> None:
-    search_of("k-elm")(mackey_glass(rows), candidates(_FEW))
-
-
-def _kernel_search_elsewhere(rows: int) -> None:
-    kernel_ridge(mackey_glass(rows), candidates(_FEW)[:2])
-
-
-WORK: dict[str, Callable[[int], None]] = {
-    "k-elm": _kernel_fit,
-    "elm": _node_fit,
-    "k-elm-search": _kernel_search,
-    "kernel-ridge-search": _kernel_search_elsewhere,
+WORK: dict[str, Callable[[int], object]] = {
+    "k-elm": lambda rows: KELMRegressor(32.0, 1.0).fit(*series(rows)),
+    "elm": lambda rows: ELMRegressor(min(L, rows // 2), 32.0, random_state=0).fit(*series(rows)),
+    "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), candidates(_FEW)),
+    "kernel-ridge-search": lambda rows: kernel_ridge(mackey_glass(rows), candidates(_FEW)[:2]),
 }
 
 
@@ -88,21 +72,14 @@ def _against_scikit_learn(trial: bool) -> Iterator[Result]:
     if not Path("/proc/self/status").is_file():
         yield Result("memory of a K-ELM search", "GridSearchCV(KernelRidge)", skipped=_NO_RECORD)
         return
-    found = Measurement()
-    sizes = []
-    for _ in range(2):
-        theirs, seconds = growth("kernel-ridge-search", n)
-        found.theirs.append(seconds)
-        ours, seconds = growth("k-elm-search", n)
-        found.ours.append(seconds)
-        sizes.append((ours, theirs))
-    ours, theirs = sizes[0]
+    rounds = [(growth("kernel-ridge-search", n), growth("k-elm-search", n)) for _ in range(2)]
+    (theirs, their_seconds), (ours, our_seconds) = rounds[0]
     yield Result(
         name=f"memory of a K-ELM search, {n:,} rows, 3 folds",
         against="GridSearchCV(KernelRidge)",
-        ratios=[b / a for a, b in sizes],
-        ours=found.ours[0],
-        theirs=found.theirs[0],
+        ratios=[b / a for (b, _), (a, _) in rounds],
+        ours=our_seconds,
+        theirs=their_seconds,
         note=f"{ours / 2**20:.0f} against {theirs / 2**20:.0f} MiB, 8 against 2 candidates",
     )
 
@@ -120,8 +97,6 @@ ROWS = [
 
 def main() -> None:
     """Do a piece of work and print by how much the peak rose."""
-    from benchmarks.measure import timed
-
     work, rows = WORK[sys.argv[1]], int(sys.argv[2])
     # What is loaded and compiled for it is not what it needs.
     work(600)

@@ -133,7 +133,7 @@ ROWS = [
     ),
     _row(
         "pyoselm-blocks", "pyoselm", "pyoselm", f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
-        lambda X, y: _os_elm(X, y), _pyoselm_blocks, f"{_OWN_NODES}; a pseudo-inverse a block",
+        _os_elm, _pyoselm_blocks, f"{_OWN_NODES}; a pseudo-inverse a block",
     ),
     Row("elm-package", _acba),
 ]  # fmt: skip

@@ -9,14 +9,7 @@ PLOT = "scaling.png"
 
 
 def write_plot(records: list[dict[str, Any]], path: Path) -> None:
-    """Draw seconds against size on logarithmic axes, a panel a scaling, with the slopes.
-
-    Parameters
-    ----------
-    records : list of dict
-        Those of `bench.json` that have points.
-    path : Path
-    """
+    """Draw seconds against size on logarithmic axes, a panel for each record of `bench.json` that has points."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -11,7 +11,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench import load_dataset
-from elmbench.evaluation.folds import scale_columns
+from elmbench.protocol.scaling import scale_columns
+from elmbench.specs.protocol import Scale
 
 Array = NDArray[np.float64]
 
@@ -52,7 +53,7 @@ def digits(rows: int = 900) -> Problem:
 
 
 def _classes(X: Array, y: NDArray[Any]) -> Problem:
-    X = scale_columns(X, slice(None), 0.0, 1.0)
+    X = scale_columns(X, slice(None), Scale())
     return Problem(X, y, list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)), "mcc", [-1, 1])
 
 
@@ -66,4 +67,4 @@ def series(rows: int) -> tuple[Array, Array]:
     """Return inputs and targets of the Mackey-Glass series, so many rows at random."""
     data = load_dataset("mackey-glass")
     keep = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    return scale_columns(data.X, slice(None), 0.0, 1.0)[keep], np.asarray(data.y, dtype=np.float64)[keep]
+    return scale_columns(data.X, slice(None), Scale())[keep], np.asarray(data.y, dtype=np.float64)[keep]

@@ -11,7 +11,7 @@ from benchmarks.plots import PLOT, write_plot
 from benchmarks.row import EQUAL, Result
 from benchmarks.scaling import LONG_POINT
 from benchmarks.subset import LONG_SIDE
-from elmbench.execution.environment import describe_environment
+from elmbench.running.environment import describe_environment
 
 EXPLANATION = f"""\
 `ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of
@@ -57,15 +57,7 @@ def line(result: Result) -> str:
 def write_report(folder: Path, row: str, results: list[Result], environment: str, order: list[str]) -> None:
     """Put the results of a row in the place of those of before, and write all files anew.
 
-    Parameters
-    ----------
-    folder : Path
-    row : str
-        Key of the row that was measured.
-    results : list of Result
-    environment : str
-    order : list of str
-        The keys of all rows, as the report has them.
+    `row` is the key of what was measured; `order` holds the keys of all rows, as the report has them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
@@ -81,13 +73,7 @@ def write_report(folder: Path, row: str, results: list[Result], environment: str
 
 
 def markdown(records: list[dict[str, Any]]) -> str:
-    """Return the report as Markdown.
-
-    Parameters
-    ----------
-    records : list of dict
-        As `bench.json` has them.
-    """
+    """Return the report as Markdown, of records as `bench.json` has them."""
     environments = list(dict.fromkeys(record["environment"] for record in records))
     with_target = [record for record in records if record["target"] is not None]
     met = sum(bool(record["met"]) for record in with_target)

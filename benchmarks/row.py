@@ -67,13 +67,7 @@ class Result:
         return self.ratio >= self.target and self.same_choice is not False and equal
 
     def record(self, environment: str) -> dict[str, Any]:
-        """Return the line as JSON has it; what does not apply is null.
-
-        Parameters
-        ----------
-        environment : str
-            Machine and software that it was measured with.
-        """
+        """Return the line as JSON has it, with the machine and software; what does not apply is null."""
         return {
             "name": self.name,
             "ratio": self.ratio,

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.measure import median_seconds
 from benchmarks.problems import Problem, mackey_glass
-from benchmarks.row import Result, Row, measured
+from benchmarks.row import Result, Row
 from benchmarks.searches import POWERS, compare
 from benchmarks.sides import Side, kernel_ridge, search_of
 
@@ -40,16 +40,8 @@ def _scaling(
     points["slope"] = slope(sizes, points["ours"])
     points["slope_against"] = slope(sizes, points["theirs"])
     span = f"{axis} {sizes[0]:,} to {sizes[-1]:,}"
-    return measured(
-        found.measurement,
-        name=name,
-        against=against,
-        subset=found.subset,
-        same_choice=found.same_choice,
-        difference=found.difference,
-        note=f"slopes {points['slope']:.2f} and {points['slope_against']:.2f} over {span}; the ratio is at the largest",
-        points=points,
-    )
+    note = f"slopes {points['slope']:.2f} and {points['slope_against']:.2f} over {span}; the ratio is at the largest"
+    return found.result(name=name, against=against, note=note, points=points)
 
 
 def _rows(trial: bool) -> Iterator[Result]:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Measurement, in_turn, timed
-from benchmarks.problems import Array, Problem, digits, mackey_glass, wdbc
+from benchmarks.problems import Problem, digits, mackey_glass, wdbc
 from benchmarks.row import Result, Row, measured
 from benchmarks.sides import Side, bordered_solves, kernel_ridge, ridge_pipeline, search_of, svc
 from benchmarks.subset import LONG_SIDE, SUBSET_SECONDS, spread_order, subset_size
-from elmbench.evaluation.search import best
 from elmbench.specs.grids import candidates
-from elmbench.specs.registry import find_model
+from elmbench.work.scoring import best
 
 POWERS = [2.0**e for e in range(-8, 14)]
 """22 values of C or gamma: the grid of the KOS-ELM paper with every power."""
@@ -30,47 +29,6 @@ WIDE_GRID: dict[str, list[Any]] = {
     "C": [10.0**e for e in range(-1, 11)],
 }
 """11 x 12 values, the grid of the EEM paper for SVM and LS-SVM."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A search that two sides carry out.
-
-    Attributes
-    ----------
-    name, against : str
-        What is searched; how the other side does it.
-    problem : callable
-        Takes nothing and returns the data.
-    grid : dict of str to list
-        Values of the hyperparameters; of the first, each has the same share of a subset.
-    ours, theirs : Side
-    target : float or None
-    note : str
-    """
-
-    name: str
-    against: str
-    problem: Callable[[], Problem]
-    grid: dict[str, list[Any]]
-    ours: Side
-    theirs: Side
-    target: float | None = None
-    note: str = ""
-
-    def run(self) -> Result:
-        """Measure it."""
-        found = compare(self.problem(), self.grid, self.ours, self.theirs)
-        return measured(
-            found.measurement,
-            name=self.name,
-            against=self.against,
-            target=self.target,
-            subset=found.subset,
-            same_choice=found.same_choice,
-            difference=found.difference,
-            note=self.note,
-        )
 
 
 @dataclass(frozen=True)
@@ -93,6 +51,11 @@ class Compared:
     same_choice: bool
     difference: float
 
+    def result(self, **facts: Any) -> Result:
+        """Return the line of the benchmark; `facts` are the attributes of `Result` that this does not determine."""
+        compared = {"subset": self.subset, "same_choice": self.same_choice, "difference": self.difference}
+        return measured(self.measurement, **compared, **facts)
+
 
 def compare(
     problem: Problem,
@@ -104,14 +67,7 @@ def compare(
 ) -> Compared:
     """Measure a search by two sides, the second on a subset of the candidates where all would take too long.
 
-    Parameters
-    ----------
-    problem : Problem
-    grid : dict of str to list
-        Of the first hyperparameter, each value has the same share of a subset.
-    ours, theirs : Side
-    longest, allowed : float
-        See `subset_size`.
+    Of the first hyperparameter of the grid, each value has the same share of a subset; see `subset_size` for its size.
     """
     every = candidates(grid)
     first, strata = next(iter(grid)), [next(iter(candidate.values())) for candidate in every]
@@ -126,17 +82,7 @@ def compare(
     found = in_turn(lambda: ours(problem, every), lambda: theirs(problem, few), scale=len(every) / size)
     own, other = found.our_result[chosen], found.their_result
     subset = f"{size} of {len(every)} candidates at random, equally many of each {first}" if size < len(every) else ""
-    return Compared(found, subset, same_choice(own, other), float(np.max(np.abs(own - other))))
-
-
-def same_choice(ours: Array, theirs: Array) -> bool:
-    """Return whether two sides choose the same candidate.
-
-    Parameters
-    ----------
-    ours, theirs : ndarray of shape (n_candidates, n_folds)
-    """
-    return best(ours) == best(theirs)
+    return Compared(found, subset, best(own) == best(other), float(np.max(np.abs(own - other))))
 
 
 def _thinned(grid: dict[str, list[Any]], trial: bool) -> dict[str, list[Any]]:
@@ -145,18 +91,23 @@ def _thinned(grid: dict[str, list[Any]], trial: bool) -> dict[str, list[Any]]:
 
 def _row(
     key: str,
-    name: str,
-    against: str,
+    names: tuple[str, str],
     problem: Callable[[bool], Problem],
     grid: dict[str, list[Any]],
-    ours: Side,
-    theirs: Side,
+    sides: tuple[Side, Side],
     **facts: Any,
 ) -> Row:
+    """Return the row of a search: what is searched and how the other side does it, both sides, a target or a note."""
+
     def run(trial: bool) -> Iterator[Result]:
-        yield Comparison(name, against, lambda: problem(trial), _thinned(grid, trial), ours, theirs, **facts).run()
+        found = compare(problem(trial), _thinned(grid, trial), *sides)
+        yield found.result(name=names[0], against=names[1], **facts)
 
     return Row(key, run)
+
+
+def _wdbc(trial: bool) -> Problem:
+    return wdbc()
 
 
 def _series(trial: bool) -> Problem:
@@ -167,57 +118,45 @@ def _digits(trial: bool) -> Problem:
     return digits(150 if trial else 900)
 
 
-def _svm(trial: bool) -> Iterator[Result]:
-    name, against = "SVM, 900 digits, 11 gamma x 12 C x 3 folds", "GridSearchCV(SVC)"
-    if not hasattr(find_model("svm").factory("classification"), "evaluate_grid"):
-        yield Result(name, against, skipped="elmbench has no grid path for it: it is scikit-learn's SVC, fitted singly")
-        return
-    problem = _digits(trial)
-    yield Comparison(
-        name, against, lambda: problem, _thinned(WIDE_GRID, trial), search_of("svm"), svc, note=_SVM_NOTE
-    ).run()
-
-
-_SVM_NOTE = "the same libsvm on both sides; what is saved is the kernel"
 _KERNEL_RIDGE, _PIPELINE = "GridSearchCV(KernelRidge)", "GridSearchCV(Pipeline(hidden nodes, Ridge))"
 _CLONE = "clone and fit (`--no-paths`)"
 _NODES = search_of("elm", random_state=0)
-_NODES_ONE_BY_ONE = search_of("elm", paths=False, random_state=0)
+_ONE_BY_ONE = search_of("elm", paths=False, random_state=0)
+_WDBC, _SERIES = "WDBC", "5,000 Mackey-Glass rows"
+_PAIRS, _SIZES = "22 gamma x 22 C x 3 folds", "19 L x 22 C x 3 folds"
+_WIDE = "900 digits, 11 gamma x 12 C x 3 folds"
 
 ROWS = [
     _row(
-        "k-elm-wdbc", "K-ELM, WDBC, 22 gamma x 22 C x 3 folds", _KERNEL_RIDGE,
-        lambda trial: wdbc(), KERNEL_GRID, search_of("k-elm"), kernel_ridge, target=30.0,
+        "k-elm-wdbc", (f"K-ELM, {_WDBC}, {_PAIRS}", _KERNEL_RIDGE),
+        _wdbc, KERNEL_GRID, (search_of("k-elm"), kernel_ridge), target=30.0,
     ),
     _row(
-        "k-elm-series", "K-ELM, 5,000 Mackey-Glass rows, 22 gamma x 22 C x 3 folds", _KERNEL_RIDGE,
-        _series, KERNEL_GRID, search_of("k-elm"), kernel_ridge, target=12.0,
+        "k-elm-series", (f"K-ELM, {_SERIES}, {_PAIRS}", _KERNEL_RIDGE),
+        _series, KERNEL_GRID, (search_of("k-elm"), kernel_ridge), target=12.0,
     ),
     _row(
-        "elm-wdbc", "ELM, WDBC, 19 L x 22 C x 3 folds", _CLONE,
-        lambda trial: wdbc(), NODES_GRID, _NODES, _NODES_ONE_BY_ONE, target=30.0,
+        "elm-wdbc", (f"ELM, {_WDBC}, {_SIZES}", _CLONE),
+        _wdbc, NODES_GRID, (_NODES, _ONE_BY_ONE), target=30.0,
+    ),
+    _row("elm-wdbc-pipeline", (f"ELM, {_WDBC}, {_SIZES}", _PIPELINE), _wdbc, NODES_GRID, (_NODES, ridge_pipeline)),
+    _row("elm-series", (f"ELM, {_SERIES}, {_SIZES}", _CLONE), _series, NODES_GRID, (_NODES, _ONE_BY_ONE), target=40.0),
+    _row(
+        "elm-series-pipeline", (f"ELM, {_SERIES}, {_SIZES}", _PIPELINE),
+        _series, NODES_GRID, (_NODES, ridge_pipeline),
     ),
     _row(
-        "elm-wdbc-pipeline", "ELM, WDBC, 19 L x 22 C x 3 folds", _PIPELINE,
-        lambda trial: wdbc(), NODES_GRID, _NODES, ridge_pipeline,
+        "ls-svm", (f"LS-SVM, {_WIDE}", "one fit a candidate (`--no-paths`)"),
+        _digits, WIDE_GRID, (search_of("ls-svm"), search_of("ls-svm", paths=False)), target=8.0,
     ),
     _row(
-        "elm-series", "ELM, 5,000 Mackey-Glass rows, 19 L x 22 C x 3 folds", _CLONE,
-        _series, NODES_GRID, _NODES, _NODES_ONE_BY_ONE, target=40.0,
-    ),
-    _row(
-        "elm-series-pipeline", "ELM, 5,000 Mackey-Glass rows, 19 L x 22 C x 3 folds", _PIPELINE,
-        _series, NODES_GRID, _NODES, ridge_pipeline,
-    ),
-    _row(
-        "ls-svm", "LS-SVM, 900 digits, 11 gamma x 12 C x 3 folds", "one fit a candidate (`--no-paths`)",
-        _digits, WIDE_GRID, search_of("ls-svm"), search_of("ls-svm", paths=False), target=8.0,
-    ),
-    _row(
-        "ls-svm-solve", "LS-SVM, 900 digits, 11 gamma x 12 C x 3 folds",
-        "kernels once a gamma, numpy.linalg.solve of the bordered system a candidate",
-        _digits, WIDE_GRID, search_of("ls-svm"), bordered_solves,
+        "ls-svm-solve",
+        (f"LS-SVM, {_WIDE}", "kernels once a gamma, numpy.linalg.solve of the bordered system a candidate"),
+        _digits, WIDE_GRID, (search_of("ls-svm"), bordered_solves),
         note="labels of nearly singular systems differ: LU loses their digits",
     ),
-    Row("svm", _svm),
+    _row(
+        "svm", (f"SVM, {_WIDE}", "GridSearchCV(SVC)"), _digits, WIDE_GRID, (search_of("svm"), svc),
+        note="the same libsvm on both sides; what is saved is the kernel",
+    ),
 ]  # fmt: skip

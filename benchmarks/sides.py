@@ -21,32 +21,25 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from benchmarks.problems import Array, Problem
-from elmbench.evaluation.metrics import score
-from elmbench.evaluation.search import grid_scores
-from elmbench.numerics.nodes import draw_hidden_nodes
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
+from elmbench.protocol.metrics import score
 from elmbench.specs.registry import find_model
+from elmbench.work.scoring import GridProblem
 
 Candidates = list[dict[str, Any]]
 Side = Callable[[Problem, Candidates], Array]
 
 
 def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
-    """Return the search of elmbench for one of its models.
+    """Return the search of elmbench for one of its models, by its name in the registry.
 
-    Parameters
-    ----------
-    model : str
-        Its name in the registry.
-    paths : bool, default=True
-        False fits every candidate by itself: clone and fit.
-    **fixed
-        Parameters that are not searched.
+    Without `paths` every candidate is fitted by itself: clone and fit. `fixed` are parameters that are not searched.
     """
 
     def side(problem: Problem, candidates: Candidates) -> Array:
         factory = find_model(model).factory("regression" if problem.labels is None else "classification")
-        X, y, folds = problem.X, problem.y, problem.folds
-        return grid_scores(factory, X, y, folds, candidates, fixed, problem.metric, problem.labels, paths=paths)[0]
+        rows = problem.X, problem.y, problem.folds
+        return GridProblem(factory, *rows, candidates, fixed, problem.labels, paths).scores(problem.metric)[0]
 
     return side
 
@@ -74,13 +67,7 @@ def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
 
 
 class HiddenNodes(TransformerMixin, BaseEstimator):
-    """The hidden layer of an ELM as a step of a pipeline, with the nodes that elmbench draws for the same seed.
-
-    Parameters
-    ----------
-    n_hidden : int, default=100
-    random_state : int, default=0
-    """
+    """The hidden layer of an ELM as a step of a pipeline, with the nodes that elmbench draws for the same seed."""
 
     def __init__(self, n_hidden: int = 100, random_state: int = 0) -> None:
         self.n_hidden = n_hidden
@@ -88,9 +75,8 @@ class HiddenNodes(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Array, y: Any = None) -> HiddenNodes:
         """Draw the nodes."""
-        self.weights_, self.biases_ = draw_hidden_nodes(
-            self.n_hidden, X.shape[1], check_random_state(self.random_state)
-        )
+        random_state = check_random_state(self.random_state)
+        self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, X.shape[1], random_state)
         return self
 
     def transform(self, X: Array) -> Array:

@@ -19,21 +19,9 @@ def subset_size(
 ) -> int:
     """Return on how many candidates a side is measured.
 
-    Parameters
-    ----------
-    total : int
-        Candidates in all.
-    seconds_each : float
-        What one takes, roughly.
-    strata : int
-        Number of groups that are to have the same share.
-    longest, allowed : float
-        Seconds: what a side may take on all candidates, and what it may take on a subset otherwise.
-
-    Returns
-    -------
-    int
-        All where they take no more than `longest`; else a multiple of `strata`, at least one of each.
+    All, `total`, where they take no more than `longest` seconds at `seconds_each`; else as many as `allowed` seconds
+    are enough for, a multiple of `strata`, the number of groups that are to have the same share, and at least one of
+    each.
     """
     if total * seconds_each <= longest:
         return total
@@ -43,11 +31,8 @@ def subset_size(
 def spread_order(strata: Sequence[Any], seed: int = 0) -> list[int]:
     """Return candidate numbers in random order, such that the first ones are shared equally by the strata.
 
-    Parameters
-    ----------
-    strata : sequence
-        The group of each candidate, such as its gamma: the first k * m numbers hold k of each of m groups of a grid.
-    seed : int, default=0
+    The strata hold the group of each candidate, such as its gamma: the first k * m numbers hold k of each of m groups
+    of a grid.
     """
     random = np.random.default_rng(seed)
     groups = list(dict.fromkeys(strata))

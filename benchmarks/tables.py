@@ -13,14 +13,17 @@ import numpy as np
 
 from benchmarks.measure import Measurement, Seconds, rounds_for, timed
 from benchmarks.row import Result, Row, measured
-from elmbench.evaluation.folds import fold_data
-from elmbench.evaluation.unit import preload, run_unit
-from elmbench.execution.plan import make_plan
-from elmbench.execution.units import Request, Unit, needs
+from elmbench.models.protocols import GridPath
+from elmbench.protocol.folds import fold_data
+from elmbench.running.attempt import attempt, preload
+from elmbench.running.plan import make_plan
 from elmbench.specs.catalogue import find_experiment
-from elmbench.specs.grids import candidates
 from elmbench.specs.profiles import resolve
 from elmbench.specs.registry import find_model
+from elmbench.work.base import Context, Grid, GridWork, Work
+from elmbench.work.fit import Fit
+from elmbench.work.plan import Request
+from elmbench.work.search import Search
 
 TABLES = ("table4", "table6")
 KEPT = 2
@@ -30,31 +33,34 @@ NOTHING = Seconds(0.0, 0.0)
 Outcome = dict[str, Any]
 
 
-def first_fold(table: str, rows: int, data_dir: str | None) -> dict[str, Unit]:
-    """Return the units of a table's first run and first outer fold, as printed, with at most so many rows a data set.
+Planned = dict[str, Fit | GridWork]
+
+
+def first_fold(table: str, rows: int, data_dir: str | None) -> Planned:
+    """Return the work of a table's first run and first outer fold, as printed, with at most so many rows a data set.
 
     Data sets that are not here have none.
     """
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
-    units = make_plan(resolved, Request(runs=1, data_dir=data_dir)).units
-    return {key: unit for key, unit in units.items() if unit.get("fold") == 0}
+    works = make_plan(resolved, Request(runs=1, data_dir=data_dir)).works
+    return {key: work for key, work in works.items() if isinstance(work, Fit | GridWork) and work.place.fold == 0}
 
 
-def thinned(unit: Unit) -> tuple[Unit, float]:
+def thinned(work: GridWork) -> tuple[GridWork, float]:
     """Return the search without paths, on a part of its candidates where there are many, and the share of them.
 
     Of a grid over two hyperparameters all values of the first, which what a fit takes depends on, are kept with
     `KEPT` random values of the other one, C.
     """
-    unit = unit | {"paths": False}
-    if len(unit["grid"]) < 2:
-        return unit, 1.0
-    last = unit["grid_order"][-1]
-    values = unit["grid"][last]
+    grid = work.grid.values
+    if len(grid) < 2:
+        return replace(work, paths=False), 1.0
+    last = list(grid)[-1]
+    values = grid[last]
     kept = sorted(random.Random(0).sample(range(len(values)), min(KEPT, len(values))))
-    grid = {name: unit["grid"][name] if name != last else [values[i] for i in kept] for name in unit["grid_order"]}
-    return unit | {"grid": grid}, len(kept) / len(values)
+    thin = grid | {last: [values[i] for i in kept]}
+    return replace(work, paths=False, grid=Grid(thin)), len(kept) / len(values)
 
 
 @dataclass
@@ -68,60 +74,58 @@ class Sides:
     parts: list[str] = field(default_factory=list)
 
 
-def measure(units: dict[str, Unit], data_dir: str | None) -> dict[str, Sides]:
-    """Run every unit with paths and, in turn, without; return both sides by data set.
+def measure(works: Planned, data_dir: str | None) -> dict[str, Sides]:
+    """Do all work with paths and, in turn, without; return both sides by data set.
 
     What the searches without paths take is scaled by the share of the candidates that they had. The last fits, with the
-    hyperparameters found, belong to both sides and are the same, so they are run once.
+    hyperparameters found, belong to both sides and are the same, so they are done once.
     """
     results: dict[str, Outcome] = {}
     sides: dict[str, Sides] = {}
-    for key, unit in units.items():
-        preload(unit, data_dir)
-        fold_data(unit, data_dir)
-        inputs = {name: results[name] for name in needs(unit)}
-        side = sides.setdefault(unit["dataset"]["name"], Sides())
-        ours, found = timed(partial(_ran, unit, inputs, data_dir))
+    for key, work in works.items():
+        preload(work, Context(data_dir))
+        fold_data(work.place, data_dir)
+        inputs = {name: results[name] for name in work.needs}
+        side = sides.setdefault(work.place.dataset.name, Sides())
+        ours, found = timed(partial(_done, work, inputs, data_dir))
         results[key] = found
         side.ours += ours
-        if unit["kind"] == "cell":
+        factory = find_model(work.model.name).factory(work.place.task)
+        if isinstance(work, Fit) or not isinstance(factory, GridPath):
             side.theirs += ours
             continue
-        if not hasattr(find_model(unit["model"]).factory(unit["task"]), "evaluate_grid"):
-            side.theirs += ours
-            continue
-        single, share = thinned(unit)
-        theirs, expected = timed(partial(_ran, single, inputs, data_dir))
+        single, share = thinned(work)
+        theirs, expected = timed(partial(_done, single, inputs, data_dir))
         side.theirs += theirs * (1 / share)
-        side.parts.append(f"{unit['model']} {theirs.cpu / share / ours.cpu:.1f}")
-        places = [candidates(unit["grid"]).index(candidate) for candidate in candidates(single["grid"])]
-        own = np.array(found["scores"])[places]
+        side.parts.append(f"{work.model.name} {theirs.cpu / share / ours.cpu:.1f}")
+        candidates = work.grid.candidates()
+        own = np.array(found["scores"])[[candidates.index(candidate) for candidate in single.grid.candidates()]]
         side.difference = max(side.difference, float(np.max(np.abs(own - np.array(expected["scores"])))))
         side.same_choice &= int(np.argmax(own)) == int(np.argmax(expected["scores"]))
     return sides
 
 
-def _ran(unit: Unit, inputs: dict[str, Outcome], data_dir: str | None) -> Outcome:
-    result = run_unit(unit, inputs, data_dir)
+def _done(work: Work, inputs: dict[str, Outcome], data_dir: str | None) -> Outcome:
+    result = attempt(work, inputs, Context(data_dir))
     if result["status"] not in ("ok", "diverged"):
-        raise RuntimeError(f"{unit['model']} on {unit['dataset']['name']}: {result['reason']}")
+        raise RuntimeError(f"{work.label}: {result['reason']}")
     return result
 
 
 def _tables(trial: bool) -> Iterator[Result]:
     data_dir = os.environ.get("ELMBENCH_DATA_DIR")
     rows = 400 if trial else 2000
-    units: dict[str, Unit] = {}
+    works: Planned = {}
     missing: list[str] = []
     for table in TABLES:
         own = first_fold(table, rows, data_dir)
-        units |= own
-        here = {unit["dataset"]["name"] for unit in own.values()}
+        works |= own
+        here = {work.place.dataset.name for work in own.values()}
         missing += sorted(set(find_experiment(table).spec.datasets) - here)
     # Loads and compiles what the models need.
-    measure({key: _small(unit) for key, unit in units.items()}, data_dir)
-    spent, first = timed(lambda: measure(units, data_dir))
-    rounds = [first, *(measure(units, data_dir) for _ in range(rounds_for(spent.wall) - 1))]
+    measure({key: _small(work) for key, work in works.items()}, data_dir)
+    spent, first = timed(lambda: measure(works, data_dir))
+    rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(spent.wall) - 1))]
     subset = f"{KEPT} random values of C of 8, with all of gamma or L; all budgets and thresholds"
     against = "the same with `--no-paths`"
     lacking = f"without {' and '.join(missing)}, whose files ELMBENCH_DATA_DIR does not name" if missing else ""
@@ -145,12 +149,14 @@ def _tables(trial: bool) -> Iterator[Result]:
         )
 
 
-def _small(unit: Unit) -> Unit:
-    """Return a unit on few rows and with two values a hyperparameter."""
-    unit = unit | {"dataset": unit["dataset"] | {"rows": 300}, "tune_rows": None}
-    if "grid" in unit:
-        unit = unit | {"grid": {name: values[:2] for name, values in unit["grid"].items()}}
-    return unit
+def _small(work: Fit | GridWork) -> Fit | GridWork:
+    """Return the work on few rows and with two values a hyperparameter."""
+    small = replace(work, place=replace(work.place, dataset=replace(work.place.dataset, rows=300)))
+    if isinstance(small, Search):
+        small = replace(small, tune_rows=None)
+    if isinstance(small, GridWork):
+        small = replace(small, grid=Grid({name: values[:2] for name, values in small.grid.values.items()}))
+    return small
 
 
 def _sum(parts: list[Seconds]) -> Seconds:

@@ -8,9 +8,8 @@ from collections import Counter
 from types import TracebackType
 from typing import Any, Self
 
-from elmbench.execution.engine import Event
-from elmbench.execution.estimate import estimated_seconds
-from elmbench.reporting.runs import PreparedRun
+from elmbench.running.engine import Event
+from elmbench.workflow.prepare import PreparedRun
 
 
 class RunProgress:
@@ -27,11 +26,11 @@ class RunProgress:
 
     def __init__(self, run: PreparedRun, quiet: bool) -> None:
         self.quiet = quiet or not run.todo
-        self.cost = {key: max(estimated_seconds(run.units[key]), 1e-3) for key in run.todo}
+        self.cost = {key: max(run.works[key].seconds(), 1e-3) for key in run.todo}
         self.total = sum(self.cost.values())
         self.jobs = run.options.settings.jobs
-        # All other units lead to those that a table shows.
-        self.shown = {row.key for _, plan in run.tables for row in plan.rows}.intersection(run.todo)
+        # All other work leads to that of the cells.
+        self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
         self.done_cost = 0.0
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
@@ -66,16 +65,16 @@ class RunProgress:
             print(f"{self.done_cells} cells in {duration(time.monotonic() - self.started)}: {ended}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
-        """Take note of the start or end of a unit."""
+        """Take note of the start or end of some work."""
         if event.kind == "end" and event.result is not None:
-            self.done_cost += self.cost[event.key]
-            if event.key in self.shown:
+            self.done_cost += self.cost[event.work.key]
+            if event.work.key in self.shown:
                 self.done_cells += 1
                 self.endings[event.result["status"]] += 1
         if self.quiet:
             return
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done_cost, **self._fields(describe(event)))
+            self._bar.update(self._task, completed=self.done_cost, **self._fields(event.work.label))
         elif time.monotonic() - self.last_line > 5:
             self.last_line = time.monotonic()
             share = 100 * self.done_cost / self.total
@@ -91,15 +90,6 @@ class RunProgress:
         if self.done_cost < 0.03 * self.total:
             return f"about {duration(self.total / self.jobs)} in all"
         return f"about {duration(elapsed * (self.total / self.done_cost - 1))} left"
-
-
-def describe(event: Event) -> str:
-    """Return a unit in a few words."""
-    unit = event.unit
-    if unit["kind"] in ("choice", "description"):
-        return str(unit["kind"])
-    verb = {"cell": "fit", "correlation": "correlate"}.get(unit["kind"], "search")
-    return f"{verb} {unit['model']} on {unit['dataset']['name']}"
 
 
 def duration(seconds: float) -> str:

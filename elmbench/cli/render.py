@@ -134,7 +134,7 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
         parts += [Text("\nModels", style="italic"), grid(("column", "model", "like", "searched", "fixed"), models)]
     if file.figures:
         rows = [
-            (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else "-", f.std or "", f.note)
+            (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else f.text or "-", f.std or "", f.note)
             for f in file.figures
         ]
         parts += [

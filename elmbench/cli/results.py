@@ -24,8 +24,8 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
     """Show how many cells of each table have ended, and how."""
     from elmbench.cli.render import grid
-    from elmbench.execution.store import Store
     from elmbench.reporting.status import table_status
+    from elmbench.running.store import Store
     from elmbench.specs.catalogue import find_experiment, load_catalogue
 
     names = [find_experiment(experiment).id] if experiment else list(load_catalogue())

@@ -11,7 +11,7 @@ from elmbench.cli.app import app
 from elmbench.cli.state import state
 
 if TYPE_CHECKING:
-    from elmbench.reporting.runs import PreparedRun, RunOptions
+    from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 
 @app.command()
@@ -41,10 +41,10 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
 ) -> None:
     """Run experiments and write their tables; what has been computed before is not computed again."""
-    from elmbench.execution.engine import Settings
-    from elmbench.execution.units import Request
-    from elmbench.reporting.runs import RunOptions, prepare
+    from elmbench.running.executors.sandbox import Settings
     from elmbench.specs.limits import parse_limits
+    from elmbench.work.plan import Request
+    from elmbench.workflow.prepare import RunOptions, prepare
 
     options = RunOptions(
         experiments=tuple(experiments or ()),
@@ -75,9 +75,9 @@ def run(
 def _run(prepared: PreparedRun) -> None:
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.cli.render import table_text
-    from elmbench.reporting.runs import execute
+    from elmbench.workflow.execute import execute, failed_cells
 
-    counts = prepared.cells()
+    counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         state.say(
@@ -92,8 +92,7 @@ def _run(prepared: PreparedRun) -> None:
     except KeyboardInterrupt:
         typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
         raise typer.Exit(130) from None
-    asked = {row.key for _, plan in prepared.tables for row in plan.rows if row.key}
-    failed = sum(_failed(prepared, key) for key in asked)
+    failed = failed_cells(prepared)
     state.emit(
         [
             {
@@ -115,11 +114,6 @@ def _run(prepared: PreparedRun) -> None:
         raise typer.Exit(1)
 
 
-def _failed(prepared: PreparedRun, key: str) -> bool:
-    result = prepared.store.result(key)
-    return result is not None and result["status"] == "failed"
-
-
 def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
@@ -127,10 +121,9 @@ def _interrupt(*_: Any) -> None:
 def _show_plan(prepared: PreparedRun, options: RunOptions) -> None:
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
-    from elmbench.reporting.runs import cost_by_table
 
-    lines = cost_by_table(prepared)
-    total = {**prepared.cells(), "seconds": prepared.seconds, "jobs": options.settings.jobs}
+    lines = prepared.cost_by_entry()
+    total = {**prepared.count_cells(), "seconds": prepared.seconds, "jobs": options.settings.jobs}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
     state.say(

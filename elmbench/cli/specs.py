@@ -120,15 +120,14 @@ def show(experiment: str) -> None:
 
 def _costs(file: ExperimentFile) -> dict[str, float]:
     """Return a rough cost of the whole table under each profile, in seconds on one core."""
-    from elmbench.execution.estimate import estimated_seconds
-    from elmbench.execution.plan import make_plan
-    from elmbench.execution.units import Request
+    from elmbench.running.plan import make_plan
     from elmbench.specs.profiles import resolve
+    from elmbench.work.plan import Request
 
     costs = {}
     for profile in file.profiles:
         plan = make_plan(resolve(file, profile), Request(without_data=True))
-        costs[profile] = sum(estimated_seconds(unit) for unit in plan.units.values())
+        costs[profile] = sum(work.seconds() for work in plan.works.values())
     return costs
 
 
@@ -167,7 +166,7 @@ def validate() -> None:
 def env() -> None:
     """Show versions, linear algebra library and machine, as every result records them."""
     from elmbench.cli.render import grid
-    from elmbench.execution.environment import describe_environment
+    from elmbench.running.environment import describe_environment
 
     found = describe_environment()
     rows = []

@@ -1,43 +1,50 @@
 """Read one file of rows: CSV, LIBSVM text, ARFF, NumPy archive or Parquet, compressed or not.
 
-A reader never guesses: what it cannot read raises, naming the file, what is found and what is expected. No pickle
-is ever loaded.
+A reader never guesses: of what it cannot read it says the file, what is found and what is expected. No pickle is ever
+loaded.
 """
 
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.columns import columns_of, to_table
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import NDArray
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MISSING = ["?", "", "NaN", "nan", "NA"]
+#: A function from the names of the columns to that of the target.
+ChooseTarget = Callable[[list[str]], str]
+_QUOTED = re.compile(rb'"[^"]*"')
 
 
-def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, sparse: bool) -> Table:
+def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, sparse: bool = False) -> Table:
     """Read a file of rows.
 
     Parameters
     ----------
     path : Path
         `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
-    targets : tuple of str
-        Names that the target column may have, likeliest first.
+    choose : callable
+        Returns which of the names of the columns is the target's.
     n_features : int or None
         Width of the rows of a LIBSVM file, whose last features may be zero everywhere.
     sparse : bool
@@ -52,150 +59,167 @@ def read_table(path: Path, targets: tuple[str, ...], n_features: int | None, spa
     ElmbenchError
         If the file is empty, cut short, unreadable, or has no target, two columns of one name, or no row.
     """
-    parts = path.name.split(".")
-    form = parts[-2] if f".{parts[-1]}" in _OPENERS else parts[-1]
+    form = path.name.removesuffix(path.suffix if path.suffix in _OPENERS else "").rsplit(".", 1)[-1]
     try:
-        if form == "svm":
-            return _read_svm(path, n_features, sparse)
-        content = _content(path)
-        if form == "csv":
-            return _read_csv(content, path, targets)
-        if form == "arff":
-            return _read_arff(content, path, targets)
+        with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
+            if form == "svm":
+                return _read_svm(stream, path, n_features, sparse)
+            content: bytes = stream.read()
+        if not content.strip():
+            raise _empty(path)
         if form == "npz":
             return _read_npz(content, path)
-        return _read_parquet(content, path, targets)
+        return {"csv": _read_csv, "arff": _read_arff, "parquet": _read_parquet}[form](content, path, choose)
     except ElmbenchError:
         raise
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
 
 
-def unreadable(path: Path, error: Exception) -> ElmbenchError:
-    """Build the error for a file that is there but cannot be read."""
-    said = str(error).strip().splitlines()
-    return ElmbenchError(
-        f"{path} cannot be read: {said[0] if said else type(error).__name__}",
-        expected="a complete file in the format that its name says",
-        next_step=f"replace {path.name}, or remove it to use the next source",
-    )
-
-
-def _content(path: Path) -> bytes:
-    with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
-        content: bytes = stream.read()
-    if not content.strip():
-        raise _empty(path)
-    return content
+def _unreadable(path: Path, error: Exception) -> ElmbenchError:
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    return _bad(path, f"cannot be read: {said[0]}", "a complete file in the format that its name says")
 
 
 def _empty(path: Path) -> ElmbenchError:
-    return ElmbenchError(
-        f"{path} is empty",
-        expected="rows of data",
-        next_step=f"replace {path.name}, or remove it to use the next source",
-    )
+    return _bad(path, "is empty", "rows of data")
 
 
-def _read_csv(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
-    import csv
+def _bad(path: Path, found: str, expected: str) -> ElmbenchError:
+    next_step = f"replace {path.name}, or remove it to use the next source"
+    return ElmbenchError(f"{path} {found}", expected=expected, next_step=next_step)
 
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
+def _read_csv(content: bytes, path: Path, choose: ChooseTarget) -> Table:
     head = content.split(b"\n", 1)[0].decode("utf-8-sig")
     names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
-    target = target_position(names, targets, path)
-    options = arrow_csv.ConvertOptions(
-        null_values=_MISSING, strings_can_be_null=True, column_types={f"c{target}": pa.string()}
-    )
-    read = arrow_csv.ReadOptions(column_names=[f"c{place}" for place in range(len(names))], skip_rows=1)
-    table = arrow_csv.read_csv(io.BytesIO(content), read_options=read, convert_options=options)
-    columns = columns_of(table.columns)
-    return to_table(names, columns, target, str(path))
+    target = _target_position(names, choose, path)
+    columns = csv_columns(content, len(names), header=True, text=(target,))
+    return Table.of_columns(names, columns, target, str(path))
 
 
-def _read_svm(path: Path, n_features: int | None, sparse: bool) -> Table:
+def csv_columns(content: bytes, n_columns: int, *, header: bool, text: tuple[int, ...] = ()) -> list[NDArray[Any]]:
+    """Return the columns of a CSV text: float64 (NaN where missing), or str (None where missing).
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8. A missing value is an empty field, `?`, `NA`, `NaN` or `nan`.
+    n_columns : int
+        Number of fields that every line must have.
+    header : bool
+        Whether the first line holds the names of the columns.
+    text : tuple of int
+        Positions of columns that are kept as they are spelled, even if every field is a number.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields, or the text is not UTF-8.
+    """
+    import pandas as pd
+
+    # pandas fills up short lines without a word, so the fields are counted here.
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        n_fields = _QUOTED.sub(b"", line).count(b",") + 1
+        if n_fields != n_columns and line.strip():
+            raise ValueError(f"expected {n_columns} fields, found {n_fields} in line {number}")
+    # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
+    with pd.option_context("mode.string_storage", "python"):
+        frame = pd.read_csv(
+            io.BytesIO(content),
+            header=0 if header else None,
+            names=list(range(n_columns)),
+            index_col=False,
+            dtype=dict.fromkeys(text, object),
+            na_values=_MISSING,
+            keep_default_na=False,
+            engine="c",
+            low_memory=False,
+        )
+        return _columns_of(frame)
+
+
+def _columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    arrays: list[NDArray[Any]] = []
+    for _, column in frame.items():
+        if is_numeric_dtype(column) and not is_bool_dtype(column):
+            arrays.append(np.asarray(column, dtype=np.float64))
+        else:
+            missing = column.isna()
+            words = [None if gone else _word(value) for value, gone in zip(column, missing, strict=True)]
+            arrays.append(np.array(words, dtype=object))
+    return arrays
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+
+
+def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     if path.stat().st_size == 0:
         raise _empty(path)
-    with _OPENERS.get(path.suffix, open)(path, "rb") as stream:  # line by line: the text may not fit into memory
-        X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
-    X = X if sparse else X.toarray()
-    return Table(X, tuple(f"x{place}" for place in range(X.shape[1])), y, str(path))
+    # From the stream, line by line: the text may not fit into memory.
+    X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
+    return Table.of_numbers(X if sparse else X.toarray(), y, str(path))
 
 
-def _read_arff(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
+def _read_arff(content: bytes, path: Path, choose: ChooseTarget) -> Table:
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
 
     try:
         parsed = arff.loads(content.decode("utf-8"))
     except arff.ArffException as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
     names = [str(name) for name, _ in parsed["attributes"]]
-    target = target_position(names, targets, path)
-    rows = parsed["data"]
-    columns = [np.array([row[place] for row in rows], dtype=object) for place in range(len(names))]
+    target = _target_position(names, choose, path)
+    columns = [np.array([row[place] for row in parsed["data"]], dtype=object) for place in range(len(names))]
     for place, (_, kind) in enumerate(parsed["attributes"]):
         if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
             columns[place] = columns[place].astype(np.float64)
-    return to_table(names, columns, target, str(path))
+    return Table.of_columns(names, columns, target, str(path))
 
 
 def _read_npz(content: bytes, path: Path) -> Table:
-    # The keys: ours (X, y), Ding's (data, label), pictures (images, target), and SciPy's for sparse rows.
+    # The names: ours (X, target), Ding's (data, label), pictures (images, target), and SciPy's for sparse rows.
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        keys = set(arrays.files)
-        label = next((key for key in ("target", "y", "label") if key in keys), None)
-        if label is None:
-            raise ElmbenchError(
-                f"{path} holds the arrays {', '.join(sorted(keys))}: no target",
-                expected="an array `target` (or y, label) beside `X` (or data, images)",
-                next_step=f"add it to {path.name}",
-            )
-        target = np.asarray(arrays[label])
+        target = _array(arrays, path, "target", ("target", "y", "label"))
         X: Any
-        if {"data", "indices", "indptr", "shape"} <= keys:
+        if {"data", "indices", "indptr", "shape"} <= set(arrays.files):
             X = sp.csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
             X = X.astype(np.float64)
         else:
-            key = next((key for key in ("X", "data", "images") if key in keys), None)
-            if key is None:
-                raise ElmbenchError(
-                    f"{path} holds the arrays {', '.join(sorted(keys))}: no features",
-                    expected="an array `X` (or data, images) beside the target",
-                    next_step=f"add it to {path.name}",
-                )
-            X = np.asarray(arrays[key], dtype=np.float64)
+            X = _array(arrays, path, "features", ("X", "data", "images")).astype(np.float64)
             X = X.reshape(len(X), -1)
     if X.shape[0] != len(target):
-        raise ElmbenchError(
-            f"{path} holds {X.shape[0]} rows of features and {len(target)} targets",
-            expected="one target a row",
-            next_step=f"replace {path.name}",
-        )
+        raise _bad(path, f"holds {X.shape[0]} rows of features and {len(target)} targets", "one target a row")
     target = target.ravel().astype(str).astype(object) if target.dtype.kind in "USO" else target.ravel().astype(float)
-    return Table(X, tuple(f"x{place}" for place in range(X.shape[1])), target, str(path))
+    return Table.of_numbers(X, target, str(path))
 
 
-def _read_parquet(content: bytes, path: Path, targets: tuple[str, ...]) -> Table:
+def _array(arrays: Any, path: Path, what: str, names: tuple[str, ...]) -> NDArray[Any]:
+    found = next((name for name in names if name in arrays.files), None)
+    if found is None:
+        held = ", ".join(sorted(arrays.files))
+        raise _bad(path, f"holds the arrays {held}: no {what}", f"an array {' or '.join(names)}")
+    return np.asarray(arrays[found])
+
+
+def _read_parquet(content: bytes, path: Path, choose: ChooseTarget) -> Table:
     import pyarrow.parquet as pq
 
-    table = pq.read_table(io.BytesIO(content))
+    table = pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False)
     names = [str(name) for name in table.column_names]
-    target = target_position(names, targets, path)
-    return to_table(names, columns_of(table.columns), target, str(path))
+    target = _target_position(names, choose, path)
+    frame = table.to_pandas(use_threads=False, ignore_metadata=True)
+    return Table.of_columns(names, _columns_of(frame), target, str(path))
 
 
-def target_position(names: list[str], targets: tuple[str, ...], path: Path) -> int:
-    """Return the position of the target column.
-
-    Raises
-    ------
-    ElmbenchError
-        If a name stands twice, or no column is the target.
-    """
+def _target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         if name in seen:
@@ -205,12 +229,4 @@ def target_position(names: list[str], targets: tuple[str, ...], path: Path) -> i
                 next_step=f"rename or remove one of the two in {path.name}",
             )
         seen[name] = place
-    for target in targets:
-        if target in seen:
-            return seen[target]
-    shown = ", ".join(names[:5]) + (f", ... ({len(names)} columns)" if len(names) > 5 else "")
-    raise ElmbenchError(
-        f"{path} has no target column: its columns are {shown}",
-        expected=" or ".join(repr(target) for target in targets),
-        next_step=f"name the target column {targets[0]!r} in the header of {path.name}",
-    )
+    return seen[choose(names)]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elmbench.datasets.bring import describe
-from elmbench.datasets.cache import cache_folder, data_folder, replacing
-from elmbench.datasets.fetch import network_sources
-from elmbench.datasets.fetched import fetched_files
-from elmbench.datasets.load import load_files, own_files
-from elmbench.datasets.locate import COMPRESSIONS, FORMATS, PATTERN, Files
-from elmbench.errors import ElmbenchError
+from elmbench.datasets.folders import cache_folder, data_folder
+from elmbench.datasets.load import find_origin, load_files
+from elmbench.datasets.receipts import fetched_files
+from elmbench.datasets.sources.folder import COMPRESSIONS, FORMATS, PATTERN, Files, find_files
+from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.files import replacing
+from elmbench.specs.dataset_sources import GeneratorSource, ScikitLearnSource
 from elmbench.specs.datasets import load_dataset_specs
 
 if TYPE_CHECKING:
@@ -75,23 +75,22 @@ def status(
     return [_status(spec, folder, cache_dir) for spec in chosen]
 
 
-def _status(spec: DatasetSpec, folder: Path | None, cache_dir: Path | str | None) -> Status:
+def _status(spec: DatasetSpec, data_dir: Path | str | None, cache_dir: Path | str | None) -> Status:
     try:
-        files = own_files(spec, folder)
-        if files is not None:
-            return Status(spec.name, "file", ", ".join(str(path) for path in files.paths))
-        for source in spec.sources:
-            if source.kind == "scikit-learn":
-                return Status(spec.name, "bundled", f"scikit-learn {source.loader}")
-            if source.kind == "generator":
-                return Status(spec.name, "generated", f"generator {source.generator}")
-            found = fetched_files(spec, source, cache_dir)
-            if found is not None:
-                where = f"{found[1].origin}, fetched {found[1].fetched}, in {cache_folder(cache_dir)}"
-                return Status(spec.name, "fetched", where)
+        origin = find_origin(spec, data_dir, cache_dir)
+        if origin.source is None:
+            return Status(spec.name, "file", ", ".join(str(path) for path in origin.files.paths))
+        if isinstance(origin.source, ScikitLearnSource):
+            return Status(spec.name, "bundled", origin.source.title)
+        if isinstance(origin.source, GeneratorSource) or origin.receipt is None:
+            return Status(spec.name, "generated", origin.source.title)
+        fetched_files(spec, origin.receipt, cache_dir)
+        where = f"{origin.receipt.origin}, fetched {origin.receipt.fetched}, in {cache_folder(cache_dir)}"
+        return Status(spec.name, "fetched", where)
+    except DataUnavailableError:
+        return Status(spec.name, "to fetch", spec.network_sources[0].title, f"elmbench data fetch {spec.name}")
     except ElmbenchError as error:
         return Status(spec.name, "bad", error.found, error.next_step or "")
-    return Status(spec.name, "to fetch", describe(network_sources(spec)[0]), f"elmbench data fetch {spec.name}")
 
 
 def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path | str | None = None) -> Dataset:
@@ -121,14 +120,14 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
     """
     spec = load_dataset_specs().find(name)
     folder = Path(data_dir).expanduser()
-    given = {"": Path(file)} if test is None else {".train": Path(file), ".test": Path(test)}
+    given = {"whole": Path(file)} if test is None else {"train": Path(file), "test": Path(test)}
     targets = {}
     for part, path in given.items():
         if not path.is_file():
             raise ElmbenchError(f"{path} is no file", expected="a file of rows", next_step="correct the path")
-        targets[part] = folder / f"{spec.stem}{part}{_ending(path)}"
-    data = load_files(_files(given), spec)
-    there = own_files(spec, folder) if folder.is_dir() else None
+        targets[part] = folder / f"{spec.stem}{'' if part == 'whole' else '.' + part}{_ending(path)}"
+    data = load_files(Files(**given), spec)
+    there = find_files(spec, folder) if folder.is_dir() else None
     strangers = [path for path in (there.paths if there else ()) if path not in targets.values()]
     if strangers:
         raise ElmbenchError(
@@ -139,11 +138,7 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
     for part, path in given.items():
         with replacing(targets[part]) as partial:
             shutil.copyfile(path, partial)
-    return data if there is None else load_files(_files(targets), spec)
-
-
-def _files(paths: dict[str, Path]) -> Files:
-    return Files(whole=paths.get(""), train=paths.get(".train"), test=paths.get(".test"))
+    return data if there is None else load_files(Files(**targets), spec)
 
 
 def _ending(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""A table as it was read: features, a raw target, and which rows are the official training and test part."""
+"""Rows as they were read: features, a raw target, and which rows are the official training and test part."""
 
 from __future__ import annotations
 
@@ -45,6 +45,40 @@ class Table:
     n_train: int | None = None
     two_classes: bool = False
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
+        """Return the table of features that have no names and no words: they are called x0, x1, ..."""
+        return cls(X, tuple(f"x{place}" for place in range(X.shape[1])), target, origin)
+
+    @classmethod
+    def of_columns(cls, names: list[str], columns: list[NDArray[Any]], target: int, origin: str) -> Table:
+        """Return the table of columns as a file holds them.
+
+        Parameters
+        ----------
+        names : list of str
+            Names of all columns.
+        columns : list of ndarray of shape (n,)
+            float64, or objects; words that are all numbers (such as ' 5') become numbers.
+        target : int
+            Position of the target.
+        origin : str
+            What the columns were read from.
+        """
+        features = [place for place in range(len(names)) if place != target]
+        X = np.full((len(columns[target]), len(features)), np.nan)
+        nominal: dict[int, NDArray[np.object_]] = {}
+        for place, position in enumerate(features):
+            values: Any = columns[position]
+            try:
+                if values.dtype == object:
+                    values = [np.nan if value is None else float(value) for value in values]
+                X[:, place] = values
+            except (TypeError, ValueError):
+                words = [None if value is None else str(value).strip() for value in columns[position]]
+                nominal[place] = np.array(words, dtype=object)
+        return cls(X, tuple(names[position] for position in features), columns[target], origin, nominal)
 
     def rows(self, keep: NDArray[np.bool_]) -> Table:
         """Return the table of the rows where `keep` is true."""

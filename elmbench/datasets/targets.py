@@ -13,6 +13,8 @@ from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from elmbench.specs.datasets import DatasetSpec, Shape
@@ -61,7 +63,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
 
 def _spells(mapping: dict[str, str], words: set[str]) -> bool:
-    """Whether a mapping knows all words; one with a "*" must find the labels that it names itself."""
+    """Tell whether a mapping knows all of the words; with "*" it knows any, if the labels that it names are there."""
     if "*" in mapping:
         return set(mapping) - {"*"} <= words
     return bool(mapping) and words <= set(mapping)
@@ -82,35 +84,28 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
 
 def check_shape(table: Table, shape: Shape, when: str) -> None:
     """Raise ElmbenchError if the table has other counts than `shape` (`when`: 'the public file' or so)."""
-    n_columns = table.X.shape[1]
-    if n_columns != shape.features:
-        raise _differs(table, f"{n_columns} features", f"{shape.features} features", when)
-    n_rows = table.X.shape[0]
-    if n_rows != shape.instances:
-        raise _differs(table, f"{n_rows} rows", f"{shape.instances} rows", when)
-    if shape.split is not None and table.n_train is not None and table.n_train != shape.split[0]:
-        raise _differs(
-            table,
-            f"{table.n_train} training and {n_rows - table.n_train} test rows",
-            f"{shape.split[0]} and {shape.split[1]}",
-            when,
-        )
+    for found, expected in _counts(table, shape):
+        if found != expected:
+            raise ElmbenchError(f"{table.origin}: {found}", expected=f"{expected}, as {when} has", next_step=_REPLACE)
+
+
+def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
+    """Yield each count of a table, and what it must be."""
+    n_rows, n_columns = table.X.shape
+    yield f"{n_columns} features", f"{shape.features} features"
+    yield f"{n_rows} rows", f"{shape.instances} rows"
+    if shape.split is not None and table.n_train is not None:
+        parts = "{} training and {} test rows"
+        yield parts.format(table.n_train, n_rows - table.n_train), parts.format(*shape.split)
     if shape.classes is None:
         return
     counts = Counter(label_words(table.target))
     if isinstance(shape.classes, int):
-        if len(counts) != shape.classes:
-            raise _differs(table, f"{len(counts)} classes", f"{shape.classes} classes", when)
-        return
-    if table.two_classes:
-        return  # recognised by these very counts
-    for label, count in shape.classes.items():
-        if count is not None and counts[label] != count:
-            raise _differs(table, f"{counts[label]} rows of class {label}", str(count), when)
-
-
-def _differs(table: Table, found: str, expected: str, when: str) -> ElmbenchError:
-    return ElmbenchError(f"{table.origin}: {found}", expected=f"{expected}, as {when} has", next_step=_REPLACE)
+        yield f"{len(counts)} classes", f"{shape.classes} classes"
+    elif not table.two_classes:  # which was recognised by these very counts
+        for label, count in shape.classes.items():
+            if count is not None:
+                yield f"{counts[label]} rows of class {label}", f"{count} rows of class {label}"
 
 
 def check_numeric(table: Table) -> None:
@@ -166,16 +161,11 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
 
 def _real_target(table: Table) -> NDArray[np.float64]:
     try:
-        y = table.target.astype(np.float64)
+        y = np.asarray(table.target, dtype=np.float64)
     except (TypeError, ValueError):
-        word = next(value for value in table.target if _is_word(value))
-        raise ElmbenchError(
-            f"{table.origin}: the target holds {word!r}", expected="numbers", next_step=_REPLACE
-        ) from None
-    if not np.isfinite(y).all():
-        raise ElmbenchError(
-            f"{table.origin}: the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}",
-            expected="finite numbers",
-            next_step=_REPLACE,
-        )
-    return np.asarray(y, dtype=np.float64)
+        found = f"the target holds {next(value for value in table.target if _is_word(value))!r}"
+    else:
+        if np.isfinite(y).all():
+            return y
+        found = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
+    raise ElmbenchError(f"{table.origin}: {found}", expected="finite numbers", next_step=_REPLACE)

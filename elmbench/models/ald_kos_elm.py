@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from elmbench.models._base import SequentialClassifier, SequentialRegressor
-from elmbench.models._online_kernel import OnlineKernel, inverse_bytes
-from elmbench.models._parameters import check_choice, check_count, check_real
-from elmbench.numerics.online import UNLIMITED, DependencyState
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes
+from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics.online.states import UNLIMITED, DependencyState
 
 THRESHOLDS = ("squared", "as-printed")
 
@@ -27,9 +27,7 @@ class _ALDKOSELM(OnlineKernel):
         threshold: str = "squared",
         max_atoms: int | None = None,
     ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
+        super().__init__(C, gamma, kernel)
         self.delta = delta
         self.threshold = threshold
         self.max_atoms = max_atoms
@@ -44,20 +42,10 @@ class _ALDKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+        """Count a dictionary of all rows, or of `max_atoms`.
 
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, of which `max_atoms` and `threshold` count.
-
-        Returns
-        -------
-        int
-            For a dictionary of all rows, or of `max_atoms`. Without `max_atoms`, of no more than 2,048 rows (8,192 for
-            the threshold as printed): how many join depends on the data, and is far less as a rule.
+        Without `max_atoms`, of no more than 2,048 rows (8,192 for the threshold as printed): how many join depends on
+        the data, and is far less as a rule.
         """
         m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
         return 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
@@ -87,18 +75,12 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 
     Attributes
     ----------
-    beta_ : ndarray of shape (n_units, n_outputs)
-        Output weights.
     dictionary_ : ndarray of shape (n_units, n_features)
         The rows that joined.
     inverse_ : ndarray of shape (n_units, n_units)
-        Inverse of the kernel matrix of the dictionary.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of rows in the dictionary.
-    condition_ : float
-        Condition number of the kernel matrix in the 1-norm, from `inverse_`; computed when asked for.
-    n_features_in_ : int
+        Inverse of the kernel matrix of the dictionary, of which `condition_` is.
+    beta_, classes_, n_units_, condition_, n_features_in_
+        As in `KOSELMClassifier`.
 
     Notes
     -----
@@ -116,26 +98,6 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 class ALDKOSELMRegressor(SequentialRegressor, _ALDKOSELM):
     """Kernel online sequential extreme learning machine with approximate linear dependency, for regression.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Without effect.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-    delta : float, default=0.1
-        The threshold.
-    threshold : {"squared", "as-printed"}, default="squared"
-        Whether the squared distance is compared with `delta`, or the distance itself.
-    max_atoms : int, optional
-        Size of the dictionary from which no row joins it any more.
-
-    Attributes
-    ----------
-    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
-        As in `ALDKOSELMClassifier`.
-
-    References
-    ----------
-    Those of `ALDKOSELMClassifier`.
+    As `ALDKOSELMClassifier`, with the values of `y`, one target or several, as targets; so are the parameters and, but
+    for `classes_`, the attributes.
     """

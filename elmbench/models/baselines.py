@@ -1,7 +1,19 @@
 """scikit-learn's own estimators under the parameter names of this package, to be compared with the ELM family.
 
-Each function returns an unfitted estimator. `C` is the weight of the errors, so 1/C is the ridge; `gamma` that of the
-Gaussian kernel exp(-gamma d^2).
+Each function returns an unfitted estimator. Its parameters are those of all models:
+
+C : float, default=1.0
+    Weight of the errors, so 1/C is the ridge.
+gamma : float, default=1.0
+    Inverse squared width of the Gaussian kernel, exp(-gamma d^2).
+n_landmarks : int, default=100
+    Number of training rows that span the features; all of them where there are fewer.
+n_hidden : int, default=100
+    Number of random features.
+n_estimators : int, default=100
+    Number of trees.
+random_state : int, optional
+    Draws the landmarks, the features or the splits.
 """
 
 from __future__ import annotations
@@ -15,159 +27,67 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVR
 
-from elmbench.models._parameters import check_real
+from elmbench.models.base.parameters import check_real
 
 
 def ridge_classifier(C: float = 1.0) -> RidgeClassifier:
-    """Return linear ridge regression on targets -1/+1.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        1/C is the ridge.
-    """
-    return RidgeClassifier(alpha=_ridge(C))
+    """Return linear ridge regression on targets -1/+1."""
+    return RidgeClassifier(alpha=1.0 / check_real("C", C))
 
 
 def ridge_regressor(C: float = 1.0) -> Ridge:
-    """Return linear ridge regression.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        1/C is the ridge.
-    """
-    return Ridge(alpha=_ridge(C))
+    """Return linear ridge regression."""
+    return Ridge(alpha=1.0 / check_real("C", C))
 
 
 def nystroem_ridge_classifier(
     n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
 ) -> Pipeline:
-    """Return ridge regression on targets -1/+1 in the Nystroem features of the Gaussian kernel.
-
-    Parameters
-    ----------
-    n_landmarks : int, default=100
-        Number of training rows that span the features; all of them where there are fewer.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel.
-    C : float, default=1.0
-        1/C is the ridge.
-    random_state : int, optional
-        Draws the landmarks.
-    """
+    """Return ridge regression on targets -1/+1 in the Nystroem features of the Gaussian kernel."""
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge_classifier(C))
 
 
 def nystroem_ridge_regressor(
     n_landmarks: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
 ) -> Pipeline:
-    """Return ridge regression in the Nystroem features of the Gaussian kernel.
-
-    Parameters
-    ----------
-    n_landmarks : int, default=100
-        Number of training rows that span the features; all of them where there are fewer.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel.
-    C : float, default=1.0
-        1/C is the ridge.
-    random_state : int, optional
-        Draws the landmarks.
-    """
+    """Return ridge regression in the Nystroem features of the Gaussian kernel."""
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge_regressor(C))
 
 
 def rff_ridge_classifier(
     n_hidden: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
 ) -> Pipeline:
-    """Return ridge regression on targets -1/+1 in random Fourier features of the Gaussian kernel.
-
-    Parameters
-    ----------
-    n_hidden : int, default=100
-        Number of features.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel.
-    C : float, default=1.0
-        1/C is the ridge.
-    random_state : int, optional
-        Draws the features.
-    """
+    """Return ridge regression on targets -1/+1 in random Fourier features of the Gaussian kernel."""
     return make_pipeline(_fourier(n_hidden, gamma, random_state), ridge_classifier(C))
 
 
 def rff_ridge_regressor(
     n_hidden: int = 100, gamma: float = 1.0, C: float = 1.0, random_state: int | None = None
 ) -> Pipeline:
-    """Return ridge regression in random Fourier features of the Gaussian kernel.
-
-    Parameters
-    ----------
-    n_hidden : int, default=100
-        Number of features.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel.
-    C : float, default=1.0
-        1/C is the ridge.
-    random_state : int, optional
-        Draws the features.
-    """
+    """Return ridge regression in random Fourier features of the Gaussian kernel."""
     return make_pipeline(_fourier(n_hidden, gamma, random_state), ridge_regressor(C))
 
 
 def svm_regressor(C: float = 1.0, gamma: float = 1.0) -> SVR:
-    """Return support vector regression with the Gaussian kernel.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel.
-    """
+    """Return support vector regression with the Gaussian kernel."""
     return SVR(C=C, gamma=gamma, kernel="rbf")
 
 
 def extra_trees_classifier(n_estimators: int = 100, random_state: int | None = None) -> ExtraTreesClassifier:
-    """Return extremely randomised trees.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    random_state : int, optional
-        Draws the splits.
-    """
+    """Return extremely randomised trees for classification."""
     return ExtraTreesClassifier(n_estimators=n_estimators, random_state=random_state)
 
 
 def extra_trees_regressor(n_estimators: int = 100, random_state: int | None = None) -> ExtraTreesRegressor:
-    """Return extremely randomised trees.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    random_state : int, optional
-        Draws the splits.
-    """
+    """Return extremely randomised trees for regression."""
     return ExtraTreesRegressor(n_estimators=n_estimators, random_state=random_state)
 
 
 def n_units(estimator: Any) -> int | None:
-    """Return the size of a fitted scikit-learn estimator.
+    """Return the size of a fitted scikit-learn estimator, of this module or any other.
 
-    Parameters
-    ----------
-    estimator : estimator
-        One of this module, or any other.
-
-    Returns
-    -------
-    int or None
-        The number of kernel features of a pipeline that has them, else, of its last step: support vectors, leaves of
-        all trees, coefficients. None where it has none of these.
+    It is the number of kernel features of a pipeline that has them, else, of its last step: support vectors, leaves of
+    all trees, coefficients. None where it has none of these.
     """
     if isinstance(estimator, Pipeline):
         for step in estimator:
@@ -185,10 +105,6 @@ def n_units(estimator: Any) -> int | None:
     members = [n_units(member) for member in np.ravel(getattr(estimator, "estimators_", []))]
     sizes = [size for size in members if size is not None]
     return sum(sizes) if sizes else None
-
-
-def _ridge(C: float) -> float:
-    return 1.0 / check_real("C", C)
 
 
 def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> Nystroem:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models._base import OUTPUTS, Array, as_asked
-from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models._parameters import check_choice, check_count, check_real
-from elmbench.numerics.covariance import HELD_BYTES
-from elmbench.numerics.kernels import KERNELS, row_blocks, squared_distances
-from elmbench.numerics.landmarks import LandmarkFeatures
-from elmbench.numerics.nodes import ROW_BLOCK, padded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from elmbench.numerics.discriminant import Discriminant
+from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.entropy.covariance import HELD_BYTES
+from elmbench.numerics.entropy.discriminant import Discriminant
+from elmbench.numerics.entropy.landmarks import LandmarkFeatures
+from elmbench.numerics.kernels import KERNELS, kernel_product, row_blocks, squared_distances
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, padded
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "
@@ -54,15 +51,8 @@ def _fitted(
 ) -> tuple[list[Discriminant], Array]:
     """Return the discriminants in the features of landmarks, and beta^ = K^(-1/2) beta of section 6.
 
-    Parameters
-    ----------
-    distances : callable
-        Squared distances of rows, by number, to the landmarks.
-    among : ndarray of shape (h, h)
-        Squared distances among the landmarks.
-    T : ndarray of shape (n, k)
-    kernel, gamma
-        The kernel.
+    `distances` returns the squared distances of rows, by number, to the landmarks; `among`, of shape (h, h), holds
+    those among the landmarks.
     """
     transform = KERNELS[kernel]
     landmarks = LandmarkFeatures(transform(among.copy(), gamma))
@@ -77,7 +67,7 @@ def _fitted(
     return found, landmarks.map @ np.column_stack([d.beta for d in found])
 
 
-class EEKMClassifier(EntropyClassifier, BaseEstimator):
+class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
     """Extreme entropy kernel machine.
 
     An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
@@ -93,11 +83,8 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
     gamma : float, default=1.0
         Inverse squared width of the kernel, exp(-gamma d^2).
     kernel : {"rbf"}, default="rbf"
-    priors : array-like of shape (n_classes,) or dict, default=None
-        Prior probability of each class, in the order of the sorted labels or by label; only their ratios count. None
-        gives all classes the same, whatever their sizes, as the paper does.
-    costs : array-like of shape (n_classes,) or dict, default=None
-        Cost of an error on each class, likewise; the same for all by default.
+    priors, costs : array-like of shape (n_classes,) or dict, default=None
+        As in `EEMClassifier`.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
 
@@ -107,17 +94,10 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
     beta_ : ndarray of shape (n_units_, n_outputs)
         K^(-1/2) beta, the weights of the kernel at the landmarks (beta^ of section 6), one column for two classes, else
         one a class; zero where the means of the classes coincide.
-    means_, variances_ : ndarray of shape (n_outputs, 2)
-        m-, m+ and S-, S+ of the projections. The variances are at least the machine precision.
-    thresholds_ : ndarray, or list of ndarray for more than two classes
-        The projections at which the decision changes, ascending: two, one where the variances are the same, none where
-        one class is the likelier everywhere.
-    classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of landmarks.
-    condition_ : float
-        Estimated condition number of S+ + S-, the largest over the outputs.
-    n_features_in_ : int
+    means_, variances_, thresholds_, classes_, condition_, n_features_in_
+        As in `EEMClassifier`.
 
     References
     ----------
@@ -158,31 +138,15 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         self._set(found)
 
     def _projections(self, X: Array) -> Array:
-        projections = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), self.n_units_):
-            values = KERNELS[self.kernel](squared_distances(X[rows], self.landmarks_), float(self.gamma))
-            projections[rows] = values @ self.beta_
-        return projections
+        return kernel_product(X, self.landmarks_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
 
     @classmethod
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_landmarks: int = 100, **params: Any
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+        """Count matrices of the number of landmarks squared and the features of a block of rows.
 
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        n_landmarks : int, default=100
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-            Matrices of the number of landmarks squared and the features of a block of rows; of all rows, as long as
-            they take less than `HELD_BYTES`.
+        Of all rows, as long as they take less than `HELD_BYTES`.
         """
         size = min(n_samples, n_landmarks)
         width = padded(size)
@@ -191,41 +155,11 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         return held + 8 * (block + 6 * width**2 + 2 * n_samples * n_outputs + size * n_features)
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, computing the distances to the landmarks once for all `gamma`.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        outputs : {"predict", "project"}, default="predict"
-        **fixed
-            The others; `random_state` is an int.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What `predict`, or `project`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training rows,
-            returns for the test rows.
-        """
-        check_choice("outputs", outputs, OUTPUTS)
-        models = [cls(**fixed, **candidate) for candidate in candidates]
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the landmarks of a fold once, and make the distances to them once for all `gamma`."""
+        X, y, models = grid.X, grid.y, grid.models
         checked = [model._checked() for model in models]
-        for j, (train, test) in enumerate(folds):
+        for j, (train, test) in enumerate(grid.folds):
             T, decoded = cls._coded(y[train])
             classes = np.unique(y[train])
             groups: dict[tuple[Any, int], dict[tuple[str, float], list[int]]] = {}
@@ -242,4 +176,4 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
                     projections = np.concatenate([KERNELS[kernel](probe.copy(), gamma) @ beta for probe in probes])
                     for i in members:
                         odds = odds_of(projections, found, models[i]._log_weights(classes))
-                        yield i, j, as_asked(outputs, decoded(odds), projections)
+                        yield i, j, grid.asked(decoded(odds), projections)

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import OUTPUTS, Array, as_asked
-from elmbench.models._entropy import EntropyClassifier, discriminants, odds_of
-from elmbench.models._parameters import check_choice
-from elmbench.models._printed_nodes import CONSTANT_LAYER, PrintedNodesMixin, by_nodes
-from elmbench.numerics.covariance import HELD_BYTES
-from elmbench.numerics.nodes import ROW_BLOCK, TILE, padded, row_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import ArrayLike, NDArray
+from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
+from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.entropy.covariance import HELD_BYTES
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, layer_blocks, padded
 
 
-def _layer_of(model: EEMClassifier, X: Array, rows: NDArray[np.intp]) -> Array:
-    return model._layer(X[rows])
-
-
-class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
+class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
     """Extreme entropy machine.
 
     The rows of each class, in the space of the outputs h(x) of random hidden nodes, are taken for a Gaussian with
@@ -93,35 +85,23 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
     def _fit(self, X: Array, T: Array) -> None:
         self._draw_nodes(X.shape[1])
         n_hidden = len(self.weights_)
-        found = discriminants(partial(_layer_of, self, X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
+        found = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
         self.beta_ = np.column_stack([d.beta for d in found])
         self._set(found)
 
+    def _features(self, X: Array) -> Callable[[NDArray[np.intp]], Array]:
+        return lambda rows: self._layer(X[rows])
+
     def _projections(self, X: Array) -> Array:
-        projections = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X)):
-            projections[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
-        return projections
+        return EEMNodesMixin._outputs(self, X)
 
     @classmethod
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
+        """Count matrices of the number of nodes squared, copies of the rows of either class and their hidden outputs.
 
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        n_hidden : int, default=100
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-            Matrices of the number of nodes squared, copies of the rows of either class and the hidden outputs of a
-            block of rows; of all rows, as long as they take less than `HELD_BYTES`.
+        Of these a block of rows; of all rows, as long as they take less than `HELD_BYTES`.
         """
         width = padded(n_hidden)
         outputs = 2 * width * ROW_BLOCK + 2 * TILE * ROW_BLOCK
@@ -130,53 +110,23 @@ class EEMClassifier(EntropyClassifier, PrintedNodesMixin, BaseEstimator):
         return min(8 * n_samples * width, 2 * HELD_BYTES) + 8 * (nodes + rows + outputs + 6 * width**2)
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the hidden nodes of the largest network only.
 
         The means and the products of its hidden outputs, class by class, hold those of every smaller network in their
         leading blocks.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        outputs : {"predict", "project"}, default="predict"
-        **fixed
-            The others; `random_state` is an int.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What `predict`, or `project`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training rows,
-            returns for the test rows.
         """
-        check_choice("outputs", outputs, OUTPUTS)
-        for largest, sizes, members in by_nodes([cls(**fixed, **candidate) for candidate in candidates]):
-            largest._draw_nodes(X.shape[1])
-            for j, (train, test) in enumerate(folds):
+        X, y = grid.X, grid.y
+        for largest, sizes, members in by_nodes(grid):
+            for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
                 classes = np.unique(y[train])
-                layer = partial(_layer_of, largest, X[train])
-                found = discriminants(layer, T, sizes, CONSTANT_LAYER)
-                probes = [largest._layer(X[test[rows]]) for rows in row_blocks(len(test))]
+                found = discriminants(largest._features(X[train]), T, sizes, CONSTANT_LAYER)
+                probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden in sizes:
                     beta = np.column_stack([d.beta for d in found[n_hidden]])
                     projections = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:
                             odds = odds_of(projections, found[n_hidden], model._log_weights(classes))
-                            yield i, j, as_asked(outputs, decoded(odds), projections)
+                            yield i, j, grid.asked(decoded(odds), projections)

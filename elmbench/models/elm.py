@@ -2,66 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
-from elmbench.models._base import Array, FamilyClassifier, FamilyRegressor
-from elmbench.models._parameters import check_choice, check_count, check_real
-from elmbench.numerics.counters import count
-from elmbench.numerics.node_systems import many_outputs, output_weights
-from elmbench.numerics.nodes import (
-    ACTIVATIONS,
-    ROW_BLOCK,
-    TILE,
-    draw_hidden_nodes,
-    factor_width,
-    hidden_layer,
-    padded,
-    row_blocks,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
+from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
+from elmbench.models.base.parameters import check_real
+from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.cholesky import factor_width
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, Nodes, layer_blocks, padded
+from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
 
 
-class HiddenNodesMixin:
-    """Random hidden nodes and the outputs of the network that has them."""
-
-    n_hidden: int
-    activation: str
-    random_state: int | np.random.RandomState | None
-    beta_: Array
-
-    def _draw_nodes(self, n_features: int) -> None:
-        """Set `weights_` and `biases_`."""
-        n_hidden = check_count("n_hidden", self.n_hidden)
-        check_choice("activation", self.activation, ACTIVATIONS)
-        random_state = check_random_state(self.random_state)
-        self.weights_, self.biases_ = draw_hidden_nodes(n_hidden, n_features, random_state)
-
-    def _hidden(self, X: Array) -> Array:
-        """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
-        return hidden_layer(X, self.weights_, self.biases_, self.activation)[:, : len(self.weights_)]
-
-    def _outputs(self, X: Array) -> Array:
-        """Eq. (1): f(x) = h(x)' beta."""
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X)):
-            outputs[rows] = self._hidden(X[rows]) @ self.beta_
-        return outputs
-
-    @property
-    def n_units_(self) -> int:
-        """The number of hidden nodes."""
-        return len(self.weights_)
-
-
-class _ELM(HiddenNodesMixin, BaseEstimator):
+class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
@@ -81,26 +39,16 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
     def _fit(self, X: Array, T: Array) -> None:
         C = check_real("C", self.C)
         self._draw_nodes(X.shape[1])
-        self.beta_, self.condition_ = output_weights(X, T, self.weights_, self.biases_, self.activation, 1.0 / C)
+        self.beta_, self.condition_ = output_weights(X, T, self._nodes(), 1.0 / C)
+
+    def _nodes(self) -> Nodes:
+        return Nodes(self.weights_, self.biases_, self.activation)
 
     @classmethod
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        n_hidden : int, default=100
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-        """
+        """Count H'H and a block of hidden outputs, or, of more nodes than rows, all of these and HH'."""
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
             # H'H, which is factored where it stands, and a block of hidden outputs
@@ -112,59 +60,28 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
         return 8 * (nodes + n_samples * (width + 4 * TILE) + n_samples**2 + 3 * width * n_outputs)
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the hidden nodes of the largest network only, whose first nodes are those of the others.
 
         One Cholesky factor a `C` serves every `n_hidden` up to the number of training rows; beyond, one reduction an
-        `n_hidden` serves every `C`, see `many_outputs`. What a reduction yields is taken where its residual
-        tells that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        **fixed
-            The others; `random_state` is an int.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
+        `n_hidden` serves every `C`, see `many_outputs`. What a reduction yields is taken where its residual tells that
+        a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
         """
-        groups: dict[tuple[str, Any], list[tuple[int, _ELM]]] = {}
-        for i, candidate in enumerate(candidates):
-            model = cls(**fixed, **candidate)
-            check_count("n_hidden", model.n_hidden)
-            groups.setdefault((model.activation, model.random_state), []).append((i, model))
-        for members in groups.values():
+        for largest, _, members in by_nodes(grid):
             networks = [(int(model.n_hidden), 1.0 / check_real("C", model.C)) for _, model in members]
-            nodes = max((model for _, model in members), key=lambda model: model.n_hidden)
-            nodes._draw_nodes(X.shape[1])
-            drawn = (nodes.weights_, nodes.biases_, nodes.activation)
-            for j, (train, test) in enumerate(folds):
-                T, decoded = cls._coded(y[train])
-                H = [nodes._hidden(X[test[rows]]) for rows in row_blocks(len(test))]
+            nodes = largest._nodes()
+            for j, (train, test) in enumerate(grid.folds):
+                T, decoded = cls._coded(grid.y[train])
+                H = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
                 norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
-                for solved in many_outputs(X[train], T, *drawn, networks, H):
+                for solved in many_outputs(grid.X[train], T, nodes, networks, H, grid.solvers):
                     accepted = solved.close
                     if issubclass(cls, FamilyClassifier):
                         accepted = cls._each_holds(solved.outputs, np.outer(norms, solved.slack))
                     for i, network in enumerate(solved.networks):
                         outputs = solved.outputs[:, i * T.shape[1] : (i + 1) * T.shape[1]]
                         if not accepted[i]:
-                            count("bound failed")
+                            grid.solvers["bound failed"] += 1
                             beta = solved.exact(i)
                             outputs = np.concatenate([block[:, : len(beta)] @ beta for block in H])
                         yield members[network][0], j, decoded(outputs)
@@ -213,32 +130,5 @@ class ELMClassifier(FamilyClassifier, _ELM):
 class ELMRegressor(FamilyRegressor, _ELM):
     """Extreme learning machine for regression, with one target or several.
 
-    As `ELMClassifier`, with the values of `y` as targets.
-
-    Parameters
-    ----------
-    n_hidden : int, default=100
-        Number of hidden nodes.
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
-        The function of the hidden nodes.
-    random_state : int, RandomState or None, default=None
-        Draws the hidden nodes.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_hidden, n_features)
-    biases_ : ndarray of shape (n_hidden,)
-    beta_ : ndarray of shape (n_hidden, n_outputs)
-        Output weights.
-    n_units_ : int
-        Number of hidden nodes.
-    condition_ : float
-        Estimated condition number of the system that was solved.
-    n_features_in_ : int
-
-    References
-    ----------
-    Those of `ELMClassifier`.
+    As `ELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
     """

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from elmbench.models._base import SequentialClassifier, SequentialRegressor
-from elmbench.models._online_kernel import OnlineKernel, inverse_bytes
-from elmbench.models._parameters import check_count
-from elmbench.numerics.online import InverseState
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes
+from elmbench.models.base.parameters import check_count
+from elmbench.numerics.online.states import InverseState
 
 
 class _FBKOSELM(OnlineKernel):
     """Table I, and after each row the least significant one removed."""
 
     def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf", budget: int = 200) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
+        super().__init__(C, gamma, kernel)
         self.budget = budget
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
@@ -25,19 +23,7 @@ class _FBKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, of which `budget` counts.
-
-        Returns
-        -------
-        int
-        """
+        """Count the inverse of a dictionary that has reached the budget."""
         return inverse_bytes(min(n_samples, params.get("budget", 200)), n_features, n_outputs)
 
 
@@ -61,18 +47,10 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 
     Attributes
     ----------
-    beta_ : ndarray of shape (n_units, n_outputs)
-        Output weights.
     dictionary_ : ndarray of shape (n_units, n_features)
         The rows that are kept. A row that joins takes the place of the one that leaves.
-    inverse_ : ndarray of shape (n_units, n_units)
-        Inverse of K + I/C on the dictionary.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of rows in the dictionary.
-    condition_ : float
-        Condition number of K + I/C in the 1-norm, from `inverse_`; computed when asked for.
-    n_features_in_ : int
+    beta_, inverse_, classes_, n_units_, condition_, n_features_in_
+        As in `KOSELMClassifier`.
 
     Notes
     -----
@@ -88,22 +66,6 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 class FBKOSELMRegressor(SequentialRegressor, _FBKOSELM):
     """Fixed-budget kernel online sequential extreme learning machine for regression, with one target or several.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-    budget : int, default=200
-        Largest number of rows in the dictionary.
-
-    Attributes
-    ----------
-    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
-        As in `FBKOSELMClassifier`.
-
-    References
-    ----------
-    Those of `FBKOSELMClassifier`.
+    As `FBKOSELMClassifier`, with the values of `y` as targets; so are the parameters and, but for `classes_`, the
+    attributes.
     """

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
 
-from elmbench.models._base import Array, FamilyClassifier, FamilyRegressor
-from elmbench.models._parameters import check_choice, check_real
-from elmbench.numerics.counters import count
-from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_ladder, kernel_matrix, kernel_round_off, row_blocks
-from elmbench.numerics.parts import Part, Parts
-from elmbench.numerics.shifted import RESIDUAL, residuals, solve_shifted
-from elmbench.numerics.single_precision import solve_kernel_in_single
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
+from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import (
+    BLOCK_BYTES,
+    KERNELS,
+    kernel_ladder,
+    kernel_matrix,
+    kernel_product,
+    kernel_round_off,
+)
+from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
+from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
+from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 from elmbench.numerics.solve import RidgeSystem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-
-_EPS = float(np.finfo(np.float64).eps)
 
 DTYPES = ("float64", "float32")
 
 
-class _KELM(BaseEstimator):
+class _KELM(GridPathMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
@@ -60,147 +64,114 @@ class _KELM(BaseEstimator):
         self.condition_ = system.condition
 
     def _outputs(self, X: Array) -> Array:
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), self.n_units_):
-            outputs[rows] = (
-                kernel_matrix(X[rows], self.dictionary_, gamma=float(self.gamma), kernel=self.kernel) @ self.beta_
-            )
-        return outputs
+        return kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, of which `dtype` counts.
-
-        Returns
-        -------
-        int
-            One kernel matrix and little more.
-        """
+        """Count one kernel matrix, of half the size where `dtype` is single, and little more."""
         if params.get("dtype") == "float32":
             return 4 * n_samples**2 + 8 * n_samples * (2 * n_features + 12 * n_outputs) + 5 * BLOCK_BYTES
         return 8 * n_samples * (n_samples + 2 * n_features + 3 * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, for every `gamma` from one matrix and a few factorisations.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Make the kernel of all rows once a `gamma`, of which folds are views where that is possible.
 
-        The kernel of all rows is made once a `gamma`; folds are views of it where that is possible. All `C` of a fold
-        are then solved at once, see `solve_shifted`. What that yields is taken where its residual tells that a fit
-        would give the same values (`RESIDUAL`), or that no label hangs on the difference; elsewhere, and where there
-        are too few `C` to share anything, the model is fitted. So are all candidates in single precision, the point of
-        which is the memory that shared work would need.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        **fixed
-            The others.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What ``cls(**fixed, **candidates[candidate])``, fitted to the training rows, predicts for the test rows.
-
-        Notes
-        -----
-        Needs 8 (n^2 + m^2) bytes and little more for n rows, m of them in the largest training part; of few rows the
-        distances are kept too, see `kernel_ladder`.
+        All `C` of a fold are solved at once, see `solve_shifted`. What that yields is taken where its residual tells
+        that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference; elsewhere, and
+        where there are too few `C` to share anything, the model is fitted. So are all candidates in single precision,
+        the point of which is the memory that shared work would need: 8 (n^2 + m^2) bytes and little more for n rows, m
+        of them in the largest training part; of few rows the distances are kept too, see `kernel_ladder`.
         """
         groups: dict[str, dict[float, list[tuple[int, float]]]] = {}
         single = []
-        for i, candidate in enumerate(candidates):
-            model = cls(**fixed, **candidate)
+        for i, model in enumerate(grid.models):
             kernel, gamma, ridge = model._checked()
             if model.dtype == "float32":
                 single.append(i)
             else:
                 groups.setdefault(kernel, {}).setdefault(gamma, []).append((i, ridge))
         for i in single:
-            for j, (train, test) in enumerate(folds):
-                count("single precision")
-                yield i, j, cls(**fixed, **candidates[i]).fit(X[train], y[train]).predict(X[test])
+            for j in range(len(grid.folds)):
+                grid.solvers["single precision"] += 1
+                yield i, j, _fitted_outputs(grid, i, j)
         if not groups:
             return
-        parts = Parts(folds)
-        coded = [cls._coded(y[part.rows]) for part in parts.folds]
+        parts = FoldViews(grid.folds)
+        coded = [cls._coded(grid.y[part.rows]) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for kernel, gammas in groups.items():
-            for gamma, omega in kernel_ladder(X[parts.order], list(gammas), kernel):
+            for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas), kernel):
                 members = [i for i, _ in gammas[gamma]]
                 ridges = np.array([ridge for _, ridge in gammas[gamma]])
-                off = kernel_round_off(X, gamma)
+                shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
                 for j, part in enumerate(parts.folds):
                     T, decoded = coded[j]
-                    for i, outputs in zip(members, _fold_outputs(cls, omega, off, part, T, ridges, room), strict=True):
+                    found = _fold_outputs(cls, shared, part, T, ridges)
+                    for i, outputs in zip(members, found, strict=True):
                         if outputs is None:
-                            train, test = folds[j]
-                            count("cholesky")
-                            model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
-                            yield i, j, model.predict(X[test])
+                            grid.solvers["cholesky"] += 1
+                            yield i, j, _fitted_outputs(grid, i, j)
                         else:
                             yield i, j, decoded(outputs)
 
 
+def _fitted_outputs(grid: Grid, candidate: int, fold: int) -> NDArray[Any]:
+    train, test = grid.folds[fold]
+    predicted: NDArray[Any] = clone(grid.models[candidate]).fit(grid.X[train], grid.y[train]).predict(grid.X[test])
+    return predicted
+
+
+@dataclass(frozen=True)
+class _SharedKernel:
+    """The kernel of all rows, and what the folds that look at it share.
+
+    Attributes
+    ----------
+    omega : ndarray of shape (n, n)
+    round_off : float
+        Relative error of the entries.
+    room : ndarray of n^2 entries or more
+        Overwritten by each fold.
+    solvers : Counter of str
+        Added to.
+    """
+
+    omega: Array
+    round_off: float
+    room: Array
+    solvers: Counter[str]
+
+
 def _fold_outputs(
-    cls: type[_KELM], omega: Array, omega_off: float, part: Part, T: Array, ridges: Array, room: Array
+    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
-    Parameters
-    ----------
-    cls : type
-        Classifiers predict labels, regressors the outputs.
-    omega : ndarray of shape (n, n)
-        Kernel of all rows.
-    omega_off : float
-        Relative error of its entries, see `kernel_round_off`.
-    part : Part
-    T : ndarray of shape (n_train, k)
-        Targets.
-    ridges : ndarray of shape (p,)
-    room : ndarray of shape (n_train^2 or more,)
-        Overwritten.
+    T, of shape (n_train, k), holds the targets of the fold. Classifiers predict labels, regressors the outputs.
     """
+    omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
-    work = room[: n * n].reshape((n, n), order="F")
-    Z = solve_shifted(part.square(omega, work), T, ridges, work)
+    work = shared.room[: n * n].reshape((n, n), order="F")
+    Z = solve_shifted(part.square(omega, work), T, ridges, work, solvers)
     if Z is None:
         return [None] * len(ridges)
     product = part.product(omega, np.hstack([Z, np.ones((n, 1), order="F")]))
     test, mass = product[part.test, :-1], product[part.test, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)
-    lengths = np.maximum(off, 4 * _EPS) * np.linalg.norm(T, axis=0)
+    lengths = np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)
     if issubclass(cls, FamilyClassifier):
         # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that, as the
         # fit has round-off of its own; a tie is left to it. Entries of k(x) and sums of n terms differ relative to
         # |k(x)|' |Z|, all that counts where coefficients cancel.
         reach = np.minimum(ridges**-0.5, mass[:, np.newaxis] / ridges)
         errors = 4 * lengths.max(axis=1) * reach
-        errors += (omega_off + n * _EPS) * mass[:, np.newaxis] * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
+        errors += (shared.round_off + n * EPS) * mass[:, np.newaxis] * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
         accepted = cls._each_holds(test, errors)
     else:
         accepted = off.max(axis=1) <= RESIDUAL
-    count("bound failed", int((~accepted).sum()))
+    if not accepted.all():
+        solvers["bound failed"] += int((~accepted).sum())
     return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 
@@ -254,36 +225,5 @@ class KELMRegressor(FamilyRegressor, _KELM):
     """Kernel extreme learning machine for regression, with one target or several.
 
     As `KELMClassifier`, with the values of `y` as targets: the same as scikit-learn's ``KernelRidge(alpha=1/C,
-    kernel="rbf", gamma=gamma)``.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-    dtype : {"float64", "float32"}, default="float64"
-        Precision in which the kernel matrix is held and factored. In single precision it takes half the memory, and
-        the solution is refined to double precision by products with a kernel that is computed anew for each.
-
-    Attributes
-    ----------
-    beta_ : ndarray of shape (n_samples, n_outputs)
-        Coefficients of the rows of the dictionary.
-    dictionary_ : ndarray of shape (n_samples, n_features)
-        All training rows.
-    n_units_ : int
-        Number of rows in the dictionary.
-    condition_ : float
-        Estimated condition number of Omega + I/C.
-    error_ : float
-        With ``dtype="float32"`` only: norm of T - (Omega + I/C) beta, in double precision, over that of T. The
-        refinement stops at 1e-11, or after 50 products. It bounds the root mean square of what the outputs for the
-        training rows are off, over that of the targets.
-    n_features_in_ : int
-
-    References
-    ----------
-    Those of `KELMClassifier`.
+    kernel="rbf", gamma=gamma)``. Parameters and attributes are those of `KELMClassifier` but for `classes_`.
     """

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from elmbench.models._base import SequentialClassifier, SequentialRegressor
-from elmbench.models._online_kernel import OnlineKernel, inverse_bytes
-from elmbench.numerics.online import InverseState
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes
+from elmbench.numerics.online.states import InverseState
 
 
 class _KOSELM(OnlineKernel):
     """Table I as it stands."""
-
-    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
         ridge, gamma = self._checked()
@@ -23,20 +18,7 @@ class _KOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-            The inverse, and room for the matrix that it is computed from where round-off demands it.
-        """
+        """Count the inverse, and room for the matrix that it is computed from where round-off demands it."""
         return inverse_bytes(n_samples, n_features, n_outputs)
 
 
@@ -84,20 +66,5 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
 class KOSELMRegressor(SequentialRegressor, _KOSELM):
     """Kernel online sequential extreme learning machine for regression, with one target or several.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
-
-    Attributes
-    ----------
-    beta_, dictionary_, inverse_, n_units_, condition_, n_features_in_
-        As in `KOSELMClassifier`.
-
-    References
-    ----------
-    Those of `KOSELMClassifier`.
+    As `KOSELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
     """

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import unique_labels
 
-from elmbench.models._base import OUTPUTS, Array, FamilyClassifier, as_asked
-from elmbench.models._parameters import check_choice, check_real
-from elmbench.numerics.bordered import SharedOutputs, bordered, reach_of, shared_outputs
-from elmbench.numerics.counters import count
-from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, row_blocks, squared_distances
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, kernel_product, row_blocks, squared_distances
+from elmbench.numerics.shifted.bordered import BorderedSystems, SharedOutputs, bordered, reach_of, shared_outputs
 from elmbench.numerics.solve import RidgeSystem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 WEIGHTINGS = ("corrected", "as-printed")
 
 
-class LSSVMClassifier(FamilyClassifier, BaseEstimator):
+class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
     """Least-squares support vector machine, weighted by class or not.
 
     f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q:
@@ -120,75 +118,26 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
         self.n_units_ = len(X)
 
     def _outputs(self, X: Array) -> Array:
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X), self.n_units_):
-            distances = squared_distances(X[rows], self.dictionary_)
-            outputs[rows] = KERNELS[self.kernel](distances, float(self.gamma)) @ self.beta_ + self.intercept_
-        return outputs
+        outputs = kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
+        return outputs + self.intercept_
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        **params
-            The parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-            One kernel matrix and little more.
-        """
+        """Count one kernel matrix and little more."""
         return 8 * n_samples * (n_samples + 2 * n_features + 6 * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds from one matrix of distances, all `C` of a `gamma` together.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Make the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together.
 
         These come from one Krylov space or one reduction of the kernel matrix, see `solve_shifted`, and are taken where
         a bound by their residual shows that no label hangs on what they are off; elsewhere, and where there are too few
         `C` to share anything, the system is factored as in `fit`. So it is for projections, whose last digits may be
-        what is compared.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        outputs : {"predict", "project"}, default="predict"
-        **fixed
-            The others.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What `predict`, or `decision_function`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training
-            rows, returns for the test rows.
-
-        Notes
-        -----
-        Needs three matrices of 8 m^2 bytes for m rows in a training part.
+        what is compared. Needs three matrices of 8 m^2 bytes for m rows in a training part.
         """
-        check_choice("outputs", outputs, OUTPUTS)
-        models = [cls(**fixed, **candidate) for candidate in candidates]
+        X, y, models = grid.X, grid.y, grid.models
         checked = [model._checked() for model in models]
-        for j, (train, test) in enumerate(folds):
+        for j, (train, test) in enumerate(grid.folds):
             T, decoded = cls._coded(y[train])
             scales = [model._scale(T, unique_labels(y[train])) for model in models]
             groups: dict[tuple[str, float, bytes], list[int]] = {}
@@ -198,51 +147,45 @@ class LSSVMClassifier(FamilyClassifier, BaseEstimator):
             probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
             K, work = np.empty_like(among), np.empty_like(among)
             for (kernel, gamma, _), members in groups.items():
+                scale, ridges = scales[members[0]], np.array([checked[i][2] for i in members])
                 np.copyto(K, among)
-                _weigh(KERNELS[kernel](K, gamma), scales[members[0]])
+                _weigh(KERNELS[kernel](K, gamma), scale)
                 across = [KERNELS[kernel](probe.copy(), gamma) for probe in probes]
-                ridges = np.array([checked[i][2] for i in members])
-                shared = None
-                if outputs == "predict":
-                    shared = shared_outputs(K, work, T, scales[members[0]], ridges, across)
-                for place, values in _decided(cls, shared, K, work, T, scales[members[0]], ridges, across):
-                    yield members[place], j, as_asked(outputs, decoded(values), values)
+                systems = BorderedSystems(K, work, T, scale, ridges, across)
+                shared = None if grid.project else shared_outputs(systems, grid.solvers)
+                for place, values in cls._decided(systems, shared, grid.solvers):
+                    yield members[place], j, grid.asked(decoded(values), values)
 
+    @classmethod
+    def _decided(
+        cls, systems: BorderedSystems, shared: list[SharedOutputs] | None, solvers: Counter[str]
+    ) -> Iterator[tuple[int, Array]]:
+        """Yield the place of each ridge and its outputs: shared ones where the bound shows that their labels are right.
 
-def _decided(
-    cls: type[LSSVMClassifier],
-    shared: list[SharedOutputs] | None,
-    K: Array,
-    work: Array,
-    T: Array,
-    scale: Array,
-    ridges: Array,
-    across: list[Array],
-) -> Iterator[tuple[int, Array]]:
-    """Yield the place of each ridge and its outputs for the test rows: shared ones where their labels must be right.
-
-    From the smallest ridge to the largest: what is learnt of the test rows from factoring one that could not be decided
-    otherwise mostly decides the others.
-    """
-    reach: Array | None = None
-    order = np.argsort(ridges)
-    for done, place in enumerate(order):
-        ridge = float(ridges[place])
-        if shared is not None:
-            errors = shared[place].bound(ridge**-0.5 if reach is None else np.minimum(reach, ridge**-0.5))
-            if np.isfinite(errors).all() and cls._hold(shared[place].values, errors.max(axis=1)):
-                yield int(place), shared[place].values
-                continue
-            count("residual too large")
-        count("cholesky")
-        np.copyto(work, K)
-        system = RidgeSystem(work, ridge)
-        intercept, beta = _solution(system, T, scale)
-        yield int(place), np.concatenate([k @ beta + intercept for k in across])
-        left, n, n_test = len(order) - done - 1, len(K), sum(map(len, across))
-        # 2 n^2 n_test operations against n^3 / 3 for each factorisation that they may save.
-        if shared is not None and reach is None and system.by_cholesky and 6 * n_test < left * n:
-            reach = reach_of(system, scale, across)
+        From the smallest ridge to the largest: factoring a system that could not be decided otherwise gives a sharper
+        bound for the test rows, which mostly decides the larger ridges.
+        """
+        scale, ridges, across = systems.scale, systems.ridges, systems.across
+        reach: Array | None = None
+        order = np.argsort(ridges)
+        for done, place in enumerate(order):
+            ridge = float(ridges[place])
+            if shared is not None:
+                errors = shared[place].errors(ridge**-0.5 if reach is None else np.minimum(reach, ridge**-0.5))
+                largest = errors.max(axis=1, keepdims=True)
+                if np.isfinite(largest).all() and cls._each_holds(shared[place].values, largest)[0]:
+                    yield int(place), shared[place].values
+                    continue
+                solvers["residual too large"] += 1
+            solvers["cholesky"] += 1
+            np.copyto(systems.work, systems.K)
+            factored = RidgeSystem(systems.work, ridge)
+            intercept, beta = _solution(factored, systems.T, scale)
+            yield int(place), np.concatenate([k @ beta + intercept for k in across])
+            left, n, n_test = len(order) - done - 1, len(scale), sum(map(len, across))
+            # 2 n^2 n_test operations against n^3 / 3 for each factorisation that they may save.
+            if shared is not None and reach is None and factored.by_cholesky and 6 * n_test < left * n:
+                reach = reach_of(factored, scale, across)
 
 
 def _weigh(K: Array, scale: Array) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import Array, SequentialClassifier, SequentialRegressor
-from elmbench.models._parameters import check_choice, check_count, check_real
-from elmbench.models.elm import HiddenNodesMixin
-from elmbench.numerics.nodes import padded
-from elmbench.numerics.recursive import pseudo_inverse_of_gram, update_as_printed, update_symmetric
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.nodes import HiddenNodesMixin
+from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import padded
+from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem
 
 STARTS = ("pinv", "ridge")
@@ -86,34 +87,10 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
             return float(np.linalg.cond(self.P_, 1))
 
     @classmethod
-    def memory_estimate(
-        cls,
-        n_samples: int,
-        n_features: int,
-        n_outputs: int = 1,
-        *,
-        n_hidden: int = 20,
-        initial_batch: int = 250,
-        batch_size: int = 200,
-        **params: Any,
-    ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem; the rows beyond the largest block make no difference.
-        n_hidden : int, default=20
-        initial_batch : int, default=250
-        batch_size : int, default=200
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-        """
-        rows = min(n_samples, max(initial_batch, batch_size))
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count matrices of the size of `P_` and an update with the largest block; more rows make no difference."""
+        n_hidden = params.get("n_hidden", 20)
+        rows = min(n_samples, max(params.get("initial_batch", 250), params.get("batch_size", 200)))
         # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
         floats = 4 * n_hidden**2 + 4 * rows * padded(n_hidden) + 3 * rows**2
         return 8 * (floats + 2 * n_hidden * (n_features + 1 + n_outputs))
@@ -171,42 +148,5 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
 class OSELMRegressor(SequentialRegressor, _OSELM):
     """Online sequential extreme learning machine for regression, with one target or several.
 
-    As `OSELMClassifier`, with the values of `y` as targets.
-
-    Parameters
-    ----------
-    n_hidden : int, default=20
-        Number of hidden nodes. More of them than the first block determines make the start "pinv" unstable.
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge. Used with `start` "ridge" only.
-    activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
-        The function of the hidden nodes.
-    initial_batch : int, default=250
-        Number of rows in the first block of `fit`. All the rows of a first call of `partial_fit` are its first block.
-    batch_size : int, default=200
-        Number of rows in a later block, also within one call of `partial_fit`.
-    start : {"pinv", "ridge"}, default="pinv"
-        As in `OSELMClassifier`.
-    random_state : int, RandomState or None, default=None
-        Draws the hidden nodes.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_hidden, n_features)
-    biases_ : ndarray of shape (n_hidden,)
-    beta_ : ndarray of shape (n_hidden, n_outputs)
-        Output weights; not finite after a divergence.
-    P_ : ndarray of shape (n_hidden, n_hidden)
-        The inverse that is carried on from block to block.
-    n_seen_ : int
-        Number of rows learnt from.
-    n_units_ : int
-        Number of hidden nodes.
-    condition_ : float
-        Condition number of `P_`, worked out when asked for.
-    n_features_in_ : int
-
-    References
-    ----------
-    Those of `OSELMClassifier`.
+    As `OSELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
     """

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from elmbench.models._base import OUTPUTS, Array
-from elmbench.models._parameters import check_choice
-from elmbench.numerics.counters import count
+from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import squared_distances
 from elmbench.numerics.libsvm_kernel import libsvm_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
 
 SHARED_BYTES = 2**29
 """Largest kernel matrix that a grid is evaluated from; more rows are trained on as they are."""
@@ -30,7 +26,7 @@ SHARED_FROM = 4
 vectors take up to twice as long by one for two values, as long for four, and 0.6 of the time for twelve."""
 
 
-class SVMClassifier(SVC):
+class SVMClassifier(ProjectionPathMixin, SVC):
     """Support vector machine with the Gaussian kernel: scikit-learn's `SVC`, which is LIBSVM.
 
     Parameters
@@ -52,6 +48,8 @@ class SVMClassifier(SVC):
         Number of support vectors.
     capped_ : float
         Share of the problems of two classes that were stopped at `max_iter`, not solved.
+    solvers_ : dict of str to int
+        ``{"capped": 1}`` where any was stopped, else empty.
     n_features_in_ : int
 
     References
@@ -69,26 +67,13 @@ class SVMClassifier(SVC):
         super().__init__(C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model.
+        """Fit the model to rows `X`, dense or sparse, and labels `y`.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-
-        Warns
-        -----
-        ConvergenceWarning
-            If LIBSVM was stopped.
+        A `ConvergenceWarning` says where LIBSVM was stopped.
         """
         super().fit(X, y)
         self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
-        if self.capped_ > 0:
-            count("capped")
+        self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}
         return self
 
     def _fit_kernel(self, K: Array, X: Array, y: NDArray[Any]) -> Self:
@@ -109,49 +94,17 @@ class SVMClassifier(SVC):
         return len(self.support_)
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds from one matrix of distances and one kernel matrix a `gamma`.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Make one matrix of distances a fold and, for several `C`, one kernel matrix a `gamma`.
 
-        That a fit was stopped is counted ("capped"), and no warning given.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        outputs : {"predict", "project"}, default="predict"
-        **fixed
-            The others.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What `predict`, or `decision_function`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training
-            rows, returns for the test rows.
-
-        Notes
-        -----
-        Needs two matrices of 8 m^2 bytes for m rows in a training part, up to `SHARED_BYTES` each.
+        That a fit was stopped is counted, and no warning given. Needs two matrices of 8 m^2 bytes for m rows in a
+        training part, up to `SHARED_BYTES` each.
         """
-        check_choice("outputs", outputs, OUTPUTS)
         groups: dict[Any, list[int]] = {}
-        for i, candidate in enumerate(candidates):
-            groups.setdefault(cls(**fixed, **candidate).gamma, []).append(i)
-        for j, (train, test) in enumerate(folds):
-            rows, labels, probes = np.ascontiguousarray(X[train]), y[train], X[test]
+        for i, model in enumerate(grid.models):
+            groups.setdefault(model.gamma, []).append(i)
+        for j, (train, test) in enumerate(grid.folds):
+            rows, labels, probes = np.ascontiguousarray(grid.X[train]), grid.y[train], grid.X[test]
             held = 8 * len(rows) ** 2 <= SHARED_BYTES
             distances = squared_distances(rows) if held else np.empty((0, 0))
             work = np.empty_like(distances)
@@ -159,8 +112,9 @@ class SVMClassifier(SVC):
                 shared = held and len(members) >= SHARED_FROM and isinstance(gamma, Real)
                 K = libsvm_kernel(rows, distances, float(gamma), work) if shared else work
                 for i in members:
-                    model = cls(**fixed, **candidates[i])
+                    model = clone(grid.models[i])
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", ConvergenceWarning)
                         _ = model._fit_kernel(K, rows, labels) if shared else model.fit(rows, labels)
-                    yield i, j, model.predict(probes) if outputs == "predict" else model.decision_function(probes)
+                    grid.solvers.update(model.solvers_)
+                    yield i, j, model.decision_function(probes) if grid.project else model.predict(probes)

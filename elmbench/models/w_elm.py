@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from elmbench.models._base import OUTPUTS, Array, FamilyClassifier, as_asked
-from elmbench.models._parameters import check_choice
-from elmbench.models._printed_nodes import PrintedNodesMixin, by_nodes, warn_of_constant_layer
-from elmbench.numerics.leading_columns import leading_solutions
-from elmbench.numerics.nodes import TILE, padded, row_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
+from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
+from elmbench.numerics.nodes.least_squares import leading_solutions
 
 CUTOFF = 1e-15
 """Singular values up to so many times the largest one count as zero, as in numpy's `pinv` of the paper's time."""
@@ -25,15 +24,8 @@ CUTOFF = 1e-15
 def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
     """Yield beta = (B . H)^+ (B . T) of section 2.1, for each of the ascending numbers of leading columns of H.
 
-    B_i is the square root of the inverse of the size of the class of row i.
-
-    Parameters
-    ----------
-    H : ndarray of shape (n, w)
-        Hidden outputs as `node_outputs` returns them. Overwritten.
-    T : ndarray of shape (n, k)
-        Targets -1/+1, one column for two classes, else one a class.
-    sizes : list of int
+    B_i is the square root of the inverse of the size of the class of row i. H, the hidden outputs as `node_outputs`
+    returns them, is overwritten; T are targets -1/+1, one column for two classes, else one a class.
 
     Yields
     ------
@@ -44,7 +36,7 @@ def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[i
     """
     if not np.ptp(H, axis=0).any():
         # The balanced targets add up to nothing along the one direction there is: solved exactly, beta = 0.
-        warn_of_constant_layer()
+        warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
         yield from ((size, np.zeros((size, T.shape[1])), 1.0) for size in sizes)
         return
     classes = (T[:, 0] > 0).astype(np.intp) if T.shape[1] == 1 else np.argmax(T, axis=1)
@@ -53,7 +45,7 @@ def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[i
     yield from leading_solutions(H, B * T, sizes, CUTOFF)
 
 
-class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
+class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
     """Weighted extreme learning machine.
 
     A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
@@ -112,30 +104,11 @@ class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
         self._draw_nodes(X.shape[1])
         ((_, self.beta_, self.condition_),) = balanced_solutions(self._layer(X), T, [len(self.weights_)])
 
-    def _outputs(self, X: Array) -> Array:
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in row_blocks(len(X)):
-            outputs[rows] = self._layer(X[rows])[:, : len(self.weights_)] @ self.beta_
-        return outputs
-
     @classmethod
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
     ) -> int:
-        """Return the peak memory of `fit` in bytes, the rows it is given left aside.
-
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem.
-        n_hidden : int, default=100
-        **params
-            The other parameters of the constructor, which make no difference.
-
-        Returns
-        -------
-        int
-        """
+        """Count the hidden outputs, what is decomposed of them at a time, and triangles of the number of nodes."""
         width = padded(n_hidden)
         nodes = 3 * n_hidden * (n_features + 1)
         least = min(n_hidden, n_samples)
@@ -144,47 +117,18 @@ class WELMClassifier(FamilyClassifier, PrintedNodesMixin, BaseEstimator):
         return 8 * (nodes + n_samples * (width + 3 * n_outputs + TILE) + decomposed + 4 * least**2) + 2**20
 
     @classmethod
-    def evaluate_grid(
-        cls,
-        X: Array,
-        y: NDArray[Any],
-        folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        candidates: list[dict[str, Any]],
-        *,
-        outputs: str = "predict",
-        **fixed: Any,
-    ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Evaluate a grid of parameters on folds, drawing the hidden nodes of the largest network only.
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the hidden nodes of the largest network only.
 
         One QR decomposition of a fold's hidden outputs serves every `n_hidden` up to the number of rows.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        folds : list of (train, test)
-            Row numbers.
-        candidates : list of dict
-            Parameters of the constructor, any of them.
-        outputs : {"predict", "project"}, default="predict"
-        **fixed
-            The others; `random_state` is an int.
-
-        Yields
-        ------
-        candidate, fold : int
-        predictions : ndarray
-            What `predict`, or `decision_function`, of ``cls(**fixed, **candidates[candidate])``, fitted to the training
-            rows, returns for the test rows.
         """
-        check_choice("outputs", outputs, OUTPUTS)
-        for largest, sizes, members in by_nodes([cls(**fixed, **candidate) for candidate in candidates]):
-            largest._draw_nodes(X.shape[1])
-            for j, (train, test) in enumerate(folds):
+        X, y = grid.X, grid.y
+        for largest, sizes, members in by_nodes(grid):
+            for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
-                probes = [largest._layer(X[test[rows]]) for rows in row_blocks(len(test))]
+                probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden, beta, _ in balanced_solutions(largest._layer(X[train]), T, sizes):
                     values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:
-                            yield i, j, as_asked(outputs, decoded(values), values)
+                            yield i, j, grid.asked(decoded(values), values)

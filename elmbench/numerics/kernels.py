@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.solve import mirror
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-Array = NDArray[np.float64]
 
 BLOCK_BYTES = 8 * 2**20
 """Size of the temporaries of this module, in bytes (one row is the least)."""
@@ -26,19 +21,7 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def rbf_from_distances(distances: Array, gamma: float) -> Array:
-    """Turn squared distances into the Gaussian kernel exp(-gamma d^2), in place.
-
-    Parameters
-    ----------
-    distances : ndarray of any shape
-        Squared distances; overwritten.
-    gamma : float
-        Inverse squared width of the kernel.
-
-    Returns
-    -------
-    ndarray
-        `distances` itself, holding the kernel.
+    """Turn squared distances, an array of any shape, into the Gaussian kernel exp(-gamma d^2), in place, and return it.
 
     References
     ----------
@@ -53,10 +36,10 @@ KERNELS: dict[str, Callable[[Array, float], Array]] = {"rbf": rbf_from_distances
 
 
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
-    """Return the squared Euclidean distances between the rows of `X` and those of `Y`.
+    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
 
-    They come from d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` was taken off both, so that a common offset of
-    the data costs no digits. The error is of the order of the machine precision times the largest centred norm.
+    They come from d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` was taken off both, so that a common offset of the
+    data costs no digits. The error is of the order of the machine precision times the largest centred norm.
 
     Parameters
     ----------
@@ -65,11 +48,6 @@ def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = N
         `X` itself when left out; the result is then exactly symmetric, with an exactly zero diagonal.
     out : ndarray of shape (n, m), optional
         Where to write, in C or Fortran order.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-        Never negative.
     """
     return _fill(X, Y, out, lambda block: block)
 
@@ -77,23 +55,16 @@ def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = N
 def kernel_matrix(
     X: Array, Y: Array | None = None, *, gamma: float, kernel: str = "rbf", out: Array | None = None
 ) -> Array:
-    """Return the kernel between the rows of `X` and those of `Y`.
+    """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-    Y : ndarray of shape (m, d), optional
-        `X` itself when left out; the result is then exactly symmetric.
+    X, Y, out
+        As for `squared_distances`; nothing else of the size of `out` is allocated.
     gamma : float
         Inverse squared width: exp(-gamma d^2).
     kernel : str, default="rbf"
         A key of `KERNELS`.
-    out : ndarray of shape (n, m), optional
-        Where to write, in C or Fortran order; nothing else of its size is allocated.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
     """
     transform = KERNELS[kernel]
     return _fill(X, Y, out, lambda block: transform(block, gamma))
@@ -116,9 +87,17 @@ def kernel_round_off(X: Array, gamma: float) -> float:
     return float(np.finfo(np.float64).eps) * (10 * gamma * (X.shape[1] + 4) * longest + 16)
 
 
+def kernel_product(X: Array, Y: Array, Z: Array, *, gamma: float, kernel: str = "rbf") -> Array:
+    """Return the product of the kernel between the rows of `X` and those of `Y` with `Z`, a block of rows at a time."""
+    product = np.zeros((len(X), Z.shape[1]))
+    if len(Y) > 0:
+        for rows in row_blocks(len(X), len(Y)):
+            product[rows] = kernel_matrix(X[rows], Y, gamma=gamma, kernel=kernel) @ Z
+    return product
+
+
 SQUARINGS = 3
 """How often in a row a Gaussian kernel may be squared instead of computed anew, see `kernel_ladder`."""
-
 
 DISTANCES_UP_TO = 2048
 """Rows up to which the distances are kept to compute a kernel anew from: 32 MB."""
@@ -130,14 +109,6 @@ def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterato
     The Gaussian kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the
     relative error of an entry and adds half a unit in the last place, so that after `SQUARINGS` of them in a row it is
     below 2^(SQUARINGS + 1) such halves, 2e-15; then the kernel is computed anew.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    gammas : list of float
-        In any order.
-    kernel : str, default="rbf"
-        A key of `KERNELS`.
 
     Yields
     ------
@@ -168,10 +139,8 @@ def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterato
 def _fill(X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]) -> Array:
     """Write `transform` of the squared distances block by block; against itself, each pair is computed once."""
     symmetric = Y is None
-    if Y is None:
-        Y = X
-    if out is None:
-        out = np.empty((len(X), len(Y)))
+    Y = X if Y is None else Y
+    out = np.empty((len(X), len(Y))) if out is None else out
     centre = Y.mean(axis=0)
     Y = Y - centre
     y_norms = np.einsum("ij,ij->i", Y, Y)

@@ -7,17 +7,15 @@ library through the function pointers that SciPy publishes for Cython and Numba.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Array = NDArray[np.float64]
+from elmbench.numerics.arrays import Array
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -28,16 +26,8 @@ _signature_of.restype, _signature_of.argtypes = ctypes.c_char_p, [ctypes.py_obje
 def address(A: Array | NDArray[np.int32]) -> int:
     """Return where the first entry of `A` is in memory.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n,) or (n, m)
-        Doubles, or integers of 32 bits as a work space; the entries of a column stand side by side, the columns at any
-        distance.
-
-    Raises
-    ------
-    ValueError
-        If they do not.
+    `A` holds doubles, or integers of 32 bits as a work space; the entries of a column stand side by side, the columns
+    at any distance. A ValueError says where they do not.
     """
     if A.dtype.char not in "di" or (A.shape[0] > 1 and A.strides[0] != A.itemsize):
         raise ValueError(f"expected columns of doubles, got {A.dtype} at strides {A.strides} instead")
@@ -61,20 +51,15 @@ def routine(name: str) -> Callable[..., None]:
 
 
 def call(name: str, *arguments: str | int | float | Array | NDArray[np.int32]) -> int:
-    """Call a routine of BLAS or LAPACK.
+    """Call a routine of BLAS or LAPACK, and return LAPACK's INFO; 0 for a routine of BLAS.
 
     Parameters
     ----------
     name : str
         In lower case, such as "dsyrk".
     *arguments : str, int, float or ndarray
-        Those of the Fortran declaration without INFO. Arrays are passed by the address of their first entry, so
-        leading dimensions have to be given; LAPACK's INFO is added at the end.
-
-    Returns
-    -------
-    int
-        INFO; 0 for a routine of BLAS.
+        Those of the Fortran declaration without INFO, which is added at the end. Arrays are passed by the address of
+        their first entry, so leading dimensions have to be given.
 
     Raises
     ------
@@ -106,17 +91,10 @@ def _scalar(kind: type, value: str | int | float) -> Any:
 
 
 def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
-    """Return the function that writes A v over its second argument, reading the lower triangle of A only.
+    """Return the function of v and w that writes A v over w, reading the lower triangle of A only.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, n)
-        Columns of doubles, or the view of them in a larger matrix.
-
-    Returns
-    -------
-    callable
-        Of two vectors of n doubles, `v` and the result.
+    A, of shape (n, n), holds columns of doubles, or is a view of them in a larger matrix; v and w are vectors of n
+    doubles.
     """
     function = routine("dsymv")
     n, stride = ctypes.c_int(len(A)), ctypes.c_int(leading_dimension(A))

@@ -11,9 +11,8 @@ import math
 import numpy as np
 from scipy.linalg.blas import ddot
 
-from elmbench.numerics.kernels import Array, rbf_from_distances, row_blocks
-
-_EPS = float(np.finfo(np.float64).eps)
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import rbf_from_distances, row_blocks
 
 
 def libsvm_kernel(X: Array, distances: Array, gamma: float, out: Array) -> Array:
@@ -28,14 +27,8 @@ def libsvm_kernel(X: Array, distances: Array, gamma: float, out: Array) -> Array
     distances : ndarray of shape (n, n)
         Squared distances among the rows, as `squared_distances` returns them.
     gamma : float
-        Inverse squared width of the kernel.
     out : ndarray of shape (n, n)
-        Where to write.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        `out`, exactly symmetric, with ones on the diagonal.
+        What is written and returned: exactly symmetric, with ones on the diagonal.
 
     References
     ----------
@@ -46,7 +39,7 @@ def libsvm_kernel(X: Array, distances: Array, gamma: float, out: Array) -> Array
     squares = np.array([ddot(row, row) for row in X])
     # Of either way, a sum of d products has an error of d/2 eps times the squares, and there are three of them; of exp
     # and of what it is given, a few eps.
-    error = gamma * 8 * (X.shape[1] + 2) * _EPS * float(squares.max()) + 8 * _EPS
+    error = gamma * 8 * (X.shape[1] + 2) * EPS * float(squares.max()) + 8 * EPS
     for rows in row_blocks(len(X), len(X)):
         block = out[rows]
         unclear = (block * (1 - error)).astype(np.float32) != (block * (1 + error)).astype(np.float32)

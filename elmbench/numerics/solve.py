@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs
 
-Array = NDArray[np.float64]
+from elmbench.numerics.arrays import EPS, Array
 
-_EPS = float(np.finfo(np.float64).eps)
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
 """Where a block of `mirror` is written to."""
 
@@ -36,14 +34,14 @@ class RidgeSystem:
 
     def __init__(self, A: Array, ridge: float) -> None:
         A = np.asfortranarray(A)
-        diagonal = _diagonal(A)
+        diagonal = np.einsum("ii->i", A)
         before = diagonal.copy()
         diagonal += ridge
         largest = diagonal.max()
         self._norm = float(dlange("1", A))
         self._factor: Array | None = A
         _, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
-        if info == 0 and diagonal.min() ** 2 > len(A) * _EPS * largest:
+        if info == 0 and diagonal.min() ** 2 > len(A) * EPS * largest:
             return
         # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
         mirror(A.T)
@@ -51,7 +49,7 @@ class RidgeSystem:
         self._factor = None
         values, vectors = eigh(A, overwrite_a=True, check_finite=False)
         self._values = values + ridge
-        kept = self._values > len(values) * _EPS * max(self._values[-1], 0.0)
+        kept = self._values > len(values) * EPS * max(self._values[-1], 0.0)
         self._half = vectors[:, kept] / np.sqrt(self._values[kept])
 
     def solve(self, B: Array) -> Array:
@@ -95,8 +93,3 @@ def mirror(A: Array) -> None:
         block = A[start:stop, start:stop]
         np.copyto(block, block.T.copy(), where=_ABOVE[: stop - start, : stop - start])
         A[start:stop, stop:] = A[stop:, start:stop].T
-
-
-def _diagonal(A: Array) -> Array:
-    """Return the diagonal of A as a view that can be written to."""
-    return np.einsum("ii->i", A)

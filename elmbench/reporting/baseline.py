@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.metrics import CLASSIFICATION
+from elmbench.protocol.metrics import CLASSIFICATION
 from elmbench.reporting.capped import CAPPED
 from elmbench.reporting.cells import PLACE, TIMES, read_cells, write_frame
 from elmbench.reporting.layouts import COUNTS

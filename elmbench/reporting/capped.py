@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.execution.estimate import number_of_fits
-from elmbench.execution.store import Store
-from elmbench.execution.units import Unit, needs
+from elmbench.running.store import Store
+from elmbench.work import work_from
 
 #: Columns of `cells.csv`: whether the fit of a cell was stopped, and the share of the fits of its search.
 CAPPED = ("capped", "search_capped")
@@ -41,15 +40,15 @@ class CappedFits:
         stopped, fits = map(sum, zip((0, 0), *self._searched(record["unit"]), strict=True))
         return found | ({"search_capped": stopped / fits} if fits else {})
 
-    def _searched(self, unit: Unit) -> Iterator[tuple[int, int]]:
+    def _searched(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
         """Yield how many fits of each search before a unit were stopped, and how many there were."""
-        for key in needs(unit):
+        for key in work_from(unit).needs:
             if key not in self._counted:
                 record = self._store.get(key)
                 if record is None:
                     continue
                 before = list(self._searched(record["unit"]))
-                own = (_stopped(record), number_of_fits(record["unit"]))
+                own = (_stopped(record), work_from(record["unit"]).number_of_fits)
                 stopped, fits = map(sum, zip(own, *before, strict=True))
                 self._counted[key] = (stopped, fits)
             yield self._counted[key]

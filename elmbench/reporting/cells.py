@@ -11,11 +11,12 @@ from typing import Any
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import Store, write_atomically
-from elmbench.execution.units import Row
+from elmbench.files import write_atomically
 from elmbench.reporting.capped import CAPPED, CappedFits
 from elmbench.reporting.layouts import COUNTS, FACTS
 from elmbench.reporting.warned import WARNING, warning_of
+from elmbench.running.store import Store
+from elmbench.work.plan import Cell as Row
 
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]

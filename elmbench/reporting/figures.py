@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elmbench.execution.store import Store, write_atomically
-from elmbench.execution.units import Row
+from elmbench.files import write_atomically
 from elmbench.reporting.cells import write_frame
 from elmbench.reporting.layouts import point_of
 from elmbench.reporting.rows import spelling
 from elmbench.reporting.summary import table_order
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell as Row
 
 
 def write_figures(resolved: Resolved, rows: list[Row], cells: pd.DataFrame, store: Store, folder: Path) -> list[Path]:

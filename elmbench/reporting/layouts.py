@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from elmbench.evaluation.metrics import CLASSIFICATION, REGRESSION, metric_at
+from elmbench.protocol.metrics import CLASSIFICATION, REGRESSION, metric_at
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model
@@ -21,7 +21,7 @@ UNJUDGED = ("fit_seconds", "n_units")
 
 
 #: Layouts that show one thing for each value of a column's one hyperparameter.
-SWEEPS = ("spearman", "curves")
+SWEEPS = ("rank-correlation", "curves")
 
 
 def _swept(resolved: Resolved, column: str, task: str) -> list[str]:
@@ -33,7 +33,7 @@ def _swept(resolved: Resolved, column: str, task: str) -> list[str]:
         search = model.search
         grids = search if isinstance(search, dict) else {name: resolved.spec.grids[name] for name in search}
         values = {name: grid.expand() for name, grid in grids.items()}
-    metric = "spearman" if resolved.spec.layout == "spearman" else resolved.spec.protocol.metric_for(task)
+    metric = "spearman" if resolved.spec.layout == "rank-correlation" else resolved.spec.protocol.metric_for(task)
     return [metric_at(metric, name, value) for name, found in values.items() for value in found]
 
 

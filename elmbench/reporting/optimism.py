@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from elmbench.evaluation.metrics import LESS_IS_BETTER
+from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import Resolved
 

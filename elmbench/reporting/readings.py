@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import write_atomically
+from elmbench.files import write_atomically
 from elmbench.reporting.layouts import UNJUDGED
 from elmbench.reporting.results import Results, read_commands, read_results, results_folder
 from elmbench.reporting.rows import fixed, spelling
@@ -19,7 +19,7 @@ from elmbench.specs.profiles import Resolved, resolve
 
 _LEAKING = "carry-over=folds"
 #: Layouts whose published figures can be held against each reading.
-_COMPARED = ("metrics", "spearman")
+_COMPARED = ("metrics", "rank-correlation")
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.execution.store import Store, write_atomically
-from elmbench.execution.units import Row, needs
+from elmbench.files import write_atomically
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.figures import write_figures
 from elmbench.reporting.formats import markdown
@@ -20,7 +19,10 @@ from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.optimism import optimism
 from elmbench.reporting.summary import summarise, table_order
 from elmbench.reporting.tables import Table, build_table
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work import work_from
+from elmbench.work.plan import Cell as Row
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,12 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
 
     Raises
     ------
-    StoreWriteError
+    WriteError
         If the folder cannot be written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
-    rows = store.rows(resolved.profile, experiment)
+    rows = store.cells(resolved.profile, experiment)
     extra = dict.fromkeys(row.model for row in rows if row.model not in resolved.spec.models)
     cells = cells_frame(rows, store, value_columns(resolved, extra), table_order(resolved))
     results = _assemble(resolved, folder, cells)
@@ -135,7 +137,7 @@ def _solvers(rows: list[Row], store: Store) -> dict[str, int]:
         seen.add(key)
         if record is not None:
             total.update(record["result"].get("solvers", {}))
-            ahead += needs(record["unit"])
+            ahead += work_from(record["unit"]).needs
     return dict(total)
 
 

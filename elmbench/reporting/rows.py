@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +16,6 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 _SHOWN = {"out-of-memory": "out of memory", "unavailable": "-"}
-#: How the published files say that a time ran over.
-_OVER = re.compile(r"over (\d+ s)")
 
 
 def timed_rows(
@@ -149,8 +146,7 @@ def fixed(value: float, places: int) -> str:
 
 def ran_over(paper: PublishedValue) -> str:
     """Return what the paper prints for a fit that it stopped, `> 600 s`; nothing for any other figure."""
-    match = _OVER.fullmatch(paper.note) if paper.value is None else None
-    return f"> {match[1]}" if match else ""
+    return "" if paper.over_seconds is None else f"> {paper.over_seconds:g} s"
 
 
 def printed(paper: PublishedValue | None) -> str:

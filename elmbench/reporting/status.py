@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from elmbench.execution.store import Store
+from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES
 
 
@@ -27,7 +27,7 @@ def table_status(store: Store, experiments: list[str]) -> list[dict[str, Any]]:
     lines = []
     for experiment in experiments:
         for profile in PROFILES:
-            rows = store.rows(profile, experiment)
+            rows = store.cells(profile, experiment)
             if not rows:
                 continue
             ended: Counter[str] = Counter()

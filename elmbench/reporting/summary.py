@@ -106,7 +106,7 @@ def _ending(group: pd.DataFrame, resolved: Resolved) -> str:
     ended = group["status"].unique().tolist()
     if ended != ["ok"]:
         return str(ended[0]) if len(ended) == 1 else "incomplete"
-    if resolved.spec.layout in ("datasets", "spearman"):
+    if resolved.spec.layout in ("datasets", "rank-correlation"):
         # Of all rows at once: there are no folds that may be missing.
         return ""
     outer = resolved.spec.protocol.outer

@@ -35,12 +35,12 @@ _COLUMNS = {
     "precision-recall": _TIMED,
     "times": ("dataset", "model", *_TIMES, "value"),
     "datasets": ("dataset", "measure", "value", "published", "verdict"),
-    "spearman": ("dataset", "measure", "value", "published", "verdict"),
+    "rank-correlation": ("dataset", "measure", "value", "published", "verdict"),
 }
 #: What layouts show in which no hyperparameters are chosen.
 _WHAT = {
     "datasets": "the data that were loaded",
-    "spearman": "rank correlation of D_CS and its leading term over random projections and operators",
+    "rank-correlation": "rank correlation of D_CS and its leading term over random projections and operators",
     "curves": "each number of hidden nodes on the outer test folds; none is chosen",
 }
 #: Columns that there is no room for on a terminal, beside those that say whether a figure came out.

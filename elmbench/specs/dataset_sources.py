@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+#: Ding's sets as imbalanced-learn publishes them, all in one archive.
+DING_ARCHIVE = "https://zenodo.org/record/61452/files/benchmark-imbalanced-learn.tar.gz"
+
 # YAML reads an unquoted 1 as a number; labels are words, whatever they are spelled with.
 Label = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int | float) else value)]
 
@@ -106,6 +109,7 @@ class _Source(SpecPart):
     `labels` maps the labels of this source to those of the public file ("*": every other one); `prepare` lists the
     steps that are needed for this source alone and come before those of the data set. A source that is
     `already_prepared` needs none of the data set's own steps. `split_in_order`: the training part comes first.
+    Every kind of source has a `title`, in a few words; one that needs a network the `addresses` of its files.
     """
 
     labels: dict[Label, Label] = Field(default_factory=dict)
@@ -121,6 +125,10 @@ class ScikitLearnSource(_Source):
     kind: Literal["scikit-learn"]
     loader: Literal["load_breast_cancer"]
 
+    @property
+    def title(self) -> str:
+        return f"scikit-learn {self.loader}"
+
 
 class GeneratorSource(_Source):
     """A set that is computed. `options`: what a caller may choose, for each option its values, default first."""
@@ -129,6 +137,10 @@ class GeneratorSource(_Source):
     generator: str
     parameters: dict[str, int | float] = Field(default_factory=dict)
     options: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return f"generator {self.generator}"
 
 
 class OpenMLSource(_Source):
@@ -148,6 +160,15 @@ class OpenMLSource(_Source):
         """The ids, one or more."""
         return (self.id,) if isinstance(self.id, int) else self.id
 
+    @property
+    def title(self) -> str:
+        return "OpenML " + ", ".join(map(str, self.ids))
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The server's usual address: that of each file, and another server, only the client knows."""
+        return ("https://www.openml.org",)
+
 
 class ImbalancedLearnSource(_Source):
     """One of Ding's imbalanced sets, under its name and number in `imblearn.datasets.fetch_datasets`."""
@@ -155,6 +176,14 @@ class ImbalancedLearnSource(_Source):
     kind: Literal["imbalanced-learn"]
     name: str
     number: int = Field(ge=1, le=27)
+
+    @property
+    def title(self) -> str:
+        return f"imbalanced-learn {self.name}"
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return (DING_ARCHIVE,)
 
 
 class LibsvmSource(_Source):
@@ -182,16 +211,20 @@ class LibsvmSource(_Source):
             return {"all": self.url}
         return {"train": str(self.train), "test": str(self.test)}
 
+    @property
+    def title(self) -> str:
+        return "LIBSVM " + ", ".join(url.rsplit("/", 1)[1] for url in self.addresses)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(self.urls.values())
+
 
 class Member(SpecPart):
     """Where in an archive one part of the rows is.
 
-    Parameters
-    ----------
-    features : str
-        Name of the file with one row a line (its folder inside the archive does not matter).
-    labels : str, optional
-        Name of a second file whose first field of each line is the target of the row.
+    `features` names the file with one row a line (its folder inside the archive does not matter), `labels` a second
+    file, if the target of each row is the first field of a line there.
     """
 
     features: str
@@ -202,7 +235,7 @@ class ArchiveSource(_Source):
     """A text table without a header, alone (compressed or not) or in a zip or tar archive, at an address.
 
     `target` is the position of the target among the columns (-1: the last), if it is not in a file of its own;
-    `drop` the positions of columns that are no features. `svm: true` says that the rows are `index:value` pairs.
+    `drop` the positions of columns that are no features. In layout `index-value` the rows are such pairs.
     """
 
     kind: Literal["archive"]
@@ -213,6 +246,14 @@ class ArchiveSource(_Source):
     drop: tuple[int, ...] = ()
     separator: Literal["comma", "space"] = "comma"
     layout: Literal["table", "index-value"] = "table"
+
+    @property
+    def title(self) -> str:
+        return self.url
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return (self.url,)
 
 
 Source = Annotated[

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.dataset_sources import GeneratorSource, Label, Source, SpecPart, Step
+from elmbench.specs.dataset_sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
 from elmbench.specs.files import parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
@@ -106,6 +105,11 @@ class DatasetSpec(SpecPart):
         return first if isinstance(first, GeneratorSource) else None
 
     @property
+    def network_sources(self) -> list[NetworkSource]:
+        """The sources that need a network, in order of preference."""
+        return [source for source in self.sources if isinstance(source, NetworkSource)]
+
+    @property
     def positives(self) -> int | None:
         """Rows of the positive class in the public file, where the counts are known."""
         if not self.positive or not isinstance(self.shape.classes, dict):
@@ -144,7 +148,7 @@ def _total(said: PaperCounts) -> int | None:
     return None if said.train is None or said.test is None else said.train + said.test
 
 
-class DatasetSpecs(Mapping[str, DatasetSpec]):
+class DatasetSpecs(dict[str, DatasetSpec]):
     """Every data set, by name; `find` also knows the aliases.
 
     Raises
@@ -154,7 +158,7 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
     """
 
     def __init__(self, specs: list[DatasetSpec]) -> None:
-        self._specs = {spec.name: spec for spec in specs}
+        super().__init__((spec.name, spec) for spec in specs)
         self._names: dict[str, str] = {spec.name: spec.name for spec in specs}
         for spec in specs:
             for alias in spec.aliases:
@@ -166,15 +170,6 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
                         next_step="remove one of the two",
                     )
 
-    def __getitem__(self, name: str) -> DatasetSpec:
-        return self._specs[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._specs)
-
-    def __len__(self) -> int:
-        return len(self._specs)
-
     def find(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters.
 
@@ -184,11 +179,11 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
             If nothing has that name, or two data sets have it but for the case of letters.
         """
         if name in self._names:
-            return self._specs[self._names[name]]
+            return self[self._names[name]]
         folded = name.casefold()
         found = sorted({owner for key, owner in self._names.items() if key.casefold() == folded})
         if len(found) == 1:
-            return self._specs[found[0]]
+            return self[found[0]]
         if found:
             spellings = [f"{key!r} ({owner})" for key, owner in self._names.items() if key.casefold() == folded]
             raise ElmbenchError(

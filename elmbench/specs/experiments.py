@@ -11,99 +11,14 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.papers import Spec
+from elmbench.specs.protocol import Metric, OuterOverride, Protocol, Selection
 
-Selection = Literal["nested", "oracle", "published"]
-Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
 #: A metric of a network of one size, as layout `curves` has it.
 OfSize = Annotated[str, Field(pattern=r"^[a-z]+@h=[0-9]+$")]
-Layout = Literal["metrics", "times", "parameters", "confusion", "datasets", "precision-recall", "curves", "spearman"]
 #: What may be asked for: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
 #: What a claim on the greater part of the data sets has in place of one.
 MOST = "most"
-#: Metrics that exist for a task only; all others exist for both.
-_OF_TASK = {
-    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1"),
-    "regression": ("nrmse", "rmse"),
-}
-
-
-class Scale(Spec):
-    """Linear scaling of every input column to a range."""
-
-    range: tuple[float, float] = (0.0, 1.0)
-    #: Rows from which the ranges are taken: all of them (as the papers did) or the training part.
-    fit_on: Literal["all", "train"] = "all"
-
-
-class Splitter(Spec):
-    """How rows are divided; `stratified` by class, where there are classes."""
-
-    kind: Literal["stratified-kfold", "kfold"]
-    folds: int = Field(ge=2)
-
-
-class OuterOverride(Spec):
-    """What differs for one data set."""
-
-    folds: int | None = Field(default=None, ge=2)
-    runs: int | None = Field(default=None, ge=1)
-
-
-class Outer(Splitter):
-    """Repeated outer splits."""
-
-    runs: int = Field(default=1, ge=1)
-    overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
-
-
-class Draws(Spec):
-    """How many random hidden layers, and linear operators on each, a rank correlation is taken over."""
-
-    projections: int = Field(default=100, ge=1)
-    operators: int = Field(default=100, ge=1)
-
-
-class Protocol(Spec):
-    """How every model is evaluated."""
-
-    scale: Scale | None
-    outer: Outer
-    inner: Splitter
-    select: Selection | tuple[Selection, ...]
-    #: The first is the one that the hyperparameters are chosen by.
-    metrics: tuple[Metric, ...] = Field(min_length=1)
-    std: Literal["of-run-means", "of-folds"] = "of-run-means"
-    #: The order in which training rows reach a sequential model.
-    order: Literal["shuffled", "stored"] = "shuffled"
-    #: What `nested` chooses by: the score on inner folds, or the Cauchy-Schwarz divergence of the projected training
-    #: rows of the two classes, taken for Gaussians or by kernel density estimates.
-    criterion: Literal["score", "dcs-gaussians", "dcs-kde"] = "score"
-    #: Which formula the divergence of two Gaussians has.
-    dcs: Literal["corrected", "as-printed"] = "corrected"
-    #: What a table of rank correlations is taken over.
-    draws: Draws = Field(default_factory=Draws)
-
-    def metric_for(self, task: str) -> Metric:
-        """Return the first metric that exists for a task: what the hyperparameters are chosen by.
-
-        Raises
-        ------
-        ElmbenchError
-            If there is none.
-        """
-        for metric in self.metrics:
-            if metric in _OF_TASK[task]:
-                return metric
-        raise ElmbenchError(
-            f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is",
-            expected=f"one of {', '.join(_OF_TASK[task])}",
-            next_step="correct the experiment, then: elmbench validate",
-        )
-
-    @property
-    def selections(self) -> tuple[Selection, ...]:
-        return (self.select,) if isinstance(self.select, str) else self.select
 
 
 class Model(Spec):
@@ -181,10 +96,10 @@ class Experiment(Spec):
     protocol: Protocol
     grids: dict[str, Grid] = Field(default_factory=dict)
     models: dict[str, Model] = Field(default_factory=dict)
-    #: What is shown: a metric, times of fits, chosen hyperparameters, confusion counts, facts of the data,
-    #: precision-recall curves, a metric over the values of one hyperparameter, or rank correlations of a divergence
-    #: and its leading term.
-    layout: Layout = "metrics"
+    #: The kind of table, by its name (`elmbench.layouts`).
+    layout: str = "metrics"
+    #: Options of the kind of table and of the kind of choice, such as the form of a formula.
+    options: dict[str, JsonValue] = Field(default_factory=dict)
     readings: tuple[str, ...] = ()
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
@@ -233,7 +148,7 @@ class Experiment(Spec):
                     )
                 if name in model.params:
                     raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
-            if self.layout in ("curves", "spearman"):
+            if self.layout in ("curves", "rank-correlation"):
                 self._varies_one_hyperparameter(column, model)
         if not self.models and self.layout != "datasets":
             raise ValueError("models is empty; expected at least one column")
@@ -252,12 +167,12 @@ class Experiment(Spec):
 
     def _varies_one_hyperparameter(self, column: str, model: Model) -> None:
         names = list(model.search)
-        if len(names) != 1 or (self.layout == "spearman" and names != ["n_hidden"]):
-            expected = "n_hidden" if self.layout == "spearman" else "one hyperparameter"
+        if len(names) != 1 or (self.layout == "rank-correlation" and names != ["n_hidden"]):
+            expected = "n_hidden" if self.layout == "rank-correlation" else "one hyperparameter"
             raise ValueError(f"models.{column} searches {', '.join(names) or 'nothing'}; expected {expected}")
         if model.like is not None:
             raise ValueError(f"models.{column} is like {model.like!r}; expected a column that takes over nothing")
-        if self.layout == "spearman" and "activation" not in model.params:
+        if self.layout == "rank-correlation" and "activation" not in model.params:
             raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
 
     @model_validator(mode="after")

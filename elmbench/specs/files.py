@@ -109,7 +109,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
 
 
 def _is_type(part: Any) -> bool:
-    """Tell whether a part of an error's place is no key but the form that was tried, such as `tuple[str, ...]`."""
+    """Tell whether a part of an error's place is the name of a type that was tried, such as `tuple[str, ...]`."""
     return isinstance(part, str) and ("[" in part or part in ("float", "int", "str"))
 
 

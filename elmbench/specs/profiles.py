@@ -7,9 +7,10 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, overlay
-from elmbench.specs.experiments import Experiment, OuterOverride, Profile
+from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
 from elmbench.specs.grids import Grid
+from elmbench.specs.protocol import OuterOverride
 
 
 @dataclass(frozen=True)

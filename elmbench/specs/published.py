@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -11,14 +12,20 @@ from pathlib import Path
 
 from elmbench.errors import ElmbenchError
 
+_PERCENT = Decimal("0.01")
 #: What the files call a metric -> the suite's name and the factor that brings it to its natural unit.
 _METRICS = {
     "train_seconds": ("fit_seconds", 1),
-    "gmean_percent": ("gmean", Decimal("0.01")),
-    "test_accuracy_percent": ("accuracy", Decimal("0.01")),
-    "precision_percent": ("precision", Decimal("0.01")),
-    "recall_percent": ("recall", Decimal("0.01")),
-    "f1_percent": ("f1", Decimal("0.01")),
+    "test_seconds": ("predict_seconds", 1),
+    "gmean_percent": ("gmean", _PERCENT),
+    "test_accuracy_percent": ("accuracy", _PERCENT),
+    "train_accuracy_percent": ("train_accuracy", _PERCENT),
+    "precision_percent": ("precision", _PERCENT),
+    "recall_percent": ("recall", _PERCENT),
+    "f1_percent": ("f1", _PERCENT),
+    "test_rmse": ("rmse", 1),
+    "nodes": ("n_units", 1),
+    "nSV": ("n_units", 1),
     "predicted negative, actual negative": ("tn", 1),
     "predicted positive, actual negative": ("fp", 1),
     "predicted negative, actual positive": ("fn", 1),
@@ -28,8 +35,14 @@ _METRICS = {
     "attributes": ("features", 1),
 }
 
+_COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
 #: Metrics that are hyperparameters.
-_PARAMETERS = ("n_hidden", "C", "gamma", "budget", "delta")
+_PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta")
+#: A power as the papers print it, such as 2^-20.
+_POWER = re.compile(r"(\d+)\^(-?\d+)")
+#: How the files say that the authors stopped a fit, and that they took a figure from another paper.
+_STOPPED = re.compile(r"over (\d+) s")
+_CITED = "(cited)"
 #: The model that facts of a data set are filed under.
 DATA = "data"
 
@@ -48,6 +61,12 @@ class PublishedValue:
         The printed deviation.
     note : str
         A doubt or remark about the figure.
+    text : str
+        As it is printed, in the unit of the paper: '88.6' percent, '2^-20', or a word such as 'regression'.
+    over_seconds : float or None
+        How long a fit had taken when the authors stopped it; its time is not printed.
+    cited : bool
+        Whether the authors took the figure from another paper.
     """
 
     dataset: str
@@ -56,11 +75,14 @@ class PublishedValue:
     value: Decimal | None
     std: Decimal | None
     note: str
+    text: str = ""
+    over_seconds: float | None = None
+    cited: bool = False
 
     @property
     def last_place(self) -> float:
-        """The weight of the last printed digit."""
-        if self.value is None:
+        """The weight of the last printed digit; 0 where there is none, as in a power."""
+        if self.value is None or _POWER.fullmatch(self.text):
             return 0.0
         exponent = self.value.as_tuple().exponent
         return 10.0 ** int(exponent)
@@ -74,61 +96,59 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     ----------
     path : Path
         A CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
-        column dataset and one column a fact (those that are words are passed over).
+        column dataset and one column a fact (a word has no value, an empty field is passed over).
 
     Raises
     ------
     ElmbenchError
         If a column is missing or a figure is not a number.
     """
-    values = []
     with path.open(newline="", encoding="utf-8") as stream:
         reader = csv.DictReader(stream)
         names = set(reader.fieldnames or ())
         if "dataset" in names and "metric" not in names:
             return tuple(_facts(reader))
-        missing = {"dataset", "model", "metric", "value", "std", "note"} - names
-        if missing:
+        if missing := sorted(set(_COLUMNS) - names):
             raise ElmbenchError(
-                f"{path}: the columns {', '.join(sorted(missing))} are missing",
-                expected="dataset, model, metric, value, std, note",
+                f"{path}: the columns {', '.join(missing)} are missing",
+                expected=", ".join(_COLUMNS),
                 next_step="elmbench validate",
             )
-        for row in reader:
-            if None in row or None in row.values():
-                raise ElmbenchError(
-                    f"{path}, line {reader.line_num}: {'too many' if None in row else 'too few'} fields",
-                    expected="six fields, a field with a comma in double quotes",
-                    next_step="elmbench validate",
-                )
-            metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
-            where = f"{path}, line {reader.line_num}"
-            values.append(
-                PublishedValue(
-                    row["dataset"],
-                    row["model"],
-                    metric,
-                    _number(row["value"], factor, where),
-                    _number(row["std"], factor, where),
-                    row["note"] or "",
-                )
+        return tuple(_figures(reader, path))
+
+
+def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
+    for row in rows:
+        where = f"{path}, line {rows.line_num}"
+        if None in row or None in row.values():
+            raise ElmbenchError(
+                f"{where}: {'too many' if None in row else 'too few'} fields",
+                expected="six fields, a field with a comma in double quotes",
+                next_step="elmbench validate",
             )
-    return tuple(values)
+        metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
+        value, std, note = _number(row["value"], factor, where), _number(row["std"], factor, where), row["note"]
+        stopped = _STOPPED.fullmatch(note) if value is None else None
+        over = float(stopped[1]) if stopped else None
+        cited = row["model"].endswith(_CITED)
+        yield PublishedValue(row["dataset"], row["model"], metric, value, std, note, row["value"], over, cited)
 
 
 def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
     for row in rows:
         for name, text in row.items():
-            if name not in ("dataset", None) and (text or "").isdigit():
+            if name not in ("dataset", None) and text:
                 metric, _ = _METRICS.get(name, (name, 1))
-                yield PublishedValue(row["dataset"], DATA, metric, Decimal(text), None, "")
+                value = Decimal(text) if text.isdigit() else None
+                yield PublishedValue(row["dataset"], DATA, metric, value, None, "", text)
 
 
 def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
     if not text:
         return None
+    power = _POWER.fullmatch(text)
     try:
-        number = Decimal(text) * factor
+        number = Decimal(power[1]) ** int(power[2]) if power else Decimal(text) * factor
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite():

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.entries import TASKS, ModelEntry
-from elmbench.specs.outside import load_plugin, models_from_outside
+from elmbench.specs.model_entry import TASKS, ModelEntry
+from elmbench.specs.plugins import load_plugin, models_from_outside
 
 __all__ = [
     "TASKS",
@@ -53,88 +54,66 @@ def _landmark_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return _hidden_cost(n, d, params) + 10.0 * min(n, params.get("n_landmarks", 400)) ** 3
 
 
+def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    return 2.0 * n**3
+
+
 def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
 
 
-def _own(name: str, title: str, address: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
-    return ModelEntry(name, title, f"{address}Classifier", f"{address}Regressor", grid, cost=cost)
+def _classifier(name: str, title: str, stem: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
+    return ModelEntry(name, title, f"elmbench.models.{stem}Classifier", grid=grid, cost=cost)
 
 
-def _classifier(name: str, title: str, address: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
-    return ModelEntry(name, title, f"{address}Classifier", grid=grid, cost=cost)
+def _own(name: str, title: str, stem: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
+    entry = _classifier(name, title, stem, grid, cost)
+    return replace(entry, regression=f"elmbench.models.{stem}Regressor")
 
 
 def _baseline(name: str, title: str, grid: Mapping[str, tuple[Any, ...]], cost: Any = None) -> ModelEntry:
-    stem = name.replace("-", "_")
-    address = f"elmbench.models.baselines:{stem}"
+    address = f"elmbench.models.baselines:{name.replace('-', '_')}"
     return ModelEntry(name, title, f"{address}_classifier", f"{address}_regressor", grid, baseline=True, cost=cost)
 
 
-_MODELS = "elmbench.models"
+_KERNEL_GRID = {"gamma": _GAMMA, "C": _C}
 _BUILT_IN = (
-    _own(
-        "elm", "Extreme learning machine, ridge solution", f"{_MODELS}.elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost
-    ),
-    _own("os-elm", "Online sequential ELM", f"{_MODELS}.os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
-    _own("k-elm", "Kernel ELM", f"{_MODELS}.kernel_elm:KELM", {"gamma": _GAMMA, "C": _C}, _kernel_cost),
-    _own(
-        "kos-elm",
-        "Kernel online sequential ELM that keeps every row",
-        f"{_MODELS}.kos_elm:KOSELM",
-        {"gamma": _GAMMA, "C": _C},
-        lambda n, d, params: 2.0 * n**3,
-    ),
+    _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
+    _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
+    _own("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost),
+    _own("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _cubic_cost),
     _own(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
-        f"{_MODELS}.fb_kos_elm:FBKOSELM",
-        {"gamma": _GAMMA, "C": _C, "budget": (50, 100, 200)},
+        "fb_kos_elm:FBKOSELM",
+        {**_KERNEL_GRID, "budget": (50, 100, 200)},
         _online_cost,
     ),
     _own(
         "ald-kos-elm",
         "Kernel online sequential ELM with approximate linear dependency",
-        f"{_MODELS}.ald_kos_elm:ALDKOSELM",
+        "ald_kos_elm:ALDKOSELM",
         {"gamma": _GAMMA, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
-    _classifier("w-elm", "Weighted ELM, pseudo-inverse", f"{_MODELS}.w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
-    _classifier("eem", "Extreme entropy machine", f"{_MODELS}.eem:EEM", {"n_hidden": _H}, _hidden_cost),
+    _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
+    _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier(
-        "eekm",
-        "Extreme entropy kernel machine",
-        f"{_MODELS}.eekm:EEKM",
-        {"n_landmarks": _H, "gamma": _GAMMA},
-        _landmark_cost,
+        "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _GAMMA}, _landmark_cost
     ),
-    _classifier(
-        "ls-svm",
-        "Least-squares support vector machine",
-        f"{_MODELS}.ls_svm:LSSVM",
-        {"gamma": _GAMMA, "C": _C},
-        _kernel_cost,
-    ),
+    _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
-        "nystroem-ridge",
-        "Nystroem features and ridge",
-        {"n_landmarks": (100, 300), "gamma": _GAMMA, "C": _C},
-        _hidden_cost,
+        "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost
     ),
-    _baseline(
-        "rff-ridge",
-        "Random Fourier features and ridge",
-        {"n_hidden": (100, 300), "gamma": _GAMMA, "C": _C},
-        _hidden_cost,
-    ),
+    _baseline("rff-ridge", "Random Fourier features and ridge", {"n_hidden": (100, 300), **_KERNEL_GRID}, _hidden_cost),
     ModelEntry(
         "svm",
         "Support vector machine, Gaussian kernel",
-        f"{_MODELS}.svm:SVMClassifier",
-        f"{_MODELS}.baselines:svm_regressor",
-        {"gamma": _GAMMA, "C": _C},
+        "elmbench.models.svm:SVMClassifier",
+        "elmbench.models.baselines:svm_regressor",
+        _KERNEL_GRID,
         baseline=True,
         cost=_svm_cost,
     ),

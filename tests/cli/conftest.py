@@ -15,6 +15,8 @@ import pytest
 from elmbench.cli import main
 from elmbench.cli.state import state
 from elmbench.specs import catalogue, published
+from elmbench.work.base import Work
+from elmbench.work.shared_pass import SharedPass
 
 FIGURES = """dataset,model,metric,value,std,note
 WDBC,ELM,mcc,0.92,0.01,
@@ -98,9 +100,6 @@ def answer(unit: dict[str, Any]) -> dict[str, Any]:
     """A result as a healthy model gives it."""
     if unit["kind"] == "description":
         return {"status": "ok", "reason": "", "metrics": {"features": 30, "instances": 569, "classes": 2}}
-    if unit["kind"] == "pass":
-        parts = {part: answer(unit | {"kind": part}) for part in ("search", "grid")}
-        return {"status": "ok", "reason": "", "warnings": [], **parts}
     if unit["kind"] != "cell":
         params = {name: values[0] for name, values in unit["grid"].items()}
         return {"status": "ok", "reason": "", "params": params, "seconds": 0.25, "scores": []}
@@ -113,21 +112,26 @@ def answer(unit: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Answer units in this process; a model named in the returned dictionary ends as it says, or does what it says."""
+    """Answer work in this process; a model named in the returned dictionary ends as it says, or does what it says."""
     endings: dict[str, Any] = {}
 
     class Answering:
         def __init__(self, *_: Any) -> None:
             pass
 
-        def run(self, unit: dict[str, Any], *_: Any) -> dict[str, Any]:
+        def run(self, work: Work, *_: Any) -> dict[str, Any]:
+            if isinstance(work, SharedPass):
+                parts = {part.key: self.run(part) for part in (work.search, work.evaluation)}
+                bad = next((part for part in parts.values() if part["status"] != "ok"), None)
+                return bad or {"status": "ok", "reason": "", "warnings": [], "parts": parts}
+            unit = work.content()
             ending = endings.get(unit.get("model", ""), {})
             return answer(unit) | (ending(unit) if callable(ending) else ending)
 
         def stop(self) -> None:
             pass
 
-    monkeypatch.setattr("elmbench.execution.engine.Sandbox", Answering)
+    monkeypatch.setattr("elmbench.running.executors.local.Sandbox", Answering)
     # Hundreds of small files: waiting for the disk after each would take most of the time.
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     return endings

@@ -160,13 +160,13 @@ def test_exit_codes(elmbench: Callable, toy: Callable, worker: dict, status: str
 def test_limits_of_fits_and_of_searches(
     elmbench: Callable, toy: Callable, worker: dict, declared: dict, given: str, fit: float, search: float
 ) -> None:
-    from elmbench.execution.engine import Settings
-    from elmbench.reporting.runs import RunOptions, prepare
+    from elmbench.running.executors.sandbox import Settings
     from elmbench.specs.limits import parse_limits
+    from elmbench.workflow.prepare import RunOptions, prepare
 
     toy(**declared)
     run = prepare(RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given))), Path("results"))
-    found = {(unit["kind"], run.limits[key].seconds) for key, unit in run.units.items()}
+    found = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
     assert found == {("cell", fit), ("search", search)}
 
 
@@ -277,7 +277,7 @@ def test_a_results_folder_that_cannot_be_written(
     assert found.code == 2
     error = found.err.splitlines()
     assert error[0].startswith(f"error: cannot write {folder}/")
-    assert error[1].startswith("Expected: a results folder that can be written")
+    assert error[1].startswith("Expected: a folder that can be written")
     assert "--results-dir" in error[2]
     assert len(error) == 3
 
@@ -302,7 +302,7 @@ def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
     assert (found.code, found.out) == (2, "")
     assert "No space left on device" in found.err
     assert not Path("results/ci").exists()
-    assert [p for p in Path("results").rglob("*") if p.name.endswith(".tmp")] == []
+    assert [p for p in Path("results").rglob("*") if p.name.endswith(".part")] == []
     assert len(list(Path("results/.store/units").rglob("*.json"))) == 5
     assert elmbench(*CI).code == 0
     assert len(cells()) == 12

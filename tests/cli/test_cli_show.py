@@ -28,7 +28,7 @@ def test_json_is_the_file_with_what_it_costs(elmbench: Callable) -> None:
     found = elmbench("show", "table4", "--json").json
     assert found["id"] == "kos-elm/table4"
     assert found["protocol"]["outer"] == {
-        "kind": "stratified-kfold", "folds": 10, "runs": 20, "except": {"wdbc": {"folds": 3}},
+        "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {}, "except": {"wdbc": {"folds": 3}},
     }  # fmt: skip
     cost = found["seconds_on_one_core"]
     assert list(cost) == ["ci", "fast", "paper"]

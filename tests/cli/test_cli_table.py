@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-from elmbench.evaluation.unit import run_unit
+from made_work import attempted
 
 CI = ("--profile", "ci")
 
@@ -91,7 +90,7 @@ def test_a_layer_of_ones_scores_nothing_and_the_table_says_why(
     elmbench: Callable, toy: Callable, worker: dict, experiment: dict
 ) -> None:
     """As the sigmoid columns on ISOLET, where <w, x> is so large that every node yields 1 for every row."""
-    worker["eem"] = worker["w-elm"] = lambda unit: run_unit(unit, {}, None)
+    worker["eem"] = worker["w-elm"] = attempted
     protocol = experiment["protocol"] | {"scale": {"range": [200, 400]}, "metrics": ["gmean"]}
     models = {name: {"model": name, "params": {"n_hidden": 10, "activation": "sigmoid"}} for name in ("eem", "w-elm")}
     toy(protocol=protocol, models=models)

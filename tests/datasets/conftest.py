@@ -15,12 +15,15 @@ import yaml
 from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import bring, download, load, network
+from elmbench.datasets import checksums
+from elmbench.datasets.sources import download, hosts
+from elmbench.specs import dataset_sources
 from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
 
 # The package has functions of the same names.
 fetch = importlib.import_module("elmbench.datasets.fetch")
+load = importlib.import_module("elmbench.datasets.load")
 status = importlib.import_module("elmbench.datasets.status")
 
 GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
@@ -30,6 +33,7 @@ GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
+    monkeypatch.setattr(checksums, "_known", {})
 
 
 @pytest.fixture(scope="session")
@@ -64,10 +68,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     running = Server()
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(download, "PAUSE_SECONDS", 0.01)
-    network.forget()
+    hosts._reached.clear()
     yield running
     running.close()
-    network.forget()
+    hosts._reached.clear()
 
 
 @pytest.fixture
@@ -101,5 +105,6 @@ def loopback_specs(server: Server, use_specs: Callable[..., DatasetSpecs], monke
     """`datasets.yaml` as it is, but for the host of every address, which is the server on loopback."""
     text = (spec_root() / "datasets.yaml").read_text()
     use_specs(yaml.safe_load(re.sub(r"https://[^/\s\"]+/", server.url + "/", text)))
-    monkeypatch.setattr(bring, "ZENODO_URL", re.sub(r"https://[^/]+/", server.url + "/", bring.ZENODO_URL))
+    archive = re.sub(r"https://[^/]+/", server.url + "/", dataset_sources.DING_ARCHIVE)
+    monkeypatch.setattr(dataset_sources, "DING_ARCHIVE", archive)
     return server

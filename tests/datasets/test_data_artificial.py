@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from elmbench.datasets import load_dataset
-from elmbench.datasets.artificial import MIXED, base_waves, sparse_rows, waveform
+from elmbench.datasets.sources.generator import MIXED, base_waves, sparse_rows, waveform
 
 
 def bayes_classes(X: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from elmbench.datasets import dataset_identity, load_dataset
+from elmbench.datasets import load_dataset
 from elmbench.datasets.dataset import array_checksum
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
@@ -90,17 +90,6 @@ def test_a_known_set_without_a_reachable_source_is_unavailable(folder: Path) -> 
         load_dataset("Sylva", folder)
     assert "elmbench data fetch sylva" in str(error.value.next_step)
     assert "sylva[.train|.test].<csv|" in str(error.value.expected)
-    with pytest.raises(DataUnavailableError):
-        dataset_identity("sylva", folder)
-
-
-def test_identity_of_a_file_is_its_checksum_and_follows_the_file(folder: Path, wdbc_lines: list[str]) -> None:
-    path = folder / "wdbc.csv"
-    path.write_text("\n".join(wdbc_lines))
-    assert dataset_identity("wdbc", folder) == load_dataset("wdbc").checksum
-    path.write_text("\n".join([wdbc_lines[0], "0" + wdbc_lines[1][wdbc_lines[1].index(",") :], *wdbc_lines[2:]]))
-    assert dataset_identity("wdbc", folder) == load_dataset("wdbc", folder).checksum
-    assert dataset_identity("wdbc", folder) != dataset_identity("wdbc")
 
 
 def test_checksum_sees_every_part_and_no_layout() -> None:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from elmbench.datasets import dataset_identity, load_dataset, mackey_glass
+from elmbench.datasets import checksum_of, load_dataset
+from elmbench.datasets.sources import mackey_glass
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator
+from elmbench.specs.datasets import load_dataset_specs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+SPEC = load_dataset_specs()["mackey-glass"]
 CLEAN = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"
 
 
@@ -65,20 +68,20 @@ def test_noise_is_added_to_the_series_and_redrawn_every_run() -> None:
     np.testing.assert_allclose(doubled.y - clean.y, (runs[0].y - clean.y) * np.sqrt(4 / 3), atol=1e-12)
 
 
-def test_checksum_and_identity_cover_options_and_run() -> None:
+def test_checksums_with_and_without_drawing_cover_options_and_run() -> None:
     cases = [(run, variance) for run in (0, 1) for variance in (0, 1e-4)]
     checksums = {load_dataset("mackey-glass", run=r, options={"noise_variance": v}).checksum for r, v in cases}
-    identities = {dataset_identity("mackey-glass", None, r, {"noise_variance": v}) for r, v in cases}
+    identities = {checksum_of(SPEC, None, r, {"noise_variance": v}) for r, v in cases}
     assert len(checksums) == len(identities) == 4
-    assert dataset_identity("mackey-glass") == dataset_identity("mackey-glass", None, 0, {"noise_variance": 1.5e-4})
+    assert checksum_of(SPEC) == checksum_of(SPEC, None, 0, {"noise_variance": 1.5e-4})
 
 
-def test_identity_does_not_generate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checksum_of_redrawn_data_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("generated")
 
     monkeypatch.setattr(mackey_glass, "clean_series", refuse)
-    assert len(dataset_identity("mackey-glass", run=3)) == 64
+    assert len(checksum_of(SPEC, run=3)) == 64
 
 
 def test_streams_are_the_same_in_every_process() -> None:

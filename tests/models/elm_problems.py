@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,13 @@ def class_of(name: str, kind: str) -> Any:
     import elmbench.models
 
     return getattr(elmbench.models, name + ("Classifier" if is_classification(kind) else "Regressor"))
+
+
+def counting(path: Iterable[Any], solvers: Counter[str]) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Yield candidate, fold and outputs of what a path yields, and add up its solvers."""
+    for evaluated in path:
+        solvers.update(evaluated.solvers)
+        yield evaluated.candidate, evaluated.fold, evaluated.outputs
 
 
 def real_outputs(model: Any, X: np.ndarray) -> np.ndarray:

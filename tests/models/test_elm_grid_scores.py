@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from elm_problems import FACTORS, class_of, is_classification, rows, targets
+from elm_problems import FACTORS, class_of, counting, is_classification, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
-import elmbench.numerics.nodes as nodes
-import elmbench.numerics.shifted as shifted
-from elmbench.evaluation.metrics import nrmse, score
-from elmbench.evaluation.search import best, clone_and_fit
+import elmbench.numerics.nodes.hidden_layer as nodes
+import elmbench.numerics.shifted.all_ridges as shifted
 from elmbench.models import ELMClassifier
-from elmbench.numerics.counters import counted
+from elmbench.protocol.metrics import nrmse, score
+from elmbench.work.scoring import GridProblem, best
 
 
 def accuracy(expected, predicted):
@@ -29,12 +30,15 @@ def mcc(expected, predicted):
 SCORES = {"binary": mcc, "multi": accuracy, "regression": nrmse}
 
 
-def scores_of(cls, X, y, folds, grid, kind, **fixed):
+def scores_of(cls, X, y, folds, grid, kind, solvers=None, **fixed):
     """Return the scores of the path, and those of one fit each."""
     both = []
-    for predictions in (cls.evaluate_grid(X, y, folds, grid, **fixed), clone_and_fit(cls, X, y, folds, grid, fixed)):
+    for predictions in (
+        cls.evaluate_grid(X, y, folds, grid, **fixed),
+        GridProblem(cls, X, y, folds, grid, fixed, None).clone_and_fit(),
+    ):
         scores = np.full((len(grid), len(folds)), np.nan)
-        for i, j, predicted in predictions:
+        for i, j, predicted in counting(predictions, Counter() if solvers is None else solvers):
             scores[i, j] = SCORES[kind](y[folds[j][1]], predicted)
         both.append(scores)
     return both
@@ -66,11 +70,12 @@ def test_all_scores_of_a_random_grid(
     grid = [{"n_hidden": size, "C": C} for size in sizes for C in [*Cs, 2.0**13]]
     folds = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
     fixed = {"random_state": seed % 5, "activation": activation}
-    with pytest.MonkeyPatch.context() as patch, counted() as solvers:
+    solvers = Counter()
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nodes, "ROW_BLOCK", row_block)
         if reduce:
             patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
-        found, expected = scores_of(class_of("ELM", kind), X, y, folds, grid, kind, **fixed)
+        found, expected = scores_of(class_of("ELM", kind), X, y, folds, grid, kind, solvers, **fixed)
     # Errors of many times the deviation of two or three test rows: of these 1e-9.
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-8)
     if reduce:
@@ -89,8 +94,8 @@ def test_all_scores_of_a_grid_as_in_the_papers(kind, seed):
     split = StratifiedKFold if is_classification(kind) else KFold
     folds = list(split(2, shuffle=True, random_state=0).split(X, y))
     grid = [{"n_hidden": size, "C": 2.0**c} for size in (30, 64, 89, 90, 91, 150, 400) for c in range(-8, 14)]
-    with counted() as solvers:
-        found, expected = scores_of(class_of("ELM", kind), X, y, folds, grid, kind, random_state=1)
+    solvers = Counter()
+    found, expected = scores_of(class_of("ELM", kind), X, y, folds, grid, kind, solvers, random_state=1)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
     assert best(found) == best(expected)
     assert solvers["leading cholesky"] == 2 * 4 * 22
@@ -116,9 +121,9 @@ def test_outputs_that_tie_are_left_to_the_fit(seed):
     y = np.tile(["a", "b"], 40)
     folds = [(np.arange(0, 60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
     grid = [{"C": 2.0**c, "n_hidden": size} for c in (-8, 0, 13) for size in (20, 60, 61, 200)]
-    with counted() as solvers:
-        for i, j, predicted in ELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0):
-            train, test = folds[j]
-            model = ELMClassifier(**grid[i], random_state=0).fit(X[train], y[train])
-            np.testing.assert_array_equal(predicted, model.predict(X[test]), str(grid[i]))
+    solvers = Counter()
+    for i, j, predicted in counting(ELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), solvers):
+        train, test = folds[j]
+        model = ELMClassifier(**grid[i], random_state=0).fit(X[train], y[train])
+        np.testing.assert_array_equal(predicted, model.predict(X[test]), str(grid[i]))
     assert solvers["bound failed"] >= 2 * 6

@@ -39,7 +39,7 @@ def a_problem(n, d, seed, kind, awkward, n_folds):
 def assert_grid_equals_fits(cls, X, y, folds, candidates, **fixed):
     """Outputs to 1e-8; labels wherever they do not hang on less than that."""
     seen = []
-    for i, j, predicted in cls.evaluate_grid(X, y, folds, candidates, **fixed):
+    for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
         seen.append((i, j))
         train, test = folds[j]
         model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
@@ -123,7 +123,7 @@ def test_elm_with_several_row_blocks():
     folds = [(np.arange(0, 4500), np.arange(4500, 7000))]
     candidates = [{"n_hidden": 90}, {"n_hidden": 130}, {"n_hidden": 64}]
     cls = class_of("ELM", "regression")
-    for i, _, predicted in cls.evaluate_grid(X, y, folds, candidates, C=2.0**13, random_state=0):
+    for i, _, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, C=2.0**13, random_state=0):
         model = cls(**candidates[i], C=2.0**13, random_state=0).fit(X[:4500], y[:4500])
         np.testing.assert_allclose(predicted, model.predict(X[4500:]), rtol=0, atol=1e-11)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, SHAPES, class_of, rows, targets
+from elm_problems import FACTORS, SHAPES, class_of, counting, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.kernel_ridge import KernelRidge
 
 from elmbench.models import KELMClassifier, KELMRegressor
-from elmbench.numerics.counters import counted
 from elmbench.numerics.kernels import BLOCK_BYTES
 
 SETTINGS = examples(100)
@@ -127,8 +127,9 @@ def test_single_precision_in_a_search_is_fitted_one_by_one():
     y = targets(X, 0, "regression")
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     grid = [{"C": C, "dtype": dtype} for C in (1.0, 64.0) for dtype in ("float32", "float64")]
-    with counted() as solvers:
-        found = {(i, j): predicted for i, j, predicted in KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0)}
+    solvers = Counter()
+    path = KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0)
+    found = {(i, j): predicted for i, j, predicted in counting(path, solvers)}
     assert solvers["single precision"] == 4
     assert len(found) == 8
     for (i, j), predicted in found.items():

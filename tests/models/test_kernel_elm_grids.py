@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from elm_problems import FACTORS, class_of, is_classification, rows, targets
+from elm_problems import FACTORS, class_of, counting, is_classification, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
-import elmbench.numerics.reduction as reduction
-import elmbench.numerics.shifted as shifted
-from elmbench.evaluation.metrics import nrmse, score
-from elmbench.evaluation.search import best, clone_and_fit
+import elmbench.numerics.shifted.all_ridges as shifted
+import elmbench.numerics.shifted.band_reduction as reduction
 from elmbench.models import KELMClassifier, KELMRegressor
-from elmbench.numerics.counters import counted
+from elmbench.protocol.metrics import nrmse, score
+from elmbench.work.scoring import GridProblem, best
 
 WAYS = ("as it comes", "lanczos", "tridiagonal", "band")
 
@@ -39,12 +40,15 @@ def mcc(expected, predicted):
 SCORES = {"binary": mcc, "multi": accuracy, "regression": nrmse}
 
 
-def scores_of(cls, X, y, folds, grid, kind):
+def scores_of(cls, X, y, folds, grid, kind, solvers=None):
     """Return the scores of the path, and those of one fit each."""
     both = []
-    for predictions in (cls.evaluate_grid(X, y, folds, grid), clone_and_fit(cls, X, y, folds, grid, {})):
+    for predictions in (
+        cls.evaluate_grid(X, y, folds, grid),
+        GridProblem(cls, X, y, folds, grid, {}, None).clone_and_fit(),
+    ):
         scores = np.full((len(grid), len(folds)), np.nan)
-        for i, j, predicted in predictions:
+        for i, j, predicted in counting(predictions, Counter() if solvers is None else solvers):
             scores[i, j] = SCORES[kind](y[folds[j][1]], predicted)
         both.append(scores)
     return both
@@ -72,9 +76,10 @@ def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way,
     grid = [{"gamma": gamma, "C": C} for gamma in [*gammas, 2.0**-8] for C in [*Cs, 2.0**13]]
     folds = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
     cls = class_of("KELM", kind)
-    with pytest.MonkeyPatch.context() as patch, counted() as solvers:
+    solvers = Counter()
+    with pytest.MonkeyPatch.context() as patch:
         force(patch, way)
-        found, expected = scores_of(cls, X, y, folds, grid, kind)
+        found, expected = scores_of(cls, X, y, folds, grid, kind, solvers)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
     if way != "as it comes":
         fitted = {"cholesky", "bound failed", "clone and fit"}
@@ -118,8 +123,8 @@ def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, s
 
     original = module.solve_shifted
 
-    def wrong(K, B, ridges, work):
-        Z = original(K, B, ridges, work)
+    def wrong(*given):
+        Z = original(*given)
         Z[:, 3] = lie if np.isnan(lie) else Z[:, 3] * (1 + lie)
         return Z
 
@@ -128,13 +133,13 @@ def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, s
     y = targets(X, seed, "regression")
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     grid = [{"C": 2.0**c} for c in range(6)]
-    with counted() as solvers:
-        for i, j, predicted in KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0):
-            train, test = folds[j]
-            expected = KELMRegressor(**grid[i], gamma=2.0).fit(X[train], y[train]).predict(X[test])
-            if i == 3:
-                np.testing.assert_array_equal(predicted, expected)
-            np.testing.assert_allclose(predicted, expected, atol=1e-10)
+    solvers = Counter()
+    for i, j, predicted in counting(KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0), solvers):
+        train, test = folds[j]
+        expected = KELMRegressor(**grid[i], gamma=2.0).fit(X[train], y[train]).predict(X[test])
+        if i == 3:
+            np.testing.assert_array_equal(predicted, expected)
+        np.testing.assert_allclose(predicted, expected, atol=1e-10)
     assert solvers["bound failed"] == solvers["cholesky"] == 2
 
 
@@ -147,9 +152,10 @@ def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, ac
     y = np.repeat([-1, 1], 30)
     X = rows(60, 2, seed) + 3 * (y[:, np.newaxis] > 0)
     folds = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
-    with counted() as solvers:
-        for _, j, predicted in KELMClassifier.evaluate_grid(X, y, folds, [{"C": 1.0}, {"C": 8.0}], gamma=1.0):
-            np.testing.assert_array_equal(predicted, y[folds[j][1]])
+    solvers = Counter()
+    path = KELMClassifier.evaluate_grid(X, y, folds, [{"C": 1.0}, {"C": 8.0}], gamma=1.0)
+    for _, j, predicted in counting(path, solvers):
+        np.testing.assert_array_equal(predicted, y[folds[j][1]])
     assert ("cholesky" in solvers) != accepted
 
 
@@ -166,7 +172,7 @@ def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, ac
     ],
 )
 def test_when_labels_hold(outputs, errors, hold):
-    assert KELMClassifier._hold(np.array(outputs), np.array(errors)) is hold
+    assert KELMClassifier._each_holds(np.array(outputs), np.array(errors)[:, None]).tolist() == [hold]
 
 
 def test_outputs_that_tie_are_left_to_the_fit(seed):
@@ -177,12 +183,12 @@ def test_outputs_that_tie_are_left_to_the_fit(seed):
     y[::8] = "c"
     folds = [(np.arange(0, 60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
     grid = [{"C": 2.0**c, "gamma": 2.0**g} for c in (-8, 0, 13) for g in range(-8, 14, 3)]
-    with counted() as solvers:
-        for i, j, predicted in KELMClassifier.evaluate_grid(X, y, folds, grid):
-            train, test = folds[j]
-            np.testing.assert_array_equal(
-                predicted, KELMClassifier(**grid[i]).fit(X[train], y[train]).predict(X[test]), str(grid[i])
-            )
+    solvers = Counter()
+    for i, j, predicted in counting(KELMClassifier.evaluate_grid(X, y, folds, grid), solvers):
+        train, test = folds[j]
+        np.testing.assert_array_equal(
+            predicted, KELMClassifier(**grid[i]).fit(X[train], y[train]).predict(X[test]), str(grid[i])
+        )
     assert 0 < solvers["bound failed"] < 48
 
 
@@ -203,8 +209,8 @@ def test_only_one_value_of_C(seed):
     X = rows(400, 2, seed)
     y = targets(X, seed, "regression")
     folds = list(KFold(2, shuffle=True, random_state=0).split(X))
-    with counted() as solvers:
-        grid = [{"C": 2.0**13, "gamma": gamma} for gamma in (2.0**-8, 64.0)]
-        found, expected = scores_of(KELMRegressor, X, y, folds, grid, "regression")
+    solvers = Counter()
+    grid = [{"C": 2.0**13, "gamma": gamma} for gamma in (2.0**-8, 64.0)]
+    found, expected = scores_of(KELMRegressor, X, y, folds, grid, "regression", solvers)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
     assert solvers == {"lanczos": 2, "lanczos given up": 2, "cholesky": 2, "clone and fit": 4}

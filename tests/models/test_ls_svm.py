@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from elm_problems import FACTORS, rows, targets
+from elm_problems import FACTORS, counting, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -12,8 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits, assert_projections_equal_fits
 
 from elmbench.models import LSSVMClassifier
-from elmbench.numerics import bordered, shifted
-from elmbench.numerics.counters import counted
+from elmbench.numerics.shifted import all_ridges, bordered
 from elmbench.numerics.solve import RidgeSystem
 
 SETTINGS = examples(100)
@@ -141,8 +142,8 @@ def test_whole_grid_of_the_paper_equals_fits_by_all_three_ways(kind, seed):
     y = targets(X, seed + 1, kind)
     folds = [(np.arange(300), np.arange(300, 330)), (np.arange(30, 330), np.arange(30))]
     candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in range(-10, 1) for c in range(-1, 11)]
-    with counted() as ways:
-        list(LSSVMClassifier.evaluate_grid(X, y, folds, candidates, class_weight="balanced"))
+    ways = Counter()
+    list(counting(LSSVMClassifier.evaluate_grid(X, y, folds, candidates, class_weight="balanced"), ways))
     assert min(ways[way] for way in ("lanczos", "reduction", "cholesky")) > 20
     assert ways["cholesky"] < 2 * len(candidates)
     assert_grid_equals_fits(LSSVMClassifier, X, y, folds, candidates, class_weight="balanced")
@@ -164,8 +165,8 @@ def test_what_is_off_is_left_to_a_fit(size, monkeypatch, seed):
     """Shared solutions that were spoilt change no label."""
     random = np.random.RandomState(seed)
 
-    def spoilt(K, B, ridges, work):
-        Z = shifted.solve_shifted(K, B, ridges, work)
+    def spoilt(*given):
+        Z = all_ridges.solve_shifted(*given)
         return None if Z is None else Z * (1 + size * random.randn(*Z.shape))
 
     monkeypatch.setattr(bordered, "solve_shifted", spoilt)
@@ -196,6 +197,7 @@ def test_the_bound_on_the_outputs_holds(n, along, size, seed):
         left = np.column_stack([scale, scale[:, None] * T - np.outer(scale, spoilt_b)])
         left -= shifted_kernel @ np.column_stack([ones, spoilt])
         about = {
+            "values": np.empty((30, 2)),
             "ridge": ridge,
             "scale": scale,
             "ones": ones,
@@ -207,7 +209,7 @@ def test_the_bound_on_the_outputs_holds(n, along, size, seed):
         reach = bordered.reach_of(system, scale, [across[:10], across[10:]])
         assert (reach <= 4 * (ridge / 2) ** -0.5).all()
         off = across @ (scale[:, None] * (spoilt - exact)) + spoilt_b - exact_b
-        for bound in (bordered.output_errors(r, **about) for r in (ridge**-0.5, reach)):
+        for bound in (bordered.SharedOutputs(**about).errors(r) for r in (ridge**-0.5, reach)):
             assert (np.abs(off) <= (1 + 1e-9) * bound + 1e-13).all()
             assert size or np.isfinite(bound).all()
 

@@ -16,9 +16,9 @@ from elmbench.models import (
     FBKOSELMRegressor,
     KOSELMClassifier,
     KOSELMRegressor,
-    _online_kernel,
 )
-from elmbench.numerics.online import DependencyState, InverseState
+from elmbench.models.base import online_kernel
+from elmbench.numerics.online.states import DependencyState, InverseState
 
 C = st.sampled_from([2.0**e for e in (-8, -2, 4, 13)])
 GAMMA = st.sampled_from([2.0**e for e in (-8, -2, 1, 4)])
@@ -60,10 +60,10 @@ def draw_problem(data):
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("gram_rows", [_online_kernel.GRAM_ROWS, 0], ids=["shared kernel", "own kernel"])
+@pytest.mark.parametrize("gram_rows", [online_kernel.GRAM_ROWS, 0], ids=["shared kernel", "own kernel"])
 @pytest.mark.parametrize("pair", GRIDS, ids=["complete", "fixed budget", "dependency"])
 def test_a_grid_equals_one_fit_each(pair, gram_rows, monkeypatch):
-    monkeypatch.setattr(_online_kernel, "GRAM_ROWS", gram_rows)
+    monkeypatch.setattr(online_kernel, "GRAM_ROWS", gram_rows)
     grid = GRIDS[pair]
 
     @examples(80)
@@ -76,8 +76,8 @@ def test_a_grid_equals_one_fit_each(pair, gram_rows, monkeypatch):
         point = st.fixed_dictionaries({name: grid[name] for name in sorted(searched)})
         candidates = data.draw(st.lists(point, min_size=1, max_size=6))
         found = list(model.evaluate_grid(X, y, folds, candidates, **fixed))
-        assert sorted((i, j) for i, j, _ in found) == [(i, j) for i in range(len(candidates)) for j in range(3)]
-        for i, j, predicted in found:
+        assert sorted((i, j) for i, j, _, _ in found) == [(i, j) for i in range(len(candidates)) for j in range(3)]
+        for i, j, predicted, _ in found:
             train, test = folds[j]
             expected = model(**fixed, **candidates[i]).fit(X[train], y[train]).predict(X[test])
             assert predicted.dtype == expected.dtype

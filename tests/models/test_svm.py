@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
-from elm_problems import rows, targets
+from elm_problems import counting, rows, targets
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -17,7 +18,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_eem_grids import GAMMAS, PROBLEMS, a_problem, assert_grid_equals_fits, assert_projections_equal_fits
 
 from elmbench.models import SVMClassifier, svm
-from elmbench.numerics.counters import counted
 from elmbench.numerics.libsvm_kernel import libsvm_kernel
 
 FACTORS = st.integers(-1, 10).map(lambda e: 10.0**e)
@@ -64,12 +64,11 @@ def test_parameters_are_those_of_the_field():
 def test_a_fit_that_is_stopped_says_so_and_is_counted():
     X = rows(200, 2, 0)
     y = targets(X, 0, "binary")
-    with counted() as ways, pytest.warns(ConvergenceWarning, match="max_iter=50"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=50"):
         model = SVMClassifier(C=1e10, gamma=1.0, max_iter=50).fit(X, y)
-    assert (model.capped_, ways) == (1.0, {"capped": 1})
-    with counted() as ways:
-        model = SVMClassifier(C=1.0, gamma=1e-3, max_iter=100_000).fit(X, y)
-    assert (model.capped_, ways) == (0.0, {})
+    assert (model.capped_, model.solvers_) == (1.0, {"capped": 1})
+    model = SVMClassifier(C=1.0, gamma=1e-3, max_iter=100_000).fit(X, y)
+    assert (model.capped_, model.solvers_) == (0.0, {})
 
 
 @quiet
@@ -78,10 +77,9 @@ def test_the_share_of_the_problems_that_were_stopped():
     y = targets(X, 2, "multi")
     steps = SVC(C=10.0, gamma=1.0).fit(X, y).n_iter_
     limit = int(np.sort(steps)[-2])
-    with counted() as ways:
-        model = SVMClassifier(C=10.0, gamma=1.0, max_iter=limit).fit(X, y)
+    model = SVMClassifier(C=10.0, gamma=1.0, max_iter=limit).fit(X, y)
     assert model.capped_ == (steps >= limit).mean() == 1 / 3
-    assert ways == {"capped": 1}
+    assert model.solvers_ == {"capped": 1}
 
 
 @pytest.mark.parametrize("limit", [0, 2**29])
@@ -91,9 +89,10 @@ def test_stopped_fits_of_a_grid_are_counted_and_not_printed(limit, monkeypatch):
     y = targets(X, 0, "binary")
     folds = [(np.arange(100), np.arange(100, 120)), (np.arange(20, 120), np.arange(20))]
     candidates = [{"C": C, "gamma": gamma} for gamma in (1e-8, 1.0) for C in (1.0, 1e9, 1e10)]
-    with counted() as ways, warnings.catch_warnings():
+    ways = Counter()
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
-        list(SVMClassifier.evaluate_grid(X, y, folds, candidates, max_iter=100))
+        list(counting(SVMClassifier.evaluate_grid(X, y, folds, candidates, max_iter=100), ways))
     single = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

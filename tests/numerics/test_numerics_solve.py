@@ -1,4 +1,4 @@
-"""Ridge systems and the tiles of the hidden layer against dense numpy."""
+"""Ridge systems against dense numpy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
-from scipy.special import expit
 
-from elmbench.numerics.nodes import TILE, draw_hidden_nodes, gram_of_nodes, hidden_layer, outer_gram, transposed_product
-from elmbench.numerics.recursive import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 SETTINGS = examples(60)
@@ -64,69 +61,3 @@ def test_mirror(seed):
     expected = np.tril(A) + np.tril(A, -1).T
     mirror(A)
     np.testing.assert_array_equal(A, expected)
-
-
-@SETTINGS
-@given(n=st.integers(1, 20), d=st.integers(1, 5), L=st.integers(1, 200), seed=SEEDS)
-def test_hidden_layer_and_its_products(n, d, L, seed):
-    random = np.random.RandomState(seed)
-    X, T = random.randn(n, d), random.randn(n, 2)
-    weights, biases = draw_hidden_nodes(L, d, random)
-    expected = expit(X @ weights.T + biases)
-    H = hidden_layer(X, weights, biases)
-    assert H.shape[1] % TILE == 0
-    np.testing.assert_allclose(H[:, :L], expected, atol=1e-14)
-    assert not H[:, L:].any()
-    sums, moments = gram_of_nodes(X, T, weights, biases)
-    np.testing.assert_allclose(sums[:L, :L], expected.T @ expected, atol=1e-12)
-    np.testing.assert_allclose(moments[:L], expected.T @ T, atol=1e-12)
-    np.testing.assert_array_equal(sums, sums.T)
-    np.testing.assert_allclose(outer_gram(H), expected @ expected.T, atol=1e-12)
-    np.testing.assert_allclose(transposed_product(H, T)[:L], expected.T @ T, atol=1e-12)
-
-
-def test_leading_blocks_are_those_of_a_smaller_network_to_the_last_bit(seed):
-    random = np.random.RandomState(seed)
-    X, T = random.rand(2500, 7), random.rand(2500, 3)
-    weights, biases = draw_hidden_nodes(300, 7, random)
-    H = hidden_layer(X, weights, biases)
-    sums, moments = gram_of_nodes(X, T, weights, biases)
-    for L in (1, 63, 64, 65, 150, 299):
-        np.testing.assert_array_equal(hidden_layer(X, weights[:L], biases[:L])[:, :L], H[:, :L])
-        few, few_moments = gram_of_nodes(X, T, weights[:L], biases[:L])
-        np.testing.assert_array_equal(few[:L, :L], sums[:L, :L])
-        np.testing.assert_array_equal(few_moments[:L], moments[:L])
-
-
-@SETTINGS
-@given(n=st.integers(1, 25), L=st.integers(1, 25), seed=SEEDS)
-def test_pseudo_inverse_of_gram(n, L, seed):
-    H = np.random.RandomState(seed).randn(n, L)
-    P = pseudo_inverse_of_gram(H)
-    condition = np.linalg.cond(H) ** 2
-    np.testing.assert_array_equal(P, P.T)
-    np.testing.assert_allclose(P @ (H.T @ H) @ P, P, atol=1e-12 * condition * np.abs(P).max())
-    assert np.linalg.matrix_rank(P) <= min(n, L)
-
-
-@SETTINGS
-@given(b=st.integers(1, 12), L=st.integers(1, 20), seed=SEEDS)
-@pytest.mark.parametrize("update", [update_as_printed, update_symmetric])
-def test_updates_equal_the_dense_inverse(update, b, L, seed):
-    random = np.random.RandomState(seed)
-    H, T, beta = random.randn(b, L), random.randn(b, 2), random.randn(L, 2)
-    before = gram(L, L, seed) + np.eye(L)
-    P, new = update(np.linalg.inv(before), beta, H, T)
-    after = before + H.T @ H
-    np.testing.assert_allclose(P, np.linalg.inv(after), atol=1e-10)
-    np.testing.assert_allclose(new, np.linalg.solve(after, before @ beta + H.T @ T), atol=1e-8)
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("update", [update_as_printed, update_symmetric])
-@pytest.mark.parametrize("P", [-np.eye(3), np.full((3, 3), np.nan), np.full((3, 3), 1e200)])
-def test_updates_survive_a_lost_inverse(update, P):
-    """P = -I makes I + HPH' singular for H = I."""
-    new_P, beta = update(P, np.ones((3, 1)), np.eye(3), np.ones((3, 1)))
-    assert new_P.shape == (3, 3)
-    assert not np.isfinite(beta).all() or np.abs(beta).max() > 1e6

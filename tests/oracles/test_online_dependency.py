@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from problems import KINDS, make, problems
 from random_examples import examples
 
-from elmbench.numerics.online import DependencyState
+from elmbench.numerics.online.states import DependencyState
 
 
 def state_of(problem, threshold, **options):

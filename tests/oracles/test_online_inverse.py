@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from problems import KINDS, make, problems
 from random_examples import examples
 
-from elmbench.numerics.online import InverseState
+from elmbench.numerics.online.states import InverseState
 
 
 def state_of(problem, **options):

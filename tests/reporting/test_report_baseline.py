@@ -199,8 +199,8 @@ def test_a_baseline_of_cells_that_diverged(toy: Callable[..., Resolved], tmp_pat
         ("curves", "mcc@h=10", 0.0101, False),
         ("curves", "mcc@h=10", float("nan"), False),
         # A correlation of thousands of pairs hangs on no row.
-        ("spearman", "spearman@h=10", 1e-7, True),
-        ("spearman", "spearman@h=10", 1e-5, False),
+        ("rank-correlation", "spearman@h=10", 1e-7, True),
+        ("rank-correlation", "spearman@h=10", 1e-5, False),
     ],
 )
 def test_points_of_a_curve_may_differ_by_a_row_and_correlations_by_nothing(

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from made_cells import folds, table_of
 
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
 from elmbench.reporting.capped import CAPPED, CappedFits, capped_notes
 from elmbench.reporting.cells import cells_frame
 from elmbench.reporting.summary import table_order
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell as Row
 
 Toy = Callable[..., Resolved]
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
 from elmbench.reporting.cells import cells_frame, read_cells, without_folders, write_frame
 from elmbench.reporting.layouts import value_columns
 from elmbench.reporting.summary import table_order
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell as Row
 
 METRICS = {"mcc": 0.1 + 0.2, "gmean": 2 / 3, "accuracy": 0.9, "precision": 1.0, "recall": 0.8, "f1": 0.7}
 COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}

@@ -13,10 +13,10 @@ import pytest
 from made_cells import cell, frame
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
 from elmbench.reporting.figures import draw_curves, draw_precision_recall, precision_recall, write_figures
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell as Row
 
 Scores = tuple[np.ndarray, np.ndarray]
 #: Curves of precision are drawn from what the store keeps.

@@ -114,7 +114,7 @@ SIZES = {"grids": {"n_hidden": [1, 10, 50]}, "models": {"ELM": ELM}}
 
 
 def test_correlations_stand_by_the_number_of_nodes(toy: Toy) -> None:
-    resolved = toy("WDBC,ELM,spearman@h=10,0.979,,\nWDBC,ELM,spearman@h=50,1.0,,\n", layout="spearman", **SIZES)
+    resolved = toy("WDBC,ELM,spearman@h=10,0.979,,\nWDBC,ELM,spearman@h=50,1.0,,\n", layout="rank-correlation", **SIZES)
     measures = [f"spearman@h={h}" for h in (1, 10, 50)]
     assert value_columns(resolved) == measures
     table = table_of(resolved, [cell(**dict(zip(measures, (0.5, 0.9785, 0.9984), strict=True)))])

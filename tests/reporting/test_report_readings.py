@@ -88,7 +88,7 @@ def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..
 
 def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..., list[Comparison]]) -> None:
     nodes = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
-    changes = {"layout": "spearman", "grids": {"n_hidden": [1, 10]}, "models": {"ELM": nodes}}
+    changes = {"layout": "rank-correlation", "grids": {"n_hidden": [1, 10]}, "models": {"ELM": nodes}}
     changes |= {"datasets": ["wdbc", "heart"]}
     lines = [cell(**{"spearman@h=1": 0.5, "spearman@h=10": 0.9})]
     lines += [cell(dataset="heart", status="unavailable", reason="no file")]

@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.execution.store import Store, StoreWriteError
-from elmbench.execution.units import Row
+from elmbench.files import WriteError
 from elmbench.reporting import figures
 from elmbench.reporting.results import read_commands, read_results, write_results
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell as Row
 
 FILES = ["cells.csv", "environment.json", "figure.csv", "figure.png", "summary.csv", "table.md"]
 COMMAND = "elmbench run toy/one --profile paper -m elm"
@@ -147,7 +148,7 @@ def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, function, fail_in_time)
-        with pytest.raises(StoreWriteError, match=r"cannot write .*: " + os.strerror(code)) as error:
+        with pytest.raises(WriteError, match=r"cannot write .*: " + os.strerror(code)) as error:
             write_results(resolved, store, tmp_path)
     assert "Next: " in str(error.value)
     found = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -164,7 +165,7 @@ def test_a_folder_that_cannot_be_made(resolved: Resolved, tmp_path: Path) -> Non
     fill(store)
     (tmp_path / "paper" / "toy").mkdir(parents=True)
     (tmp_path / "paper" / "toy" / "one").write_text("in the way")
-    with pytest.raises(StoreWriteError, match=r"cannot write .*cells\.csv") as error:
+    with pytest.raises(WriteError, match=r"cannot write .*cells\.csv") as error:
         write_results(resolved, store, tmp_path)
     assert "--results-dir" in str(error.value)
     assert (tmp_path / "paper" / "toy" / "one").read_text() == "in the way"

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from made_cells import folds, frame, table_of
 
-from elmbench.execution.store import Store
-from elmbench.execution.units import Row
 from elmbench.reporting.cells import cells_frame, read_cells, write_frame
 from elmbench.reporting.summary import summarise, table_order
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.warned import WARNING, warning_notes, warning_of
+from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell as Row
 
 Toy = Callable[..., Resolved]
 ONE_CLASS = "the layer is constant, so one class is predicted"

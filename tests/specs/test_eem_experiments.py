@@ -73,7 +73,7 @@ def test_the_sizes_and_draws_of_the_figure_and_of_the_correlations_are_the_print
     assert fast.grids["n_hidden"].expand() == curves.grids["n_hidden"].expand()
     correlations = find_experiment("eem/table1").spec
     assert correlations.grids["n_hidden"].expand() == [1, 10, 100, 200, 500]
-    assert (correlations.protocol.draws.projections, correlations.protocol.draws.operators) == (100, 100)
+    assert correlations.options == {"projections": 100, "operators": 100}
     assert len(correlations.datasets) == 24
 
 
@@ -85,7 +85,7 @@ def test_readings_change_what_they_say() -> None:
     weighted = changed("table5", "ls-svm-weights", "as-printed").models
     assert weighted["LS-SVM-RBF"].params == {"class_weight": "balanced", "weighting": "as-printed"}
     assert weighted["SVM-RBF"] == find_experiment("eem/table5").spec.models["SVM-RBF"]
-    assert changed("table9", "dcs", "as-printed").protocol.dcs == "as-printed"
+    assert changed("table9", "dcs", "as-printed").options["dcs"] == "as-printed"
     assert changed("table1", "nodes", "nsig").models["random projection"].params == {"activation": "nsig"}
     # A kernel density estimate has no formula to be printed wrong.
     assert "dcs" not in find_experiment("eem/table10").spec.readings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.files import spec_root
-from elmbench.specs.published import published_parameters, read_published
+from elmbench.specs.published import DATA, published_parameters, read_published
 
 HEADER = "dataset,model,metric,value,std,note\n"
 
@@ -35,6 +37,16 @@ def table(tmp_path: Path) -> Callable[[str], Path]:
         ("f1_percent", "100", "f1", "1.00", 1e-2),
         ("train_seconds", "17.42", "fit_seconds", "17.42", 1e-2),
         ("nrmse", "5", "nrmse", "5", 1.0),
+        ("test_rmse", "0.0737", "rmse", "0.0737", 1e-4),
+        ("train_accuracy_percent", "99.81", "train_accuracy", "0.9981", 1e-4),
+        ("test_seconds", "0.0005", "predict_seconds", "0.0005", 1e-4),
+        ("nodes", "65", "n_units", "65", 1.0),
+        ("nSV", "1200", "n_units", "1200", 1.0),
+        ("target_dimensions", "43", "target_dimensions", "43", 1.0),
+        ("lambda", "0.5", "lambda", "0.5", 0.1),
+        ("t", "4.141", "t", "4.141", 1e-3),
+        ("C", "2^-20", "C", "9.5367431640625E-7", 0.0),
+        ("sigma", "2^7", "sigma", "128", 0.0),
     ],
 )
 def test_units_and_digits(
@@ -43,6 +55,7 @@ def test_units_and_digits(
     (entry,) = read_published(table(f"WDBC,ELM,{metric},{printed},,\n"))
     assert (entry.dataset, entry.model, entry.metric) == ("WDBC", "ELM", name)
     assert entry.value == Decimal(value)
+    assert entry.text == printed
     assert entry.last_place == pytest.approx(last_place, rel=1e-12)
 
 
@@ -60,7 +73,7 @@ def test_what_a_paper_does_not_print_is_none(table: Callable[[str], Path]) -> No
     assert entry.note == "excluded"
 
 
-@pytest.mark.parametrize("figure", ["0,94", "n/a", "0.9x", "nan", "inf"])
+@pytest.mark.parametrize("figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2"])
 def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
     with pytest.raises(ElmbenchError, match=r"t\.csv, line 3: .* is not a number"):
         read_published(table(f'a,b,mcc,0.5,,\na,b,mcc,"{figure}",,\n'))
@@ -82,6 +95,75 @@ def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str]
     }
     assert type(found["WDBC", "ELM"]["n_hidden"]) is int
     assert type(found["WDBC", "FB-KOS-ELM"]["budget"]) is int
+
+
+def test_fits_that_were_stopped_and_figures_that_were_cited(table: Callable[[str], Path]) -> None:
+    stopped, unstable, cited, own = read_published(
+        table("A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\nA,B,mcc,1,,\n")
+    )
+    assert (stopped.value, stopped.over_seconds) == (None, 600.0)
+    assert (unstable.value, unstable.over_seconds) == (None, None)
+    assert [entry.cited for entry in (stopped, unstable, cited, own)] == [False, False, True, False]
+    assert cited.value == 373
+
+
+def test_facts_of_data_sets(table: Callable[..., Path]) -> None:
+    found = read_published(
+        table("Abalone,8,,3000,regression\nSegment,19,7,1500,multiclass\n", "dataset,attributes,classes,train,task\n")
+    )
+    assert [(entry.dataset, entry.metric, entry.value, entry.text) for entry in found] == [
+        ("Abalone", "features", 8, "8"),
+        ("Abalone", "train", 3000, "3000"),
+        ("Abalone", "task", None, "regression"),
+        ("Segment", "features", 19, "19"),
+        ("Segment", "classes", 7, "7"),
+        ("Segment", "train", 1500, "1500"),
+        ("Segment", "task", None, "multiclass"),
+    ]
+    assert {entry.model for entry in found} == {DATA}
+
+
+@pytest.fixture(scope="session")
+def published() -> Path:
+    """The figures of all papers, which lie beside the folder of the real data files."""
+    folder = Path(os.environ.get("ELMBENCH_DATA_DIR") or ".") / ".." / "published"
+    if not os.environ.get("ELMBENCH_DATA_DIR") or not folder.is_dir():
+        pytest.skip("needs ELMBENCH_DATA_DIR, with the folder `published` beside it")
+    return folder
+
+
+def test_every_cell_of_the_papers_is_read(published: Path) -> None:
+    for path in published.glob("*/*.csv"):
+        found = read_published(path)
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        if "metric" in rows[0]:
+            printed = [(row["dataset"], row["model"], row["value"], row["note"]) for row in rows]
+            assert [(entry.dataset, entry.model, entry.text, entry.note) for entry in found] == printed, path
+        else:
+            cells = [(row["dataset"], text) for row in rows for name, text in row.items() if name != "dataset" and text]
+            assert [(entry.dataset, entry.text) for entry in found] == cells, path
+        for entry in found:
+            assert (entry.value is None) == (not any(c.isdigit() for c in entry.text)) or entry.model == DATA, entry
+            assert not entry.metric.endswith(("_percent", "train_seconds", "test_seconds", "test_rmse", "nodes", "nSV"))
+            assert entry.cited == (" (cited)" in entry.model)
+            if entry.metric in ("accuracy", "train_accuracy", "precision", "recall", "f1", "gmean", "mcc"):
+                assert entry.value is None or 0 <= entry.value <= 1, entry
+
+
+def test_figures_that_only_some_papers_have(published: Path) -> None:
+    rkelm = {(v.dataset, v.model, v.metric): v for v in read_published(published / "rkelm" / "table2.csv")}
+    power = rkelm["Auto-Mpg", "RKELM", "C"]
+    assert (power.value, power.text) == (Decimal(1) / 2**20, "2^-20")
+    assert published_parameters(published / "rkelm" / "table2.csv")["Auto-Mpg", "RKELM"] == {
+        "n_hidden": 25, "C": 2.0**-20, "sigma": 4.0,
+    }  # fmt: skip
+    cited = {v.model for v in read_published(published / "rkelm" / "table10.csv") if v.cited}
+    assert {"TSVM (cited)", "DA (cited)", "CART (cited)"} <= cited
+    times = [v.over_seconds for v in read_published(published / "eem" / "table8.csv") if v.value is None]
+    assert times == [600.0] * 5
+    memory = [v for v in read_published(published / "rkelm" / "table5.csv") if v.value is None]
+    assert {(v.note, v.over_seconds) for v in memory} == {("out of memory (4 GB)", None)}
 
 
 def test_some_figures_of_the_papers() -> None:

@@ -1,4 +1,4 @@
-"""The registry: names, parameters, versions, and models that come from outside."""
+"""The registry: names, parameters, versions, and models that come from plugins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.specs import outside
+from elmbench.specs import plugins
+from elmbench.specs.plugins import plugin_objects
 from elmbench.specs.registry import (
     TASKS,
     ModelEntry,
@@ -145,6 +146,19 @@ MODELS = {"mine": ModelEntry("ignored", "Ours", regression=Ridge, grid={"alpha":
     assert entry.factory("regression") is Ridge
 
 
+def test_a_plugin_may_declare_kinds_of_table_and_of_work(plugin: Callable[..., Path]) -> None:
+    assert load_plugin(plugin("class Kind: pass\nLAYOUTS = {'wide': Kind}\nWORK = {'count': Kind}", "a.py")) == [
+        "wide",
+        "count",
+    ]
+    load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nWORK = {'sum': Mine}", "b.py"))
+    assert list(plugin_objects("LAYOUTS")) == ["wide"]
+    assert [kind.__name__ for kind in plugin_objects("WORK").values()] == ["Kind", "Mine"]  # type: ignore[attr-defined]
+    assert list(plugin_objects("MODELS")) == ["wide"]
+    with pytest.raises(ElmbenchError, match=r"kind of work name 'count' of the plug-in .*c\.py is taken by .*a\.py"):
+        load_plugin(plugin("class Kind: pass\nWORK = {'count': Kind}", "c.py"))
+
+
 def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) -> None:
     """Also where the class has inherited the version of one of the suite's own models."""
     text = "from elmbench.models import ELMClassifier\nclass Mine(ELMClassifier):\n    pass\nMODELS = {'mine': Mine}\n"
@@ -162,6 +176,9 @@ def test_an_edit_of_a_plugin_makes_another_version(plugin: Callable[..., Path]) 
         ("x = 1", "declares no models"),
         ("MODELS = {}", "declares no models"),
         ("MODELS = ['a']", "declares no models"),
+        ("LAYOUTS = {}\nWORK = []", "declares no models, layouts or work"),
+        ("class A: pass\nMODELS = ['a']\nWORK = {'w': A}", "declares no models, layouts or work"),
+        ("LAYOUTS = {'mine': 3}", "the kind of table 'mine' .* is 3"),
         ("def broken(:", "fails when it is loaded: SyntaxError"),
         ("import nothing_of_that_name", "fails when it is loaded: ModuleNotFoundError"),
         ("raise SystemExit(3)", "fails when it is loaded: SystemExit"),
@@ -219,10 +236,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         (info / "entry_points.txt").write_text(f"[elmbench.models]\n{entry_points}\n")
         monkeypatch.syspath_prepend(str(site))
         monkeypatch.delitem(sys.modules, "toy_models", raising=False)
-        outside._from_entry_points.cache_clear()
+        plugins._from_entry_points.cache_clear()
 
     yield install  # type: ignore[misc]
-    outside._from_entry_points.cache_clear()
+    plugins._from_entry_points.cache_clear()
     sys.modules.pop("toy_models", None)
 
 
@@ -259,10 +276,10 @@ def test_a_plugin_and_a_package_may_not_share_a_name(package: Callable[..., None
 
 def test_packages_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan asks for thousands of models, and a look at what is installed takes milliseconds."""
-    outside._from_entry_points.cache_clear()
+    plugins._from_entry_points.cache_clear()
     calls = []
-    monkeypatch.setattr(outside, "entry_points", lambda group: calls.append(group) or importlib.metadata.EntryPoints())
+    monkeypatch.setattr(plugins, "entry_points", lambda group: calls.append(group) or importlib.metadata.EntryPoints())
     for _ in range(3):
         registry()
-    outside._from_entry_points.cache_clear()
+    plugins._from_entry_points.cache_clear()
     assert calls == ["elmbench.models"]

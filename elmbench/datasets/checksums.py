@@ -1,0 +1,118 @@
+"""The checksum of a data set without its rows: kept in the cache from one process to the next."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from elmbench.datasets.folders import cache_folder
+from elmbench.datasets.load import find_origin, load
+from elmbench.datasets.receipts import fetched_folder
+from elmbench.datasets.sources.generator import chosen_options, identity
+from elmbench.files import replacing
+from elmbench.specs.dataset_sources import GeneratorSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from elmbench.datasets.load import Origin
+    from elmbench.specs.datasets import DatasetSpec
+
+#: Raised when the code that loads or prepares rows changes what comes out of it.
+LOADER_VERSION = 1
+#: What a spec says that no row depends on.
+_ONLY_SAID = {"title", "aliases", "papers", "citation", "licence", "notes"}
+
+#: Checksums of this process, by what they depend on: of a cache that cannot be written, too.
+_known: dict[str, str] = {}
+
+
+def checksum_of(
+    spec: DatasetSpec,
+    data_dir: Path | str | None = None,
+    run: int = 0,
+    options: Mapping[str, float] | None = None,
+    cache_dir: Path | str | None = None,
+) -> str:
+    """Return `load(...).checksum`; the rows are read only where nothing like it has been loaded before.
+
+    Of generated data that are redrawn every run it is, instead, a hash of all that the rows are drawn from: they need
+    not be drawn to tell them apart.
+
+    Parameters
+    ----------
+    spec, data_dir, run, options, cache_dir
+        As for `load`.
+
+    Raises
+    ------
+    DataUnavailableError, ElmbenchError
+        As `load`.
+    """
+    chosen = chosen_options(spec, options)
+    origin = find_origin(spec, data_dir, cache_dir)
+    if spec.redraw and isinstance(origin.source, GeneratorSource):
+        return identity(spec, origin.source, chosen, run)
+    place = " ".join([spec.name, *(f"{option}={value!r}" for option, value in sorted(chosen.items()))])
+    place = " ".join([place, *(str(path.resolve()) for path in origin.files.paths)])
+    state = _state(spec, origin, chosen, cache_dir)
+    if state not in _known:
+        path = cache_folder(cache_dir) / "checksums.json"
+        entry = _read(path).get(place)
+        if isinstance(entry, list) and len(entry) == 2 and entry[0] == state and isinstance(entry[1], str):
+            _known[state] = entry[1]
+        else:
+            _known[state] = load(spec, data_dir, run, options, cache_dir).checksum
+            _write(path, _read(path) | {place: [state, _known[state]]})
+    return _known[state]
+
+
+def _state(spec: DatasetSpec, origin: Origin, options: dict[str, float], cache_dir: Path | str | None) -> str:
+    """Return a hash of all that the rows depend on: the spec, the files as they lie there, options, and packages."""
+    paths = origin.files.paths
+    if origin.receipt is not None:
+        paths = tuple(fetched_folder(spec, cache_dir) / name for name in origin.receipt.files)
+    content = {
+        "loader": LOADER_VERSION,
+        "packages": _packages(),
+        "spec": spec.model_dump(mode="json", exclude=_ONLY_SAID),
+        "source": origin.source.model_dump(mode="json") if origin.source else None,
+        "receipt": vars(origin.receipt) if origin.receipt else None,
+        "files": [(str(path.resolve()), *_size_and_time(path)) for path in paths],
+        "options": options,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return -1, -1  # loading it says what is wrong
+    return found.st_size, found.st_mtime_ns
+
+
+@cache
+def _packages() -> dict[str, str]:
+    names = ("numpy", "pandas", "pyarrow", "scikit-learn", "liac-arff")
+    return {name: version(name) for name in names}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    try:
+        with replacing(path) as partial:
+            partial.write_text(json.dumps(content, indent=1), "utf-8")
+    except OSError:
+        pass  # a cache that cannot be written costs the time again, no more

@@ -1,0 +1,232 @@
+"""Download one file: with progress, resumed where it was cut short, checked, and never half there."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import json
+import os
+import secrets
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmbench.errors import DataUnavailableError, ElmbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TIMEOUT_SECONDS = 30.0
+ATTEMPTS = 4
+PAUSE_SECONDS = 0.5  # before the second attempt; doubled before each further one
+_BLOCK = 1 << 16
+
+Progress = Callable[[str, int, int | None], None]  # (what, bytes so far, bytes in all where known)
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that was downloaded whole."""
+
+    path: Path
+    sha256: str
+    n_bytes: int
+
+
+def download(url: str, folder: Path, *, sha256: str | None = None, progress: Progress | None = None) -> Download:
+    """Download `url` into `folder`.
+
+    What arrives is kept in a `.part` file beside a note of the version that the server named (`ETag` or
+    `Last-Modified`). The next attempt, in this process or a later one, asks for the rest of that version, or starts
+    anew where the server has no such thing. The file gets its name only when it is whole.
+
+    Parameters
+    ----------
+    url : str
+    folder : Path
+        Created if it is missing.
+    sha256 : str, optional
+        What the file must have.
+    progress : callable, optional
+        Called with the address, the bytes so far, and all bytes where the server tells.
+
+    Returns
+    -------
+    Download
+
+    Raises
+    ------
+    DataUnavailableError
+        If the server cannot be reached, or fails time after time.
+    ElmbenchError
+        If there is no such file, or its checksum is wrong.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = _stem(url)
+    target = folder / stem
+    with _part_file(folder, stem) as part:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                _receive(url, part, progress)
+                break
+            except (OSError, http.client.HTTPException) as error:
+                if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
+                    raise ElmbenchError(
+                        f"{url}: the server answers {error.code} ({error.reason})",
+                        expected="the file",
+                        next_step="download it in a browser, then: elmbench data import NAME FILE",
+                    ) from error
+                if attempt == ATTEMPTS:
+                    raise DataUnavailableError(
+                        f"{url}: {_reason(error)} ({ATTEMPTS} attempts)",
+                        expected="the file",
+                        next_step="try again later: what has arrived is kept and the rest is asked for",
+                    ) from error
+                time.sleep(PAUSE_SECONDS * 2 ** (attempt - 1))
+        digest, n_bytes = file_sha256(part)
+        if sha256 is not None and digest != sha256:
+            _note(part).unlink(missing_ok=True)
+            part.unlink()
+            raise other_checksum(url, digest, sha256)
+        _note(part).unlink(missing_ok=True)
+        os.replace(part, target)
+    return Download(target, digest, n_bytes)
+
+
+def downloaded(url: str, folder: Path) -> Download | None:
+    """Return the file that was downloaded from `url` before and left in `folder`, or None."""
+    path = folder / _stem(url)
+    return Download(path, *file_sha256(path)) if path.is_file() else None
+
+
+def _stem(url: str) -> str:
+    return hashlib.sha256(url.encode()).hexdigest()[:16]
+
+
+def remote_size(url: str) -> int | None:
+    """Return the bytes of the file at `url`, or None where the server does not tell."""
+    for method in ("HEAD", "GET"):  # some servers refuse HEAD; of a GET only the head is read
+        request = urllib.request.Request(url, method=method, headers=_HEADERS)
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+                length = answer.headers.get("Content-Length")
+                if length is not None:
+                    return int(length)
+        except (OSError, http.client.HTTPException, ValueError):
+            continue
+    return None
+
+
+def file_sha256(path: Path) -> tuple[str, int]:
+    """Return the SHA-256 of a file, and its bytes."""
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+        return digest.hexdigest(), stream.tell()
+
+
+_HEADERS = {"User-Agent": "elmbench", "Accept-Encoding": "identity"}
+
+
+def _receive(url: str, part: Path, progress: Progress | None) -> None:
+    """Append to `part` what is missing, or write it anew."""
+    there = part.stat().st_size if part.exists() else 0
+    version = _read_version(part) if there else None
+    headers = dict(_HEADERS)
+    if there and version:
+        headers |= {"Range": f"bytes={there}-", "If-Range": version}
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS)
+    except urllib.error.HTTPError as error:
+        if error.code == 416 and headers.keys() >= {"Range"}:  # nothing is left to ask for, or the file has shrunk
+            part.unlink()
+            _receive(url, part, progress)
+            return
+        raise
+    with answer:
+        resumed = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {there}-")
+        start = there if resumed else 0
+        length = answer.headers.get("Content-Length")
+        total = None if length is None else start + int(length)
+        if not resumed:
+            version = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+            version = None if (version or "").startswith("W/") else version  # weak: other bytes may have it too
+            _note(part).write_text(json.dumps({"url": url, "version": version}))
+        n_bytes = start
+        with open(part, "ab" if resumed else "wb") as stream:
+            while block := answer.read(_BLOCK):
+                stream.write(block)
+                n_bytes += len(block)
+                if progress:
+                    progress(url, n_bytes, total)
+            stream.flush()
+            os.fsync(stream.fileno())
+    if total is not None and n_bytes < total:
+        raise http.client.IncompleteRead(b"", total - n_bytes)
+
+
+def other_checksum(url: str, found: str, expected: str) -> ElmbenchError:
+    """Build the error for a file with another SHA-256 than expected."""
+    return ElmbenchError(
+        f"{url}: the file that arrived has the SHA-256 {found}",
+        expected=expected,
+        next_step="try again; if it stays so, the file was changed at its source",
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, http.client.IncompleteRead):
+        return f"the connection ended {error.expected} bytes before the end of the file"
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the server answers {error.code} ({error.reason})"
+    return str(getattr(error, "reason", "") or error or type(error).__name__)
+
+
+def _note(part: Path) -> Path:
+    """Return the file beside `part` that says which version of the file has arrived so far."""
+    return part.with_suffix(".json")
+
+
+def _read_version(part: Path) -> str | None:
+    try:
+        version = json.loads(_note(part).read_text())["version"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return version if isinstance(version, str) else None
+
+
+@contextlib.contextmanager
+def _part_file(folder: Path, stem: str) -> Iterator[Path]:
+    """Yield the `.part` file of a download: the shared one, or one of its own while another process has that."""
+    lock = _lock(folder / f"{stem}.lock")
+    if lock is not None:
+        try:
+            yield folder / f"{stem}.part"
+        finally:
+            os.close(lock)
+        return
+    part = folder / f".{stem}.{os.getpid()}-{secrets.token_hex(4)}.part"
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+        _note(part).unlink(missing_ok=True)
+
+
+def _lock(path: Path) -> int | None:
+    """Take a lock that ends with the process, however it ends; None if another has it, or the system has none."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

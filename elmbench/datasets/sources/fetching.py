@@ -1,0 +1,55 @@
+"""What every source that needs a network is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmbench.datasets.sources.download import Download, Progress, download
+
+if TYPE_CHECKING:
+    from elmbench.datasets.table import Table
+
+
+@dataclass(frozen=True)
+class FetchJob:
+    """One fetch from one source.
+
+    Attributes
+    ----------
+    width : int
+        Number of features of the public file.
+    folder : Path
+        Where downloads are kept while they are under way.
+    known : mapping of str to str
+        SHA-256 of what was downloaded before, by address: it must be the same again.
+    progress : callable or None
+        See `download`.
+    """
+
+    width: int
+    folder: Path
+    known: Mapping[str, str] = field(default_factory=dict)
+    progress: Progress | None = None
+
+    def download(self, url: str, sha256: str | None = None) -> Download:
+        """Download a file; it must have `sha256` or else the checksum that it had before."""
+        return download(url, self.folder, sha256=sha256 or self.known.get(url), progress=self.progress)
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A downloaded file that is kept as it is, and the ending that says what it holds, such as '.svm.bz2'."""
+
+    path: Path
+    ending: str
+
+
+@dataclass(frozen=True)
+class FetchedRows:
+    """What a source gave: its parts ('all', or 'train' and 'test'), and the SHA-256 of each download."""
+
+    parts: Mapping[str, Table | RawFile]
+    downloads: dict[str, str]

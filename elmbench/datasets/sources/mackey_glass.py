@@ -1,0 +1,151 @@
+"""The Mackey-Glass series: a delay differential equation, integrated so that every machine gets the same numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets.folders import cache_folder
+from elmbench.files import replacing
+from elmbench.numerics.seeds import generator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Array = NDArray[np.float64]
+
+STEPS_PER_SAMPLE = 600  # one sample every 6 time units, at a step of 0.01
+DELAY_STEPS = 3000  # a delay of 30 time units
+BEFORE = 0.9  # x(t) for t <= 0
+
+# SHA-256 of the 20,007 samples that the data set needs, little-endian. A cached series must have it too.
+SERIES_SAMPLES = 20_007
+SERIES_SHA256 = "32a67e4d47a087bbbfebdc0c699137892dd7c8806205ffe41357a38170e1a33a"
+
+
+def integrate(history: Array, n_samples: int) -> Array:
+    """Integrate dx/dt = -0.1 x + 0.2 x(t - 30) / (1 + x(t - 30)^10) from t = 0 on.
+
+    Runge-Kutta of order 4 with a step of 0.01, the delayed term held during a step. Only + - * / in one fixed
+    order, and the tenth power by multiplications: the series is chaotic, so one different bit would change it all.
+
+    Parameters
+    ----------
+    history : ndarray of shape (3000,)
+        The last 3,000 values, oldest first (a ring; overwritten).
+    n_samples : int
+        Samples to return, the first one at t = 0, then one every 6 time units.
+
+    Returns
+    -------
+    samples : ndarray of shape (n_samples,)
+
+    References
+    ----------
+    KOS-ELM, experiment 4 (its source [24]).
+    """
+    samples = np.empty(n_samples)
+    x = history[-1]
+    place = 0
+    for sample in range(n_samples):
+        samples[sample] = x
+        for _ in range(STEPS_PER_SAMPLE):
+            late = history[place]
+            square = late * late
+            fourth = square * square
+            tenth = fourth * fourth * square
+            drive = 0.2 * late / (1.0 + tenth)
+            k1 = drive - 0.1 * x
+            k2 = drive - 0.1 * (x + 0.005 * k1)
+            k3 = drive - 0.1 * (x + 0.005 * k2)
+            k4 = drive - 0.1 * (x + 0.01 * k3)
+            x = x + 0.01 * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0
+            history[place] = x
+            place += 1
+            if place == DELAY_STEPS:
+                place = 0
+    return samples
+
+
+@cache
+def _compiled() -> Any:
+    """Return `integrate` as machine code where Numba is there, else as it is (some 15 s instead of 0.1 s)."""
+    try:
+        import numba
+    except ImportError:
+        return integrate
+    return numba.njit(integrate, fastmath=False)
+
+
+def clean_series(n_samples: int, cache_dir: Path | str | None = None) -> Array:
+    """Return the first samples of the noiseless series; the 20,007 of the data set are kept in the cache.
+
+    Parameters
+    ----------
+    n_samples : int
+    cache_dir : path, optional
+        See `cache_folder`. A cache that cannot be written is no error.
+
+    Returns
+    -------
+    series : ndarray of shape (n_samples,)
+    """
+    if n_samples > SERIES_SAMPLES:
+        return np.asarray(_compiled()(np.full(DELAY_STEPS, BEFORE), n_samples))
+    path = cache_folder(cache_dir) / f"mackey-glass-{SERIES_SHA256[:12]}.npy"
+    series = _read(path)
+    if series is None:
+        series = np.asarray(_compiled()(np.full(DELAY_STEPS, BEFORE), SERIES_SAMPLES))
+        try:
+            with replacing(path) as partial, open(partial, "wb") as stream:
+                np.save(stream, series, allow_pickle=False)
+        except OSError:
+            pass  # a read-only cache costs the 0.1 s again, no more
+    return series[:n_samples]
+
+
+def _read(path: Path) -> Array | None:
+    try:
+        series = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    return series if series_sha256(series) == SERIES_SHA256 else None
+
+
+def series_sha256(series: Array) -> str:
+    """Return the SHA-256 of the samples, little-endian doubles."""
+    return hashlib.sha256(np.ascontiguousarray(series, dtype="<f8").tobytes()).hexdigest()
+
+
+def mackey_glass(
+    name: str, run: int, cache_dir: Path | str | None, *, rows: int, taps: int, noise_variance: float
+) -> tuple[Array, Array]:
+    """Return inputs and targets of one-step prediction: `taps` samples in a row, and the sample after them.
+
+    Parameters
+    ----------
+    name, run
+        What the noise is drawn from.
+    cache_dir : path or None
+        Where the clean series is kept.
+    rows, taps : int
+        Rows of the data set and inputs of each.
+    noise_variance : float
+        Variance of the Gaussian noise that is added to the series, in squared units of the series. Runs with
+        another variance use the same draws, scaled.
+
+    Returns
+    -------
+    X : ndarray of shape (rows, taps)
+        Oldest sample first.
+    y : ndarray of shape (rows,)
+    """
+    series = clean_series(rows + taps, cache_dir)
+    if noise_variance:
+        series = series + np.sqrt(noise_variance) * generator("data", name, run).standard_normal(len(series))
+    windows = np.lib.stride_tricks.sliding_window_view(series, taps + 1)
+    return np.ascontiguousarray(windows[:, :taps]), np.ascontiguousarray(windows[:, taps])

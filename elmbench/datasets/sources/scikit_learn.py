@@ -1,0 +1,21 @@
+"""Data sets that scikit-learn brings along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elmbench.datasets.table import Table
+
+if TYPE_CHECKING:
+    from elmbench.specs.dataset_sources import ScikitLearnSource
+
+
+def load_bundled(source: ScikitLearnSource) -> Table:
+    """Return the rows that a loader of `sklearn.datasets` gives."""
+    from sklearn import datasets
+
+    bunch = getattr(datasets, source.loader)()
+    names = tuple(str(name) for name in bunch.feature_names)
+    return Table(np.array(bunch.data, dtype=np.float64), names, np.asarray(bunch.target), source.title)

@@ -1,1 +1,0 @@
-"""Evaluation of one unit of work: splits, scaling, search, fit, metrics."""

@@ -1,1 +1,0 @@
-"""Planning and running units of work, and keeping what they yield."""

@@ -1,0 +1,79 @@
+"""Files that are there whole or not at all, however the process that writes them ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from elmbench.errors import ElmbenchError
+
+_RESULTS_FOLDER = "a results folder that can be written, on a disk with room"
+_RESUME = "free some room or give another folder with --results-dir, then run again: it resumes"
+
+
+class WriteError(ElmbenchError):
+    """A file cannot be written: the disk is full, or permission is missing."""
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a name beside `path`. What is written there becomes `path` if the block ends well, and is deleted if not.
+
+    Two writers at once do not disturb each other: each has a name of its own, and the last one wins.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; what was at `path` before is untouched.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    try:
+        yield partial
+        with open(partial, "rb+") as stream:  # some systems flush only what is open for writing
+            os.fsync(stream.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_atomically(
+    path: Path, content: str | bytes, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
+) -> None:
+    """Write a file whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is created if it is missing.
+    content : str or bytes
+        Text is written in UTF-8, its line ends as they are.
+    expected, next_step : str
+        What the error says where the file is no result.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written; what was there before is untouched.
+    """
+    try:
+        with replacing(path) as partial:
+            partial.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise WriteError(
+            f"cannot write {path}: {error.strerror or error}",
+            expected=expected,
+            next_step=next_step,
+        ) from error
+
+
+def sweep(folder: Path, older_than: float = 86_400.0) -> None:
+    """Delete what killed processes left half-written in a folder and below it, once it is a day (in seconds) old."""
+    for partial in folder.rglob(".*.part"):
+        with contextlib.suppress(OSError):  # another process sweeps too
+            if time.time() - partial.stat().st_mtime > older_than:
+                partial.unlink()

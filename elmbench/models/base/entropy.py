@@ -1,0 +1,170 @@
+"""What the extreme entropy machines share: two Gaussians on a line for every class, and the decision between them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.parameters import check_real
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.entropy.covariance import Moments, moments
+from elmbench.numerics.entropy.discriminant import (
+    LEAST_SPREAD,
+    Discriminant,
+    crossing_points,
+    discriminant,
+    log_odds,
+    no_direction,
+)
+
+COINCIDING = (
+    "the means of the two classes coincide in the features, so no direction keeps them apart and one class is "
+    "predicted for all rows"
+)
+ONE_ROW = (
+    "there is one row only of a class, so its Gaussian is a point and next to nothing is recognised as this class: "
+    "expected two rows or more of every class"
+)
+
+
+def discriminants(
+    features: Callable[[NDArray[np.intp]], Array],
+    T: Array,
+    sizes: Iterable[int],
+    if_constant: str,
+    dimension: int | None = None,
+) -> dict[int, list[Discriminant]]:
+    """Return the discriminant of each column of targets, for each number of leading features.
+
+    Parameters
+    ----------
+    features : callable
+        Returns the features of the rows of some numbers, a fresh array in Fortran order with whole tiles of columns.
+    T : ndarray of shape (n, k)
+        Targets -1/+1: the positive set of each column.
+    sizes, dimension
+        Numbers of leading features; as in `discriminant`.
+    if_constant : str
+        What is warned of where the features are the same for all rows.
+    """
+    found: dict[int, list[Discriminant]] = {size: [] for size in sizes}
+    for t in T.T:
+        sides = [np.flatnonzero(t < 0), np.flatnonzero(t > 0)]
+        fewest = min(map(len, sides))
+        if fewest == 0:
+            for size, columns in found.items():
+                columns.append(no_direction(size))
+            continue
+        if fewest == 1:
+            warnings.warn(ONE_ROW, UserWarning, stacklevel=2)
+        negative, positive = (_moments(features, side, found) for side in sides)
+        for size, columns in found.items():
+            columns.append(discriminant(negative, positive, size, dimension))
+            if columns[-1].degenerate:
+                varies = [*negative.spread[:size], *positive.spread[:size], *(positive.first - negative.first)[:size]]
+                warnings.warn(
+                    COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant, UserWarning, stacklevel=2
+                )
+    return found
+
+
+def _moments(features: Callable[[NDArray[np.intp]], Array], side: NDArray[np.intp], sizes: Iterable[int]) -> Moments:
+    return moments(lambda rows: features(side[rows]), len(side), sizes)
+
+
+def odds_of(projections: Array, found: list[Discriminant], log_weights: Array) -> Array:
+    """Return the log-odds of every class, from projections of shape (n, k)."""
+    columns = [log_odds(projections[:, k], d.means, d.variances, float(log_weights[k])) for k, d in enumerate(found)]
+    return np.column_stack(columns)
+
+
+class EntropyClassifier(FamilyClassifier):
+    """Densities, decisions and probabilities of an extreme entropy machine.
+
+    An implementation fits by `_set` and gives `_projections(X)`, the values beta'phi(x) of shape (n, k).
+    """
+
+    priors: Any
+    costs: Any
+
+    def _set(self, found: list[Discriminant]) -> None:
+        """Take over the discriminants that were found."""
+        weights = self._log_weights(self.classes_)
+        self._discriminants = found
+        self.means_ = np.array([d.means for d in found])
+        self.variances_ = np.array([d.variances for d in found])
+        self.condition_ = max(d.condition for d in found)
+        points = [crossing_points(d.means, d.variances, float(w)) for d, w in zip(found, weights, strict=True)]
+        self.thresholds_ = points[0] if len(points) == 1 else points
+
+    def _log_weights(self, classes: NDArray[Any]) -> Array:
+        """Return, for each column of targets, ln of the weight of its class over the mean weight of the others.
+
+        Section 6: the weight of a class is its prior probability times its cost.
+        """
+        weights = _by_class("priors", self.priors, classes) * _by_class("costs", self.costs, classes)
+        if len(classes) == 1:
+            return np.zeros(1)
+        others = (weights.sum() - weights) / (len(classes) - 1)
+        ratios: Array = np.log(weights / others)
+        return ratios[1:] if len(classes) == 2 else ratios
+
+    def _outputs(self, X: Array) -> Array:
+        return odds_of(self._projections(X), self._discriminants, self._log_weights(self.classes_))
+
+    def _projections(self, X: Array) -> Array:
+        raise NotImplementedError
+
+    def project(self, X: ArrayLike) -> Array:
+        """Return the projections beta'phi(x) on which the decision is based, of shape (n_samples,).
+
+        For more than two classes they are of shape (n_samples, n_classes), the positive Gaussian of a column being that
+        of its class.
+        """
+        check_is_fitted(self)
+        projections = self._projections(validate_data(self, X, dtype=np.float64, reset=False))
+        return projections[:, 0] if len(self.classes_) <= 2 else projections
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the probabilities of the classes, of shape (n_samples, n_classes), in the order of `classes_`.
+
+        From the two Gaussians, the priors and the costs: p(t | beta'h) is proportional to p(t) C_t p(beta'h | t)
+        (section 6). For more than two classes, those of each class against the rest, divided by their sum. `predict`
+        returns a class of the largest probability.
+        """
+        odds = self.decision_function(X)
+        odds = odds.reshape(len(odds), -1)
+        if len(self.classes_) == 1:
+            return np.ones((len(odds), 1))
+        if len(self.classes_) == 2:
+            odds = np.hstack([-odds, odds])
+        logarithms = -np.logaddexp(0.0, -odds)
+        if len(self.classes_) > 2:
+            logarithms -= logarithms.max(axis=1, keepdims=True)
+        probabilities = np.exp(logarithms)
+        return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+
+def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:
+    """Return a positive number a class, in the order of the classes; ones where nothing is given.
+
+    A ValueError says where there are not as many as classes, and a TypeError or ValueError where one is no positive
+    number.
+    """
+    if values is None:
+        return np.ones(len(classes))
+    if isinstance(values, Mapping):
+        labels = classes.tolist()
+        if set(values) != set(labels):
+            raise ValueError(f"{name}: expected a number for each of the labels {labels}, got {dict(values)} instead")
+        values = [values[label] for label in labels]
+    values = list(values)
+    if len(values) != len(classes):
+        raise ValueError(f"{name}: expected {len(classes)} numbers, one a class, got {len(values)} instead")
+    return np.array([check_real(name, value) for value in values])

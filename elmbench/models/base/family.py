@@ -1,0 +1,187 @@
+"""Targets, validation and the public methods that every model of the ELM family shares.
+
+A model of the family is linear in some features of its input, so all that differs from one to the next is how the
+output weights are found. A concrete estimator mixes one of the classes below with an implementation of
+
+``_fit(X, T)``
+    learn from inputs `X` of shape (n_samples, n_features) and targets `T` of shape (n_samples, n_outputs), forgetting
+    whatever was learnt before;
+``_outputs(X)``
+    return the real outputs, of shape (n_samples, n_outputs);
+
+and, for a sequential model, ``_update(X, T)``, which learns from further rows, in the order in which they stand
+(``_start(n_features, n_outputs)`` forgets and prepares for them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from elmbench.numerics.arrays import Array
+
+
+def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
+    """Return the targets of labels: -1/+1 in one column for two classes, else one column a class against the rest.
+
+    The labels are each one of `classes`, which are sorted; of two classes the second is the positive one.
+    """
+    if len(classes) <= 2:
+        return np.where(y == classes[-1], 1.0, -1.0)[:, np.newaxis]
+    return np.where(y[:, np.newaxis] == classes[np.newaxis, :], 1.0, -1.0)
+
+
+def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels of real outputs: the sign for two classes, the largest output for more."""
+    if len(classes) == 1:
+        return np.repeat(classes, len(outputs))
+    if len(classes) == 2:
+        return classes[(outputs[:, 0] > 0).astype(np.intp)]
+    return classes[np.argmax(outputs, axis=1)]
+
+
+class FamilyClassifier(ClassifierMixin):
+    """`fit`, `decision_function` and `predict` of a classifier of the family."""
+
+    classes_: NDArray[Any]
+
+    @staticmethod
+    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+        """Return the targets of training labels, and the function from a fitted model's outputs to its predictions."""
+        classes = unique_labels(y)
+        return encode_classes(y, classes), lambda outputs: decode_classes(outputs, classes)
+
+    @staticmethod
+    def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
+        """Return for each of p models whether errors up to errors[i] in the outputs of row i leave all labels the same.
+
+        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p). An error of
+        zero says that the outputs of the row are exact.
+        """
+        n, p = errors.shape
+        if outputs.shape[1] == p:
+            margins = np.abs(outputs)
+        else:
+            by_model = outputs.reshape(n, p, -1)
+            ordered = np.partition(by_model, by_model.shape[2] - 2, axis=2)
+            margins = (ordered[:, :, -1] - ordered[:, :, -2]) / 2
+        held: NDArray[np.bool_] = ((margins > errors) | (errors == 0)).all(axis=0)
+        return held
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model to inputs `X` and class labels `y`, forgetting any earlier fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes are learnt as -1/+1, more as one against the rest.
+        """
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_ = unique_labels(labels)
+        self._fit(rows, encode_classes(labels, self.classes_))
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or (n_samples, n_classes).
+
+        They are positive for the second of two classes; for more, there is one column a class.
+        """
+        check_is_fitted(self)
+        outputs = self._outputs(validate_data(self, X, dtype=np.float64, reset=False))
+        return outputs[:, 0] if len(self.classes_) <= 2 else outputs
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the predicted class labels, of shape (n_samples,)."""
+        outputs = self.decision_function(X)
+        return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
+
+
+class FamilyRegressor(MultiOutputMixin, RegressorMixin):
+    """`fit` and `predict` of a regressor of the family, with one target or several."""
+
+    @staticmethod
+    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+        """Return training values in columns, and the function from a fitted model's outputs to its predictions."""
+        targets = np.asarray(y, dtype=np.float64)
+        if targets.ndim == 1:
+            return targets[:, np.newaxis], lambda outputs: outputs[:, 0]
+        return targets, lambda outputs: outputs
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        """
+        rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        self._flat_target = values.ndim == 1
+        self._fit(rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1))
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the predicted values, of the shape that the targets of `fit` had."""
+        check_is_fitted(self)
+        outputs = self._outputs(validate_data(self, X, dtype=np.float64, reset=False))
+        return outputs[:, 0] if self._flat_target else outputs
+
+
+class SequentialClassifier(FamilyClassifier):
+    """A classifier that also learns row by row or block by block."""
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn from further rows, in the order in which they stand.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            Every label that will ever occur; needed in the first call unless its `y` holds them all.
+        """
+        first = not hasattr(self, "classes_")
+        rows, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
+        check_classification_targets(labels)
+        known = unique_labels(labels if classes is None else np.asarray(classes)) if first else self.classes_
+        unseen = np.setdiff1d(labels, known)
+        if len(unseen):
+            raise ValueError(
+                f"expected labels among {known.tolist()}, got {unseen.tolist()} instead: "
+                "name every class in the first call of partial_fit"
+            )
+        targets = encode_classes(labels, known)
+        if first:
+            self._start(rows.shape[1], targets.shape[1])
+            self.classes_ = known
+        self._update(rows, targets)
+        return self
+
+
+class SequentialRegressor(FamilyRegressor):
+    """A regressor that also learns row by row or block by block."""
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from further rows, in the order in which they stand.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        """
+        first = not hasattr(self, "_flat_target")
+        rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)
+        targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        if first:
+            self._start(rows.shape[1], targets.shape[1])
+            self._flat_target = values.ndim == 1
+        self._update(rows, targets)
+        return self

@@ -1,0 +1,118 @@
+"""What the online sequential kernel extreme learning machines share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, kernel_product
+from elmbench.numerics.online.states import KERNELS, NO_GRAM, DependencyState, InverseState, kernel_square
+
+GRAM_ROWS = 4096
+"""Most training rows whose kernel matrix `evaluate_grid` computes as a whole."""
+
+
+class OnlineKernel(GridPathMixin, BaseEstimator):
+    """What all six share: a state that grows by `extend`, and the attributes read from it."""
+
+    model_version: int = 1
+
+    _state: InverseState | DependencyState
+
+    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
+
+    def _new_state(self, n_features: int, n_outputs: int) -> InverseState | DependencyState:
+        raise NotImplementedError
+
+    def _checked(self) -> tuple[float, float]:
+        """Return the ridge and gamma."""
+        check_choice("kernel", self.kernel, KERNELS)
+        return 1.0 / check_real("C", self.C), check_real("gamma", self.gamma)
+
+    def _fit(self, X: Array, T: Array) -> None:
+        self._start(X.shape[1], T.shape[1])
+        self._update(X, T)
+
+    def _start(self, n_features: int, n_outputs: int) -> None:
+        self._state = self._new_state(n_features, n_outputs)
+
+    def _update(self, X: Array, T: Array) -> None:
+        self._state.extend(X, T)
+        self.n_units_ = self._state.size
+
+    def _outputs(self, X: Array) -> Array:
+        return kernel_product(X, self.dictionary_, self.beta_, gamma=self._state.gamma)
+
+    @classmethod
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Read the kernel of a fold from one matrix a `gamma`, if that has at most `GRAM_ROWS` rows.
+
+        Candidates that learn the same model are served by the first of them: budgets that are not reached, thresholds
+        between which no row's distance lies, every `C` where there is no ridge.
+        """
+        groups: dict[float, list[tuple[int, OnlineKernel]]] = {}
+        X = grid.X
+        for i, model in enumerate(grid.models):
+            groups.setdefault(model._checked()[1], []).append((i, model))
+        for j, (train, test) in enumerate(grid.folds):
+            T, decoded = cls._coded(grid.y[train])
+            for gamma, members in groups.items():
+                shared = len(members) > 1 and len(train) <= GRAM_ROWS
+                rows = np.arange(len(train), dtype=np.float64)[:, np.newaxis] if shared else X[train]
+                gram = kernel_square(X[train], gamma) if shared else NO_GRAM
+                learnt: list[tuple[Any, Array]] = []
+                for i, model in members:
+                    state: Any = model._new_state(rows.shape[1], T.shape[1])
+                    outputs = next((known for other, known in learnt if other.serves(state)), None)
+                    if outputs is None:
+                        state.gram = gram
+                        state.extend(rows, T)
+                        kept = state.dictionary[:, : state.size].T
+                        dictionary = X[train[kept[:, 0].astype(np.intp)]] if shared else np.ascontiguousarray(kept)
+                        outputs = kernel_product(X[test], dictionary, state.solution(), gamma=gamma)
+                        learnt.append((state, outputs))
+                    yield i, j, decoded(outputs)
+
+    @property
+    def beta_(self) -> Array:
+        """Output weights, of shape (n_units, n_outputs)."""
+        check_is_fitted(self, "n_units_")
+        return self._state.solution()
+
+    @property
+    def dictionary_(self) -> Array:
+        """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`."""
+        check_is_fitted(self, "n_units_")
+        return np.ascontiguousarray(self._state.dictionary[:, : self._state.size].T)
+
+    @property
+    def inverse_(self) -> Array:
+        """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units, n_units)."""
+        check_is_fitted(self, "n_units_")
+        return self._state.inverse_matrix()
+
+    @property
+    def condition_(self) -> float:
+        """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed when asked for."""
+        check_is_fitted(self, "n_units_")
+        if self.n_units_ == 0:
+            return 1.0
+        matrix = kernel_matrix(self.dictionary_, gamma=self._state.gamma)
+        np.einsum("ii->i", matrix)[:] += self._state.ridge
+        return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
+
+
+def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:
+    """Return the bytes of a state with `m` rows while its inverse is computed from scratch."""
+    return 8 * m * (2 * m + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES

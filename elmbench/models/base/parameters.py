@@ -1,0 +1,36 @@
+"""Checks of constructor parameters, made when a model is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def check_real(name: str, value: Any, *, above: float = 0.0) -> float:
+    """Return `value` as a float: a TypeError if it is not a number, a ValueError if not a finite one above `above`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name}: expected a number greater than {above:g}, got {value!r} instead")
+    number = float(value)
+    if not (np.isfinite(number) and number > above):
+        raise ValueError(f"{name}: expected a finite number greater than {above:g}, got {value!r} instead")
+    return number
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return `value` as an int: a TypeError if it is not an integer, a ValueError if it is less than 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(f"{name}: expected a positive integer, got {value!r} instead")
+    if value < 1:
+        raise ValueError(f"{name}: expected a positive integer, got {value!r} instead")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return `value`: a ValueError if it is not one of `choices`."""
+    choices = sorted(choices)
+    if value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r} instead")
+    return str(value)

@@ -1,0 +1,75 @@
+"""Paths over grids: what the estimators that offer one share, see `elmbench.models.protocols`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from elmbench.models.protocols import Evaluated, Folds
+from elmbench.numerics.arrays import Array
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid of candidates on folds.
+
+    Attributes
+    ----------
+    X, y, folds
+        As in `GridPath.evaluate_grid`.
+    models : list of estimator
+        Unfitted, one a candidate.
+    project : bool
+        Whether projections are asked for, not predictions.
+    solvers : Counter of str
+        Where a path counts the ways of solving that it takes.
+    """
+
+    X: Array
+    y: NDArray[Any]
+    folds: Folds
+    models: list[Any]
+    project: bool = False
+    solvers: Counter[str] = field(default_factory=Counter)
+
+    def asked(self, predictions: NDArray[Any], projections: Array) -> NDArray[Any]:
+        """Return the predictions, or the projections of shape (n, k), a single column of them as a vector."""
+        if not self.project:
+            return predictions
+        return projections[:, 0] if projections.shape[1] == 1 else projections
+
+
+class GridPathMixin:
+    """`evaluate_grid` of an estimator that implements `_path`, which yields (candidate, fold, outputs)."""
+
+    @classmethod
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        raise NotImplementedError
+
+    @classmethod
+    def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
+        for i, j, outputs in cls._path(grid):
+            yield Evaluated(i, j, outputs, Counter(grid.solvers))
+            grid.solvers.clear()
+
+    @classmethod
+    def evaluate_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`."""
+        return cls._evaluated(Grid(X, y, folds, [cls(**fixed, **candidate) for candidate in candidates]))
+
+
+class ProjectionPathMixin(GridPathMixin):
+    """`evaluate_grid` and `project_grid` of an estimator whose `_path` heeds `Grid.project`."""
+
+    @classmethod
+    def project_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
+        return cls._evaluated(Grid(X, y, folds, [cls(**fixed, **candidate) for candidate in candidates], project=True))

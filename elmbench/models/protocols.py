@@ -1,0 +1,116 @@
+"""What an estimator may offer beside `fit` and `predict`: a path over a grid, projections by it, a memory estimate.
+
+Each is a protocol of classmethods, so it is the class that `isinstance` is asked about: ``isinstance(ELMClassifier,
+GridPath)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from numpy.typing import NDArray
+
+from elmbench.numerics.arrays import Array, Indices
+
+Folds = list[tuple[Indices, Indices]]
+"""Row numbers of the training part and of the test part, a pair a fold; rows may be in several test parts, or none."""
+
+
+class Evaluated(NamedTuple):
+    """What a path yields for one candidate on one fold.
+
+    Attributes
+    ----------
+    candidate, fold : int
+        Places in the lists that the path was given.
+    outputs : ndarray of shape (n_test, ...)
+        Predictions, or projections, for the test rows of the fold.
+    solvers : mapping of str to int
+        How often each way of solving was taken since the item before, and how often a bound failed: such as
+        ``{"reduction": 22, "bound failed": 1}``. Work that candidates share counts for the first one of them.
+    """
+
+    candidate: int
+    fold: int
+    outputs: NDArray[Any]
+    solvers: Mapping[str, int] = MappingProxyType({})
+
+
+@runtime_checkable
+class GridPath(Protocol):
+    """A class that evaluates a whole grid from shared work.
+
+    A path and one fit a candidate agree in their real outputs to max(1e-10, 10 x condition x machine precision) of the
+    outputs' size, where condition is that of the system that is solved. Labels follow from the outputs by the rule of
+    `predict`, which also decides ties. So both choose the same hyperparameters.
+    """
+
+    @classmethod
+    def evaluate_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Evaluate every candidate on every fold.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        folds : list of (train, test)
+            Row numbers.
+        candidates : list of dict
+            Parameters of the constructor, any of them.
+        **fixed
+            The others; `random_state`, where the model has one, is an int.
+
+        Yields
+        ------
+        Evaluated
+            In any order; `outputs` are what ``cls(**fixed, **candidates[candidate])``, fitted to the training rows,
+            predicts for the test rows.
+
+        Raises
+        ------
+        TypeError, ValueError
+            What `fit` raises for parameters out of range, before anything is learnt.
+        """
+        ...
+
+
+@runtime_checkable
+class ProjectionPath(GridPath, Protocol):
+    """A class whose path also yields the real values that labels are decided by."""
+
+    @classmethod
+    def project_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Project the test rows of every fold by every candidate.
+
+        As `evaluate_grid`, but that `outputs` are what `project` of the fitted model returns for the test rows, or
+        `decision_function` where it has no `project`: of shape (n_test,) for two classes.
+        """
+        ...
+
+
+@runtime_checkable
+class MemoryEstimate(Protocol):
+    """A class that knows how much memory a fit takes."""
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Return the peak memory of `fit` in bytes, the rows that it is given left aside.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_outputs : int
+            The shape of the problem; `n_outputs` is 1 for two classes, else the number of classes or targets.
+        **params
+            Parameters of the constructor; those that are left out have their defaults.
+
+        Returns
+        -------
+        int
+        """
+        ...

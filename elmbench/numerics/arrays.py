@@ -1,0 +1,12 @@
+"""Names of arrays, and the machine precision."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+EPS = 2.220446049250313e-16
+"""Of double precision: the distance from 1 to the next number."""

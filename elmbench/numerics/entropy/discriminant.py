@@ -1,0 +1,155 @@
+"""The direction that keeps two Gaussians apart, and the decision between them on the line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotrs
+
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.entropy.covariance import Moments
+from elmbench.numerics.solve import mirror
+
+LEAST_VARIANCE = EPS
+"""Projected variances are at least this, where the projected means are 2 apart: what round-off leaves of a class whose
+rows are projected onto one point, as a single row is."""
+
+LEAST_SPREAD = 1e-70
+"""Features that vary by less have products that underflow, and count as constant."""
+
+EQUAL = 1e-12
+"""Variances that differ by less than so many times the larger one are equal but for round-off."""
+
+
+@dataclass(frozen=True)
+class Discriminant:
+    """Two Gaussians on the line that a direction projects two sets of rows to.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (size,)
+        The direction; zero where the means of the sets coincide.
+    means, variances : tuple of float
+        Of the negative set and of the positive one; the means differ by 2 where there is a direction.
+    condition : float
+        Of the sum of the covariances.
+    """
+
+    beta: Array
+    means: tuple[float, float]
+    variances: tuple[float, float]
+    condition: float
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether there is no direction."""
+        return self.means[0] == self.means[1]
+
+
+def no_direction(size: int) -> Discriminant:
+    """Return what stands for a direction where there is none: the two Gaussians are the same."""
+    return Discriminant(np.zeros(size), (0.0, 0.0), (1.0, 1.0), 1.0)
+
+
+def discriminant(negative: Moments, positive: Moments, size: int, dimension: int | None = None) -> Discriminant:
+    """Return the direction of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the leading features.
+
+    Where m+ = m- up to round-off, or nothing varies, there is none: beta is zero, as the paper puts it. Where the sum
+    of the covariances is singular to working precision, its least eigenvalues are lifted to h times the machine
+    precision times the largest one: the limit of the direction as ever less is added to all eigenvalues.
+
+    Parameters
+    ----------
+    negative, positive : Moments
+        Of the two sets.
+    size : int
+        Number of leading features.
+    dimension : int, optional
+        h where further features are zero in all rows; `size` by default.
+
+    References
+    ----------
+    Czarnecki and Tabor, Extreme Entropy Machines, eqs. (2) and (4). (Its Algorithm 1 divides by the norm instead of its
+    square, for the same direction.)
+    """
+    apart = positive.first[:size] - negative.first[:size]
+    difference = apart + (positive.mean[:size] - negative.mean[:size])
+    spread = max(np.abs(apart).max(), negative.spread[:size].max(), positive.spread[:size].max())
+    round_off = (negative.n_rows + positive.n_rows) * EPS * spread
+    if spread < LEAST_SPREAD or np.abs(difference).max() <= round_off:
+        return no_direction(size)
+    S_negative, S_positive = (side.covariance(size, dimension)[0] for side in (negative, positive))
+    solution, condition = _solved(S_negative + S_positive, difference)
+    beta = 2.0 / (difference @ solution) * solution
+    mean = float(beta @ negative.first[:size] + beta @ negative.mean[:size])
+    variances = tuple(max(float(beta @ S @ beta), LEAST_VARIANCE) for S in (S_negative, S_positive))
+    return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), condition)
+
+
+def _solved(A: Array, b: Array) -> tuple[Array, float]:
+    """Solve A z = b for a positive semi-definite A, which is overwritten, and return the condition of A as well."""
+    diagonal = np.einsum("ii->i", A)
+    before = diagonal.copy()
+    norm = float(dlange("1", A))
+    factor, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
+    if info == 0 and factor.diagonal().min() ** 2 > len(A) * EPS * before.max():
+        solution, _ = dpotrs(factor, b, lower=1)
+        reciprocal, _ = dpocon(factor, norm, uplo="L")
+        return solution, 1.0 / reciprocal if reciprocal > 0 else np.inf
+    # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
+    mirror(factor.T)
+    np.einsum("ii->i", factor)[:] = before
+    values, vectors = eigh(factor, overwrite_a=True, check_finite=False)
+    largest = values[-1] if values[-1] > 0 else 1.0
+    lifted = np.maximum(values, len(values) * EPS * largest)
+    return vectors @ ((vectors.T @ b) / lifted), float(lifted[-1] / lifted[0])
+
+
+def log_odds(
+    projections: Array, means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0
+) -> Array:
+    """Return ln of the density of the positive Gaussian over that of the negative one, plus `log_weight`.
+
+    Parameters
+    ----------
+    projections : ndarray of shape (n,)
+        Points of the line.
+    means, variances : tuple of float
+        Of the negative Gaussian and of the positive one.
+    log_weight : float, default=0.0
+        ln of the prior probability (times the cost) of the positive class over that of the negative one.
+    """
+    if means[0] == means[1]:
+        return np.full(len(projections), log_weight)
+    (m_negative, m_positive), (S_negative, S_positive) = means, variances
+    quadratic = (projections - m_negative) ** 2 / S_negative - (projections - m_positive) ** 2 / S_positive
+    odds: Array = 0.5 * (quadratic + np.log(S_negative / S_positive)) + log_weight
+    return odds
+
+
+def crossing_points(means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0) -> Array:
+    """Return the points where `log_odds` is zero, in ascending order: the thresholds of the decision.
+
+    With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of D s^2
+    - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is taken from the product of the two, so that nothing
+    cancels as D goes to zero. There is one point for variances that are equal up to round-off, and none where one class
+    is the likelier everywhere; else there are two.
+
+    References
+    ----------
+    Czarnecki and Tabor, Extreme Entropy Machines, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in one.
+    """
+    (m_negative, m_positive), (S_negative, S_positive) = means, variances
+    gap = m_positive - m_negative
+    D = S_negative - S_positive
+    c = np.log(S_negative / S_positive) + 2.0 * log_weight
+    if gap == 0.0 or gap**2 + D * c < 0.0:
+        return np.empty(0)
+    root = np.sqrt(S_negative * S_positive * (gap**2 + D * c))
+    half = gap * S_negative + root
+    points = [m_negative + S_negative * (gap**2 - S_positive * c) / half]
+    if abs(D) > EQUAL * max(S_negative, S_positive):
+        points.append(m_negative + half / D)
+    return np.sort(points)

@@ -1,0 +1,146 @@
+"""The Cauchy-Schwarz divergence of two densities on the line: of Gaussians, and of kernel density estimates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elmbench.numerics.arrays import Array
+
+GROUP_WIDTH = 0.5
+"""Points within so much of the kernel's width are gathered, less where the sets are far apart."""
+
+NODES = 10
+"""A group of more points than this is replaced by as many Chebyshev nodes."""
+
+NEGLIGIBLE = 45.0
+"""Terms are left out that are smaller than exp(-45) times the largest one, over their number."""
+
+
+def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
+    """Return (m+ - m-)^2 / (S+ + S-), which extreme entropy machines maximise in place of the divergence.
+
+    Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive one. The result is
+    infinite for different points, zero for equal ones.
+    """
+    means, variances = np.asarray(means, dtype=np.float64), np.asarray(variances, dtype=np.float64)
+    squared = (means[..., 1] - means[..., 0]) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squared == 0.0, 0.0, squared / variances.sum(axis=-1))
+
+
+def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "corrected") -> Array:
+    """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3).
+
+    It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-). As printed,
+    the logarithm has a minus, and ln(pi / 2) / 2 is taken off.
+
+    Parameters
+    ----------
+    means, variances : array-like of shape (..., 2)
+        Of the negative Gaussian and of the positive one.
+    form : {"corrected", "as-printed"}, default="corrected"
+        Any other is a ValueError.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Infinite where a variance is zero; NaN as printed where both are.
+
+    References
+    ----------
+    Czarnecki and Tabor, Extreme Entropy Machines, section 3.
+    """
+    variances = np.asarray(variances, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.log(variances.mean(axis=-1)) - 0.5 * np.log(variances).sum(axis=-1)
+        both = (variances == 0.0).all(axis=-1)
+        if form == "corrected":
+            return np.where(both, 0.0, logarithm) + leading_term(means, variances)
+        if form == "as-printed":
+            return -0.5 * np.log(np.pi / 2.0) - logarithm + leading_term(means, variances)
+    raise ValueError(f"form: expected 'corrected' or 'as-printed', got {form!r} instead")
+
+
+def silverman_width(points: ArrayLike) -> float:
+    """Return Silverman's width of a Gaussian kernel density estimate, (4 / (3 n))^(1/5) std, section 7.4."""
+    points = np.asarray(points, dtype=np.float64)
+    return float((4.0 / (3.0 * len(points))) ** 0.2 * np.std(points))
+
+
+def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
+    """Return the Cauchy-Schwarz divergence of the Gaussian kernel density estimates of two sets of points, eq. (5).
+
+    Each estimate has the width of Silverman's rule. The three double sums over all pairs of points are taken over
+    groups of them instead, so the cost is linear in the number of points but for sorting. The divergence is infinite
+    where all points of one set are the same, zero where all of both are.
+
+    References
+    ----------
+    Czarnecki and Tabor, Extreme Entropy Machines, section 7.4; Silverman, Density estimation for statistics and data
+    analysis, 1986.
+    """
+    f, g = np.sort(np.asarray(negative, dtype=np.float64)), np.sort(np.asarray(positive, dtype=np.float64))
+    f_width, g_width = silverman_width(f), silverman_width(g)
+    if f[0] == f[-1] or g[0] == g[-1]:
+        return 0.0 if f[0] == f[-1] == g[0] == g[-1] else np.inf
+    within = log_overlap(f, f, np.sqrt(2.0) * f_width) + log_overlap(g, g, np.sqrt(2.0) * g_width)
+    return within - 2.0 * log_overlap(f, g, float(np.hypot(f_width, g_width)))
+
+
+def log_overlap(x: Array, y: Array, width: float) -> float:
+    """Return ln of the mean of N(x_i - y_j; 0, width^2) over all pairs: of the integral of a product of two estimates.
+
+    Points that lie within a fraction of `width`, the square root of the sum of the squared widths of the two estimates,
+    are replaced by masses at Chebyshev nodes, with which every polynomial of less than their number has the same sum;
+    for the Gaussian that leaves a relative error of about 1e-9. Both x, of shape (n,), and y, of shape (m,), ascend.
+    """
+    number = len(x) * len(y)
+    x, y = (x - x[0]) / width, (y - x[0]) / width
+    nearest = _distances(x, y).min()
+    # (d^2 - nearest^2) / 2 <= NEGLIGIBLE + ln(number), in a form that a large `nearest` leaves its digits
+    limit = 2.0 * (NEGLIGIBLE + np.log(number))
+    reach = nearest + limit / (nearest + np.sqrt(nearest**2 + limit))
+    x, y = x[_distances(x, y) <= reach], y[_distances(y, x) <= reach]
+    group = min(GROUP_WIDTH, 2.0 / max(nearest, 1e-300))
+    x, x_masses = _gathered(x, group)
+    y, y_masses = _gathered(y, group)
+    total = 0.0
+    for start in range(0, len(x), 1024):
+        distances = np.abs(x[start : start + 1024, np.newaxis] - y)
+        terms = np.exp(-0.5 * (distances - nearest) * (distances + nearest))
+        total += float(x_masses[start : start + 1024] @ terms @ y_masses)
+    return float(np.log(total / number / width) - 0.5 * np.log(2.0 * np.pi) - 0.5 * nearest**2)
+
+
+def _distances(x: Array, y: Array) -> Array:
+    """Return the distance from each point of x to the nearest one of y, which is in ascending order."""
+    places = np.searchsorted(y, x)
+    below, above = y[np.maximum(places - 1, 0)], y[np.minimum(places, len(y) - 1)]
+    return np.minimum(np.abs(x - below), np.abs(x - above))
+
+
+def _gathered(points: Array, width: float) -> tuple[Array, Array]:
+    """Return nodes and masses in place of ascending points, in groups no wider than `width`; small ones stay."""
+    _, starts = np.unique(np.floor((points - points[0]) / width), return_index=True)
+    sizes = np.diff(starts, append=len(points))
+    group_of = np.repeat(np.arange(len(starts)), sizes)
+    kept = points[sizes[group_of] <= NODES]
+    large = sizes > NODES
+    if not large.any():
+        return kept, np.ones(len(kept))
+    low, high = points[starts], points[starts + sizes - 1]
+    middle, half = (low + high) / 2, np.maximum((high - low) / 2, np.finfo(np.float64).tiny)
+    t = np.clip((points - middle[group_of]) / half[group_of], -1.0, 1.0)
+    angles = np.pi * (np.arange(NODES) + 0.5) / NODES
+    # The interpolant of f is sum_k f(node_k) (1 + 2 sum_j T_j(t) T_j(node_k)) / NODES, summed over the points here.
+    masses = np.repeat(sizes[:, np.newaxis] / NODES, NODES, axis=1)
+    before, polynomial = np.ones(len(t)), t
+    for j in range(1, NODES):
+        masses += 2.0 / NODES * np.outer(np.add.reduceat(polynomial, starts), np.cos(j * angles))
+        before, polynomial = polynomial, 2.0 * t * polynomial - before
+    nodes = middle[:, np.newaxis] + half[:, np.newaxis] * np.cos(angles)
+    return (
+        np.concatenate([kept, nodes[large].ravel()]),
+        np.concatenate([np.ones(len(kept)), masses[large].ravel()]),
+    )

@@ -1,0 +1,50 @@
+"""Features whose inner products are the kernel, from its values at some landmark rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpocon, dpstrf, dtrtri
+
+from elmbench.numerics.arrays import EPS, Array
+
+FLOOR = 1e-12
+"""Smaller eigenvalues of a kernel matrix, whose diagonal is one, count as so much under the inverse root."""
+
+
+class LandmarkFeatures:
+    """The features K^(-1/2) k(x) for the kernel matrix K of landmarks and the kernel k(x) between them and a row.
+
+    Up to a rotation of the features, which changes no covariance estimate that shrinks towards a multiple of the
+    identity and no projection. K is factored by Cholesky with pivots, to its numerical rank r. Its eigenvalues are
+    those of a matrix of the size of the rank; they are only asked for where one of them may be less than `FLOOR`.
+
+    Parameters
+    ----------
+    K : ndarray of shape (h, h)
+        Kernel matrix of the landmarks, with ones on its diagonal. Overwritten.
+
+    Attributes
+    ----------
+    map : ndarray of shape (h, r)
+        A row's features are k(x)' `map`.
+
+    References
+    ----------
+    Czarnecki and Tabor, Extreme Entropy Machines, section 3 and Algorithm 2.
+    """
+
+    def __init__(self, K: Array) -> None:
+        tolerance = len(K) * EPS
+        factor, pivots, rank, _ = dpstrf(np.asfortranarray(K), tol=tolerance, lower=1, overwrite_a=1)
+        factor = np.tril(factor[:, :rank])
+        leading = np.asfortranarray(factor[:rank])
+        inverse, _ = dtrtri(leading, lower=1)
+        self.map = np.zeros((len(K), rank), order="F")
+        self.map[pivots[:rank] - 1] = inverse.T
+        # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for the leading rows
+        # L1 of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1, which is estimated here.
+        least, _ = dpocon(leading, 1.0, uplo="L")
+        if not least > 10 * FLOOR:
+            values, vectors = eigh(factor.T @ factor, check_finite=False)
+            self.map = self.map @ (vectors * np.sqrt(np.clip(values, 0.0, FLOOR) / FLOOR))

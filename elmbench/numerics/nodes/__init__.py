@@ -1,0 +1,1 @@
+"""Random hidden nodes: their outputs, and the output weights of networks that share them."""

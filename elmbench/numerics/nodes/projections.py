@@ -1,0 +1,65 @@
+"""Means and variances of two classes of rows that random linear operators project from a hidden layer to a line."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.eem_nodes import node_outputs
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
+
+
+def unit_columns(operators: Array, size: int) -> Array:
+    """Return the first `size` rows of operators, one a column and none of them zero, each of length one.
+
+    A divergence between two projected classes does not depend on the length. In one dimension all operators become the
+    same but for a sign, so that what they yield is the same to the last bit.
+    """
+    leading = operators[:size]
+    columns: Array = leading / np.sqrt((leading**2).sum(axis=0))
+    return columns
+
+
+def projected_classes(
+    X: Array, positive: NDArray[np.bool_], weights: Array, biases: Array, activation: str, operators: list[Array]
+) -> tuple[list[Array], list[Array]]:
+    """Return mean and variance of the projections beta'h(x) of two classes of rows, for sets of operators beta.
+
+    An operator costs a product with the hidden outputs, which for fewer operators than nodes is less than the
+    covariance matrix of these. Neither outputs nor projections are held for more than a block of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    positive : ndarray of bool of shape (n,)
+        Which rows are of the positive class; there are some of each.
+    weights, biases, activation
+        As for `node_outputs`.
+    operators : list of ndarray of shape (size, k)
+        Each set works on the first nodes, as many as it has rows.
+
+    Returns
+    -------
+    means, variances : list of ndarray of shape (k, 2)
+        One a set, of the negative class and of the positive one. The means are less the projection of the first row;
+        the variances divide by the number of rows. Both are exactly zero where no node varies.
+    """
+    n_hidden = len(weights)
+    first = node_outputs(X[:1], weights, biases, activation)[:, :n_hidden]
+    means = [np.zeros((B.shape[1], 2)) for B in operators]
+    squares = [np.zeros((B.shape[1], 2)) for B in operators]
+    for side, members in enumerate((np.flatnonzero(~positive), np.flatnonzero(positive))):
+        for rows in layer_blocks(len(members)):
+            # What is the same in all rows is taken off first: its round-off is not to count as variance.
+            H = node_outputs(X[members[rows]], weights, biases, activation)[:, :n_hidden] - first
+            done, n = rows.start, len(H)
+            for B, mean, square in zip(operators, means, squares, strict=True):
+                Z = H[:, : len(B)] @ B
+                block = Z.mean(axis=0)
+                # Blocks are merged as Chan, Golub and LeVeque (1983) do, so that nothing cancels.
+                apart = block - mean[:, side]
+                square[:, side] += ((Z - block) ** 2).sum(axis=0) + apart**2 * (done * n / (done + n))
+                mean[:, side] += apart * (n / (done + n))
+    counts = np.array([np.count_nonzero(~positive), np.count_nonzero(positive)])
+    return means, [square / counts for square in squares]

@@ -1,0 +1,1 @@
+"""Models that are learnt row by row or block by block, in loops that numba compiles."""

@@ -1,0 +1,206 @@
+"""The loop over rows with all of them kept or a fixed budget; its conventions are those of `online.rank_one`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.online.rank_one import CHECK_EVERY, DONE, DRIFT, DRIFT_TOLERANCE, inner, kernel_row, settle
+
+
+def unit_residual(j: int, m: int, z: Array) -> float:
+    """Return how far `z`, the inverse times row `j` of its matrix, is from unit vector `j`."""
+    worst = 0.0
+    for s in range(m):
+        worst = max(worst, abs(z[s] - 1.0) if s == j else abs(z[s]))
+    return worst
+
+
+def weight_residual(j: int, m: int, k: Array, weights: Array, targets: Array) -> float:
+    """Return how far the weights are from solving equation `j`, in units of the largest target.
+
+    `k` is row `j` of the regularised kernel matrix.
+    """
+    worst = 0.0
+    for o in range(len(weights)):
+        largest = 0.0
+        for s in range(m):
+            largest = max(largest, abs(targets[o, s]))
+        if largest > 0.0:
+            worst = max(worst, abs(targets[o, j] - inner(k, weights[o], m)) / largest)
+    return worst
+
+
+def least_significant(m: int, z: Array, r: float, diagonal: Array, weights: Array, errors: Array, costs: Array) -> int:
+    """Return the dictionary row whose removal costs least, `m` for the new one.
+
+    The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of
+    row i; for several outputs the 2-norm over them. Of equal ones the first is taken, the new row being the last.
+    `costs` is scratch.
+    """
+    cost_of_new = 0.0  # its weight is error / r, its diagonal entry 1 / r
+    for s in range(m):
+        costs[s] = 0.0
+    for o in range(len(weights)):
+        row = weights[o]
+        step = errors[o] / r
+        for s in range(m):
+            weight = row[s] - z[s] * step
+            costs[s] += weight * weight
+        cost_of_new += errors[o] * errors[o]
+    per_r = 1.0 / r
+    for s in range(m):
+        costs[s] = math.sqrt(costs[s]) / (diagonal[s] + z[s] * z[s] * per_r)
+    least = math.inf
+    chosen = m
+    for s in range(m):
+        if costs[s] < least:
+            least = costs[s]
+            chosen = s
+    return m if math.sqrt(cost_of_new) < least else chosen
+
+
+def absorb(
+    position: int,
+    rows: Array,
+    values: Array,
+    gram: Array,
+    gamma: float,
+    ridge: float,
+    budget: int,
+    m: int,
+    seen: int,
+    age: int,
+    doubtful: int,
+    dictionary: Array,
+    targets: Array,
+    weights: Array,
+    inverse: Array,
+) -> tuple[int, int, int, int, int, int]:
+    """Learn `rows` from `position` on by Table I of the paper, pruning to `budget` rows after each.
+
+    Parameters
+    ----------
+    position : int
+        First row to use.
+    rows, values : ndarray of shape (n, n_features), (n, n_outputs)
+    gram : ndarray of shape (0, 0) or (n_all, n_all)
+    gamma, ridge : float
+        Kernel parameter; 1/C.
+    budget, m, seen, age : int
+        Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed
+        from scratch.
+    doubtful : int
+        Number of rows up to which the state is doubtful: `CHECK_EVERY` after round-off was last seen to matter.
+    dictionary, targets, weights, inverse : ndarray
+        The state, changed in place, with room for all the rows or for the budget.
+
+    Returns
+    -------
+    position, m, seen, age, doubtful, status : int
+        `status` is `DRIFT` when the inverse has to be computed from scratch before row `position` is learnt.
+    """
+    n_rows, n_features = rows.shape
+    n_outputs = values.shape[1]
+    capacity = len(inverse)
+    k, z, u, v = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    diagonal, costs = np.zeros(capacity), np.zeros(capacity)
+    point, errors = np.zeros(n_features), np.zeros(n_outputs)
+    for s in range(m):
+        diagonal[s] = inverse[s, s]
+    pending = 0
+    status = DONE
+    t = position
+    while t < n_rows:
+        if seen % CHECK_EVERY == 0 and m > 0 and age > 0:
+            j = (seen // CHECK_EVERY) % m
+            for f in range(n_features):
+                point[f] = dictionary[f, j]
+            kernel_row(point, dictionary, m, gamma, gram, k)
+            k[j] += ridge
+            settle(inverse, m, pending, u, v, k, z)
+            pending = 0
+            worst = max(unit_residual(j, m, z), weight_residual(j, m, k, weights, targets))
+            if not worst <= DRIFT_TOLERANCE:
+                doubtful = seen + CHECK_EVERY
+                if age >= max(CHECK_EVERY, m // 4):
+                    status = DRIFT
+                    break
+        for f in range(n_features):
+            point[f] = rows[t, f]
+        kernel_row(point, dictionary, m, gamma, gram, k)  # Table I, line 4
+        settle(inverse, m, pending, u, v, k, z)  # line 5
+        pending = 0
+        # Line 6, with k(x, x) = 1. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
+        r = ridge + 1.0 - inner(k, z, m)
+        floor = max(ridge, 8.0 * EPS)
+        if not 0.99 * floor <= r <= 1.01 * (1.0 + ridge):
+            doubtful = seen + CHECK_EVERY
+            if age >= max(16, m // 8):
+                status = DRIFT
+                break
+        if r < floor:
+            # Off by at least the difference: adding that to the ridge of this row keeps the error from growing.
+            r = floor + (floor - r)
+        for o in range(n_outputs):  # line 8
+            errors[o] = values[t, o] - inner(k, weights[o], m)
+        slot = m
+        if m == budget:
+            slot = least_significant(m, z, r, diagonal, weights, errors, costs)
+            if slot < m:
+                removed = diagonal[slot]
+                # A diagonal entry of the inverse is at least that of the matrix, inverted.
+                if not removed * (ridge + 1.0) >= 0.5 and age > 0:
+                    status = DRIFT
+                    break
+                # To add row t and then remove row `slot` is to remove it first and add row t afterwards; in this
+                # order nothing cancels. Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot,
+                # which turns z, r and the error of row t into those below.
+                root = math.sqrt(removed)
+                column = inverse[slot]
+                shift = z[slot] / removed
+                r += z[slot] * shift
+                for o in range(n_outputs):
+                    errors[o] += shift * weights[o, slot]
+                for s in range(m):
+                    z[s] -= column[s] * shift
+                    v[s] = column[s] / root
+                for o in range(n_outputs):
+                    row = weights[o]
+                    share = row[slot] / removed
+                    for s in range(m):
+                        row[s] -= column[s] * share
+                for s in range(m):
+                    inverse[slot, s] = 0.0
+                    inverse[s, slot] = 0.0
+                diagonal[slot] = 0.0
+                v[slot] = 0.0
+                pending = 2
+        else:
+            m += 1
+            pending = 1
+        if slot < m:
+            root = math.sqrt(r)
+            for s in range(m):  # line 7: Q grows by w w' with w = [z; -1] / sqrt(r)
+                u[s] = z[s] / root
+            u[slot] = -1.0 / root
+            for s in range(m):  # as the pending update will leave it, to the last bit
+                diagonal[s] += u[s] * u[s] if pending == 1 else u[s] * u[s] - v[s] * v[s]
+            for o in range(n_outputs):  # line 9
+                row = weights[o]
+                step = errors[o] / r
+                for s in range(m):
+                    row[s] -= z[s] * step
+                row[slot] = step
+                targets[o, slot] = values[t, o]
+            for f in range(n_features):
+                dictionary[f, slot] = point[f]
+        # else the new row was the least significant: removing it again leaves everything as it was.
+        seen += 1
+        age += 1
+        t += 1
+    if pending > 0:
+        settle(inverse, m, pending, u, v, k, z)
+    return t, m, seen, age, doubtful, status

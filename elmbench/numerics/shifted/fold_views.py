@@ -1,0 +1,94 @@
+"""The training and test parts of folds in one symmetric matrix over all rows, mostly as views of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.lapack import call, leading_dimension
+
+
+class FoldView:
+    """One fold of a matrix whose rows were put in the order of `FoldViews`.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_train,)
+        The training rows, as numbers in the original order, in the order in which they stand in the matrix.
+    training : ndarray of shape (n_train,)
+        Where that is.
+    test : ndarray of shape (n_test,)
+        Where the test rows are in the matrix, in the fold's own order.
+    """
+
+    def __init__(self, places: Indices, rows: Indices, test: Indices) -> None:
+        self.training = places
+        self.rows = rows
+        self.test = test
+        ends = np.flatnonzero(np.diff(places) != 1) + 1
+        #: Pairs of slices: the part's own rows, and where these are in the matrix, one after the other.
+        self._runs = [
+            (slice(int(a), int(b)), slice(int(places[a]), int(places[a]) + int(b - a)))
+            for a, b in zip([0, *ends], [*ends, len(places)], strict=True)
+        ]
+
+    def square(self, K: Array, work: Array) -> Array:
+        """Return K between the training rows: a view where these stand side by side in K, else a copy in `work`.
+
+        Both K, symmetric and of shape (n, n), and `work`, of shape (n_train, n_train), are in Fortran order.
+        """
+        if len(self._runs) == 1:
+            place = self._runs[0][1]
+            return K[place, place]
+        for i, (own, place) in enumerate(self._runs):
+            # Only the lower triangle is ever read.
+            for other, there in self._runs[: i + 1]:
+                work[own, other] = K[place, there]
+        return work
+
+    def product(self, K: Array, Z: Array) -> Array:
+        """Return the product of all rows of K with Z, of shape (n_train, m), which has the order of `rows`."""
+        Z = np.asfortranarray(Z)
+        total = np.empty((len(K), Z.shape[1]), order="F")
+        sizes = len(K), Z.shape[1]
+        for i, (own, place) in enumerate(self._runs):
+            columns, rows = K[:, place], Z[own]
+            call(
+                "dgemm", "N", "N", *sizes, len(rows), 1.0, columns, leading_dimension(columns),
+                rows, leading_dimension(rows), float(i > 0), total, leading_dimension(total),
+            )  # fmt: skip
+        return total
+
+
+class FoldViews:
+    """An order of rows in which the training part of a fold is a few stretches, and often only one.
+
+    Rows that the folds treat alike are put side by side. For the folds of a cross-validation, each of which trains on
+    all the others, these are two stretches at most, and one for the first fold and the last.
+
+    Parameters
+    ----------
+    folds : list of (train, test)
+        Row numbers.
+
+    Attributes
+    ----------
+    order : ndarray of int
+        The rows that any fold names, each once.
+    folds : list of FoldView
+    """
+
+    def __init__(self, folds: list[tuple[Indices, Indices]]) -> None:
+        n = 1 + max((int(part.max()) for fold in folds for part in fold if len(part)), default=-1)
+        roles = np.zeros((len(folds), n), dtype=np.int8)
+        for role, (train, test) in zip(roles, folds, strict=True):
+            role[test] += 1
+            role[train] += 2
+        used = np.flatnonzero(roles.any(axis=0))
+        self.order: Indices = used[np.lexsort(roles[::-1, used])]
+        place = np.empty(n, dtype=np.intp)
+        place[self.order] = np.arange(len(self.order))
+        self.folds = []
+        for train, test in folds:
+            places = np.sort(place[train])
+            self.folds.append(FoldView(places, self.order[places], place[test]))

@@ -1,0 +1,1 @@
+"""The protocol of an evaluation: splits of the rows, scaling of inputs and targets, metrics."""

@@ -1,0 +1,50 @@
+"""Linear scaling of the columns of the inputs, and of the targets of a regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from elmbench.errors import ElmbenchError
+from elmbench.protocol.splits import Indices
+from elmbench.specs.protocol import Scale
+
+
+def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
+    """Return all rows of `X`, scaled by factors that are taken from `rows`.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    rows : ndarray of int, or slice
+    scale : Scale
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n, d)
+        A column that is constant over `rows` becomes the lower end of a range, or zero of `standard`.
+
+    Raises
+    ------
+    ElmbenchError
+        If sparse rows would become dense.
+    """
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+    if sp.issparse(X) and scale.kind != "max-abs":
+        raise ElmbenchError(
+            f"scaling of kind {scale.kind!r} would make sparse rows dense",
+            expected="`scale: {kind: max-abs}`, or `scale: null`",
+            next_step="correct the protocol of the experiment",
+        )
+    scaler = {"range": lambda: MinMaxScaler(scale.range), "standard": StandardScaler, "max-abs": MaxAbsScaler}
+    return scaler[scale.kind]().fit(X[rows]).transform(X)
+
+
+def scale_targets(y: NDArray[np.float64], rows: Indices | slice, scale: Scale) -> NDArray[np.float64]:
+    """Return the targets of a regression, of shape (n,), scaled by factors that are taken from `rows`."""
+    scaled: NDArray[np.float64] = scale_columns(y[:, np.newaxis], rows, scale)[:, 0]
+    return scaled

@@ -1,0 +1,141 @@
+"""Splits of the rows of a data set: outer folds, trials and parts; inner folds; random subsets by class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets import Dataset
+from elmbench.errors import ElmbenchError
+from elmbench.numerics.seeds import generator, integer_seed
+from elmbench.specs.protocol import Split
+
+Indices = NDArray[np.intp]
+
+
+def splitter(split: Split, seed: int) -> Any:
+    """Return scikit-learn's splitter into shuffled folds."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    kind = {"stratified-kfold": StratifiedKFold, "kfold": KFold}[split.kind]
+    return kind(split.folds, shuffle=True, random_state=seed)
+
+
+def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) -> tuple[Indices, Indices]:
+    """Return the training and test rows of an outer fold.
+
+    They depend on the data set and the run only, so that every model is compared on the same rows.
+
+    Parameters
+    ----------
+    data : Dataset
+    split : Split
+    order : {"shuffled", "stored"}
+        The order in which the training rows are presented.
+    run, fold : int
+        Counted from 0.
+
+    Raises
+    ------
+    ElmbenchError
+        If the data have too few rows for the split, or no official parts.
+    """
+    check_splittable(data, split)
+    if split.kind == "official":
+        assert data.splits is not None
+        train, test = data.splits["train"], data.splits["test"]
+    elif split.kind.endswith("kfold"):
+        folds = splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y)
+        train, test = next(pair for i, pair in enumerate(folds) if i == fold)
+    else:
+        n = len(data.y)
+        rows = np.arange(n) if split.kind == "in-order" else generator("split", data.name, run).permutation(n)
+        n_train, n_test = part_sizes(split, n)
+        train, test = rows[:n_train], rows[n_train : n_train + n_test]
+        if split.kind == "holdout":
+            train, test = np.sort(train), np.sort(test)
+    if order == "shuffled":
+        train = generator("order", data.name, run, fold).permutation(train)
+    return train, test
+
+
+def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
+    """Return the rows of the training and of the test part; one that is not given gets what the other leaves."""
+    train = split.train if split.train is not None else n_rows - (split.test or 0)
+    test = split.test if split.test is not None else n_rows - train
+    return train, test
+
+
+def cut_to(split: Split, n_rows: int, whole: int) -> Split:
+    """Return the split of a random part of the rows of a data set: given sizes fall in proportion.
+
+    Parameters
+    ----------
+    split : Split
+    n_rows : int
+        Rows that are kept.
+    whole : int
+        Rows of the whole data set.
+    """
+    if split.kind not in ("holdout", "in-order") or n_rows >= whole:
+        return split
+    test = part_sizes(split, whole)[1] * n_rows // whole
+    return Split(split.kind, 1, n_rows - max(1, test), max(1, test))
+
+
+def check_splittable(data: Dataset, split: Split) -> None:
+    """Refuse a split that would leave a part empty or a fold without one of the classes.
+
+    Raises
+    ------
+    ElmbenchError
+        With what the data have and what the split needs.
+    """
+    n = len(data.y)
+    if split.kind == "official":
+        if data.splits is None:
+            raise ElmbenchError(
+                f"{data.name} ({data.source}) has no official training and test part",
+                expected=f"{data.name}.train.* and {data.name}.test.*, or a source that tells its parts apart",
+                next_step="give the experiment another kind of outer split, or fetch the data from its public source",
+            )
+        return
+    if split.kind in ("holdout", "in-order"):
+        train, test = part_sizes(split, n)
+        if min(train, test) < 1 or train + test > n:
+            raise ElmbenchError(
+                f"{data.name} has {n} rows, too few for {train} training and {test} test rows",
+                expected="sizes that leave rows for both parts",
+                next_step="correct protocol.outer.sizes of the experiment",
+            )
+        return
+    stratified = split.kind == "stratified-kfold"
+    smallest = int(np.unique(data.y, return_counts=True)[1].min()) if stratified else n
+    if smallest < split.folds:
+        what = "rows in its smallest class" if stratified else "rows"
+        raise ElmbenchError(
+            f"{data.name} has {smallest} {what}, too few for {split.folds} folds",
+            expected=f"at least {split.folds}",
+            next_step="lower `folds` in the experiment's protocol",
+        )
+
+
+def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
+    """Return `rows` random row numbers in rising order, in the classes' proportions where there are classes."""
+    from sklearn.utils import resample
+
+    if not by_class:
+        return np.sort(generator(*key).permutation(len(y))[:rows])
+    # Not StratifiedShuffleSplit: it refuses to leave out fewer rows than there are classes.
+    keep = resample(np.arange(len(y)), replace=False, n_samples=rows, stratify=y, random_state=integer_seed(*key))
+    return np.sort(np.asarray(keep))
+
+
+def subsample(data: Dataset, rows: int | None) -> Indices:
+    """Return the rows that a profile keeps: all, or a random `rows` of them (by class where there are classes)."""
+    n = len(data.y)
+    if rows is None or rows >= n:
+        return np.arange(n)
+    return stratified_rows(np.asarray(data.y), rows, data.classes is not None, "subsample", data.name)

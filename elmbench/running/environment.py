@@ -1,0 +1,78 @@
+"""What a result was computed with: software, linear algebra library, machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from elmbench.running.limits import machine_memory
+
+_PACKAGES = (
+    "elmbench", "numpy", "scipy", "scikit-learn", "imbalanced-learn", "numba", "pandas", "joblib", "threadpoolctl",
+)  # fmt: skip
+
+
+def describe_environment() -> dict[str, Any]:
+    """Return versions, BLAS, processor, memory and the commit of the code, as far as they can be found out."""
+    return {
+        "python": platform.python_version(),
+        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
+        "blas": _blas(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(machine_memory() / 2**30, 1),
+        "commit": _commit(),
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _blas() -> list[dict[str, Any]]:
+    import scipy.linalg  # noqa: F401 - loads the library that is to be described
+    from threadpoolctl import threadpool_info
+
+    found = [
+        {key: entry.get(key) for key in ("internal_api", "version", "architecture", "threading_layer")}
+        for entry in threadpool_info()
+        if entry.get("user_api") == "blas"
+    ]
+    return [entry for i, entry in enumerate(found) if entry not in found[:i]]
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that the code runs from, with `+changes` where it is not clean."""
+    top = Path(__file__).resolve().parents[2]
+    if not (top / ".git").exists():
+        return None
+    try:
+        commit = _git(top, "rev-parse", "HEAD")
+        # What a run writes under results/ does not change the code.
+        changed = _git(top, "status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return f"{commit}+changes" if changed else commit
+
+
+def _git(top: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(top), *words], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+    ).stdout.strip()

@@ -1,0 +1,39 @@
+"""What enforcing limits needs to know of results, processes and the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psutil
+
+from elmbench.specs.limits import Limits
+
+
+def allows_more(limits: Limits, result: dict[str, Any]) -> bool:
+    """Tell whether a unit that ended by a limit would have more room now.
+
+    Parameters
+    ----------
+    limits : Limits
+        Those of the run that is planned.
+    result : dict
+        What the store holds: `status`, and `limit` in seconds or bytes.
+    """
+    name = {"timeout": "seconds", "out-of-memory": "memory"}.get(result["status"])
+    if name is None or result.get("limit") is None:
+        return False
+    now = getattr(limits, name)
+    return now is None or now > result["limit"]
+
+
+def machine_memory() -> int:
+    """Return the machine's memory in bytes."""
+    return int(psutil.virtual_memory().total)
+
+
+def resident_bytes(process: int) -> int:
+    """Return how much memory a process holds; 0 where it has ended."""
+    try:
+        return int(psutil.Process(process).memory_info().rss)
+    except psutil.Error:
+        return 0

@@ -1,0 +1,111 @@
+"""What a worker is asked for: single work, or a search and the evaluation of its grid joined in one pass."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+from elmbench.specs.limits import Limits
+from elmbench.work.base import Result, Work
+from elmbench.work.search import Search
+from elmbench.work.shared_pass import SharedPass
+
+
+@dataclass(frozen=True)
+class Task:
+    """Work that a worker does at a time.
+
+    Attributes
+    ----------
+    work : Work
+    parts : tuple of Work
+        The planned work whose results it yields.
+    """
+
+    work: Work
+    parts: tuple[Work, ...]
+
+    def limits(self, limits: Mapping[str, Limits]) -> Limits:
+        """Return what it may take: joined work what each may take alone."""
+        first, *others = (limits[part.key] for part in self.parts)
+        for other in others:
+            first = first.narrower(other)
+        return first
+
+    def results(self, result: Result) -> dict[str, Result]:
+        """Return the results of the parts by key.
+
+        Joined work that ended other than ok has none: its parts are to be done alone, so that each ends as it would
+        have without the other.
+        """
+        if len(self.parts) == 1:
+            return {self.parts[0].key: result}
+        if result["status"] != "ok":
+            return {}
+        return {key: part | {"warnings": result["warnings"]} for key, part in result["parts"].items()}
+
+
+def as_tasks(works: Mapping[str, Work], todo: Iterable[str]) -> list[Task]:
+    """Return the tasks that work which is to be done makes, in its order.
+
+    A search that takes nothing over and the evaluation of the same grid are joined where both are to be done.
+    """
+    todo = list(todo)
+    searches = [work for key in todo if isinstance(work := works[key], Search) and work.given is None]
+    passes = {search.key: SharedPass(search) for search in searches}
+    pairs = {key: joined.evaluation.key for key, joined in passes.items()}
+    pairs = {search: evaluation for search, evaluation in pairs.items() if evaluation in set(todo)}
+    search_of = {evaluation: search for search, evaluation in pairs.items()}
+    tasks: dict[str, Task] = {}
+    for key in todo:
+        search = search_of.get(key, key)
+        if search in pairs:
+            tasks.setdefault(search, Task(passes[search], (works[search], works[pairs[search]])))
+        else:
+            tasks[key] = Task(works[key], (works[key],))
+    return list(tasks.values())
+
+
+class TaskQueue:
+    """Tasks that have not ended: those whose inputs are there come first, in the order of the plan.
+
+    Parameters
+    ----------
+    tasks : list of Task
+    """
+
+    def __init__(self, tasks: list[Task]) -> None:
+        self._tasks = tasks
+        self._place = {part.key: i for i, task in enumerate(tasks) for part in task.parts}
+        needed = [{key for part in task.parts for key in part.needs} for task in tasks]
+        graph = {i: {self._place[key] for key in keys if key in self._place} for i, keys in enumerate(needed)}
+        self._sorter = TopologicalSorter(graph)
+        self._sorter.prepare()
+        self._ready: list[int] = []
+        self._apart: list[Task] = []
+        self._left = dict.fromkeys(graph, 1)
+
+    def __bool__(self) -> bool:
+        return self._sorter.is_active()
+
+    def pop(self) -> Task | None:
+        """Return the first task that can start; None where there is none now."""
+        for place in self._sorter.get_ready():
+            heapq.heappush(self._ready, place)
+        if self._apart:
+            return self._apart.pop(0)
+        return self._tasks[heapq.heappop(self._ready)] if self._ready else None
+
+    def take_apart(self, task: Task) -> None:
+        """Have the parts of a joined task done alone, before anything else."""
+        self._left[self._place[task.parts[0].key]] = len(task.parts)
+        self._apart += [Task(part, (part,)) for part in task.parts]
+
+    def done(self, task: Task) -> None:
+        """Note that the results of a task are there: what waits for them can start."""
+        place = self._place[task.parts[0].key]
+        self._left[place] -= 1
+        if self._left[place] == 0:
+            self._sorter.done(place)

@@ -1,0 +1,201 @@
+"""How every model of a table is evaluated: splits, scaling, selection, metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from elmbench.errors import ElmbenchError
+from elmbench.specs.papers import Spec
+
+Task = Literal["classification", "regression"]
+Selection = Literal["nested", "oracle", "published"]
+Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
+#: Metrics that exist for one task only; all others exist for both.
+_OF_TASK = {
+    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1"),
+    "regression": ("nrmse", "rmse"),
+}
+Rows = Annotated[int, Field(ge=1)]
+
+
+class Scale(Spec):
+    """Linear scaling of each column of the inputs, or of the targets of a regression.
+
+    `range` brings the smallest and the largest value to its two ends, `standard` brings the mean to 0 and the deviation
+    to 1, `max-abs` divides by the largest absolute value, which keeps sparse rows sparse.
+    """
+
+    kind: Literal["range", "standard", "max-abs"] = "range"
+    range: tuple[float, float] = (0.0, 1.0)
+    #: Rows that the factors are taken from: all of them (as the papers did) or the training part.
+    fit_on: Literal["all", "train"] = "all"
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the scaled values, as the key of a stored result has it."""
+        own: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
+        return own | {"fit-on": self.fit_on}
+
+
+@dataclass(frozen=True)
+class Split:
+    """How the rows of one data set are split, runs left aside.
+
+    Attributes
+    ----------
+    kind : {"stratified-kfold", "kfold", "holdout", "official", "in-order"}
+    folds : int
+        1 where a run has one split.
+    train, test : int or None
+        Printed sizes; None is the rest of the rows.
+    """
+
+    kind: str
+    folds: int = 1
+    train: int | None = None
+    test: int | None = None
+
+    def content(self) -> dict[str, Any]:
+        """Return the split as the key of a stored result has it."""
+        if self.kind.endswith("kfold"):
+            return {"kind": self.kind, "folds": self.folds}
+        return {"kind": self.kind} if self.kind == "official" else {
+            "kind": self.kind, "train": self.train, "test": self.test,
+        }  # fmt: skip
+
+
+class Splitter(Spec):
+    """k folds of shuffled rows; `stratified-kfold` keeps the proportions of the classes, where there are classes."""
+
+    kind: Literal["stratified-kfold", "kfold"]
+    folds: int = Field(ge=2)
+
+    def split(self, task: str) -> Split:
+        """Return the folds of data for a task."""
+        return Split(self.kind if task == "classification" else "kfold", self.folds)
+
+
+class Sizes(Spec):
+    """Rows of the training and of the test part of one data set.
+
+    One of the two may be left out: that part gets the rows that the other leaves.
+    """
+
+    train: Rows | None = None
+    test: Rows | None = None
+
+    @model_validator(mode="after")
+    def _one_is_given(self) -> Sizes:
+        if self.train is None and self.test is None:
+            raise ValueError("expected train, test or both")
+        return self
+
+
+class OuterOverride(Spec):
+    """What differs for one data set."""
+
+    folds: int | None = Field(default=None, ge=2)
+    runs: int | None = Field(default=None, ge=1)
+
+
+class Outer(Spec):
+    """The outer splits, repeated `runs` times.
+
+    `stratified-kfold` and `kfold` shuffle the rows into `folds` folds; `holdout` shuffles them into a training and a
+    test part of the printed `sizes`; `official` takes the two parts that the public source has; `in-order` takes the
+    first rows of a series for training and those that follow for the test.
+    """
+
+    kind: Literal["stratified-kfold", "kfold", "holdout", "official", "in-order"]
+    folds: int = Field(default=1, ge=1)
+    runs: int = Field(default=1, ge=1)
+    #: Of `holdout` and `in-order`, by data set.
+    sizes: dict[str, Sizes] = Field(default_factory=dict)
+    overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
+
+    @model_validator(mode="after")
+    def _fits_the_kind(self) -> Outer:
+        in_folds = self.kind.endswith("kfold")
+        if in_folds and self.folds < 2:
+            raise ValueError(f"{self.kind} has {self.folds} fold; expected folds of 2 or more")
+        if not in_folds and self.folds > 1:
+            raise ValueError(f"{self.kind} has one split a run; expected no folds")
+        if bool(self.sizes) != (self.kind in ("holdout", "in-order")):
+            expected = "no sizes" if self.sizes else "sizes, by data set"
+            raise ValueError(f"{self.kind} was given {'sizes' if self.sizes else 'none'}; expected {expected}")
+        return self
+
+    def folds_of(self, dataset: str) -> int:
+        """Return the number of folds of a data set."""
+        override = self.overrides.get(dataset)
+        return (override.folds if override else None) or self.folds
+
+    def runs_of(self, dataset: str) -> int:
+        """Return the number of runs of a data set."""
+        override = self.overrides.get(dataset)
+        return (override.runs if override else None) or self.runs
+
+    def split(self, dataset: str, task: str) -> Split:
+        """Return how the rows of a data set are split.
+
+        Raises
+        ------
+        ElmbenchError
+            If no sizes are declared for it.
+        """
+        if self.kind.endswith("kfold"):
+            return Split(self.kind if task == "classification" else "kfold", self.folds_of(dataset))
+        if self.kind == "official":
+            return Split(self.kind)
+        if dataset not in self.sizes:
+            raise ElmbenchError(
+                f"protocol.outer.sizes says nothing of {dataset}",
+                expected=f"{dataset}: {{train: ROWS, test: ROWS}}",
+                next_step="add it to the experiment, then: elmbench validate",
+            )
+        return Split(self.kind, 1, self.sizes[dataset].train, self.sizes[dataset].test)
+
+
+class Protocol(Spec):
+    """How every model is evaluated."""
+
+    scale: Scale | None
+    #: Of the targets of a regression; metrics are then in these units.
+    targets: Scale | None = None
+    outer: Outer
+    inner: Splitter
+    select: Selection | tuple[Selection, ...]
+    #: What the table shows. The first that exists for the task is what hyperparameters are chosen by.
+    metrics: tuple[Metric, ...] = Field(min_length=1)
+    std: Literal["of-run-means", "of-folds"] = "of-run-means"
+    #: The order in which training rows reach a sequential model.
+    order: Literal["shuffled", "stored"] = "shuffled"
+    #: What `nested` chooses by: `score` on inner folds, or another kind of choice by its name.
+    criterion: str = "score"
+
+    def metric_for(self, task: str) -> Metric:
+        """Return the first metric that exists for a task: what the hyperparameters are chosen by.
+
+        Raises
+        ------
+        ElmbenchError
+            If there is none.
+        """
+        for metric in self.metrics:
+            if metric in _OF_TASK[task]:
+                return metric
+        raise ElmbenchError(
+            f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is",
+            expected=f"one of {', '.join(_OF_TASK[task])}",
+            next_step="correct the experiment, then: elmbench validate",
+        )
+
+    def metrics_for(self, task: str) -> list[Metric]:
+        """Return every metric of the table that tells how good a model for a task is, in the table's order."""
+        return [metric for metric in self.metrics if metric in _OF_TASK[task]]
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        return (self.select,) if isinstance(self.select, str) else self.select

@@ -1,0 +1,65 @@
+"""Kinds of work, one file each: its key, what it needs, how it is run, what it costs, what it is called.
+
+A kind of work is added by a file with a frozen dataclass that derives from `Work`, and a line in `_BUILT_IN`; a plug-in
+file declares its own in a dictionary `WORK`, from kind to class. Nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from elmbench.errors import unknown_name
+
+if TYPE_CHECKING:
+    from elmbench.specs.datasets import DatasetSpec
+    from elmbench.work.base import Work
+
+#: Kind of work, or of a choice by another criterion than the score, -> where its class is.
+_BUILT_IN = {
+    "cell": "elmbench.work.fit:Fit",
+    "search": "elmbench.work.search:Search",
+    "grid": "elmbench.work.grid:GridEvaluation",
+    "pass": "elmbench.work.shared_pass:SharedPass",
+    "choice": "elmbench.work.choice:Choice",
+    "divergence": "elmbench.work.divergence:Projections",
+    "dcs-gaussians": "elmbench.work.divergence:DivergenceChoice",
+    "dcs-kde": "elmbench.work.divergence:DivergenceChoice",
+    "curve": "elmbench.work.curve:Curve",
+    "correlation": "elmbench.work.correlation:Correlation",
+    "description": "elmbench.work.description:Description",
+}
+
+
+def work_class(kind: str) -> type[Work]:
+    """Return the class of a kind of work.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is none of that name.
+    """
+    from elmbench.specs.plugins import plugin_objects
+
+    declared: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
+    if kind not in declared:
+        raise unknown_name("kind of work", kind, list(declared), "load the plug-in that declares it: --plugin FILE")
+    found = declared[kind]
+    if isinstance(found, str):
+        module, _, name = found.partition(":")
+        found = getattr(import_module(module), name)
+    result: type[Work] = found
+    return result
+
+
+def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
+    """Return the work that `content` was made from.
+
+    Parameters
+    ----------
+    content : dict
+        As `Work.content` returns it.
+    spec : DatasetSpec, optional
+        Of its data set, where the work is to be run or estimated.
+    """
+    return work_class(content.get("criterion") or content["kind"]).from_content(content, spec)

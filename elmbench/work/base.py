@@ -1,0 +1,290 @@
+"""What every kind of work has in common: a key, what it needs, how it is run, what it costs, what it is called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from elmbench.datasets import Dataset
+from elmbench.errors import ElmbenchError
+from elmbench.protocol.folds import DatasetRef, OuterFold, labels_of
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.grids import Value, candidates
+
+Result = dict[str, Any]
+
+#: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
+RATE = 3e10
+#: Seconds that a fit takes however small it is.
+OVERHEAD = 5e-4
+#: What a search over a grid saves by sharing work between candidates.
+SHARING = 0.3
+
+
+def key_of(content: Any) -> str:
+    """Return the key of some content: 32 hexadecimal digits of the SHA-256 of its canonical JSON."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What work may use that does not determine its value.
+
+    Attributes
+    ----------
+    data_dir : str or None
+        Folder of data files.
+    memory_limit : int or None
+        Bytes; a fit that would need more by the model's own estimate is refused.
+    solvers : Counter of str
+        How often each way of solving was taken, also where the work fails; added to while it is done.
+    """
+
+    data_dir: str | None = None
+    memory_limit: int | None = None
+    solvers: Counter[str] = field(default_factory=Counter)
+
+
+class Work(ABC):
+    """One unit of work. A concrete class is a frozen dataclass of what determines the value of its result.
+
+    The key is a hash of `content()`, so two tables that need the same work share its result, and whatever a reading
+    does not touch is not computed again. A result is what the store keeps as JSON; `status` is "ok" unless the work
+    says otherwise.
+    """
+
+    kind: ClassVar[str]
+    #: Whether it only looks at results of other work: no worker process is asked for it.
+    immediate: ClassVar[bool] = False
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """Return what determines the value, as JSON has it."""
+
+    @classmethod
+    @abstractmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
+        """Return the work that `content` was made from.
+
+        Parameters
+        ----------
+        content : dict
+        spec : DatasetSpec, optional
+            Of the data set; only work that is to be run or estimated needs it.
+        """
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Do the work.
+
+        Parameters
+        ----------
+        inputs : mapping of str to dict
+            Results of the work that this needs, by key, all of which ended ok.
+        context : Context
+
+        Returns
+        -------
+        dict
+            What the store keeps.
+        """
+
+    @abstractmethod
+    def seconds(self) -> float:
+        """Return roughly what it takes on one core of a desk machine, within a factor of a few."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What it is called, in a few words."""
+
+    @cached_property
+    def key(self) -> str:
+        """The key of its result in the store."""
+        return key_of(self.content())
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Keys of the work whose results it takes."""
+        return ()
+
+    @property
+    def data(self) -> DatasetRef | None:
+        """The data that it is done on; None of immediate work."""
+        return None
+
+    @property
+    def number_of_fits(self) -> int:
+        """How many models it fits."""
+        return 0
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """A model of the registry.
+
+    Attributes
+    ----------
+    name, version : str
+    stream : str
+        Name of the model whose random stream it has: of columns that take hyperparameters over, that of the first.
+    """
+
+    name: str
+    version: str
+    stream: str
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the model, parameters left aside."""
+        return {"model": self.name, "version": self.version, "stream": self.stream}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any]) -> Self:
+        """Return what `content` was made from."""
+        return cls(content["model"], content["version"], content["stream"])
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values of each hyperparameter that is searched.
+
+    Attributes
+    ----------
+    values : dict of str to list
+        Of equal candidates the first wins, so the order of the names counts.
+    """
+
+    values: dict[str, list[Value]]
+
+    def content(self) -> dict[str, Any]:
+        """Return the grid as the key of a stored result has it."""
+        return {"grid": self.values, "grid_order": list(self.values)}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any]) -> Self:
+        """Return what `content` was made from."""
+        return cls({name: content["grid"][name] for name in content.get("grid_order", content["grid"])})
+
+    def candidates(self) -> list[dict[str, Value]]:
+        """Return every combination of the values, the last name varying fastest."""
+        return candidates(self.values)
+
+    def __len__(self) -> int:
+        return len(self.candidates())
+
+
+@dataclass(frozen=True)
+class GridWork(Work):
+    """Work that goes through a grid of hyperparameters of one model on one outer fold.
+
+    Attributes
+    ----------
+    place : OuterFold
+    model : ModelRef
+    params : dict
+        Parameters that the column fixes.
+    grid : Grid
+    given : str or None
+        Key of the choice whose hyperparameters are taken over.
+    paths : bool
+        False fits each candidate by itself, also where the model shares work between them.
+    """
+
+    place: OuterFold
+    model: ModelRef
+    params: dict[str, Any]
+    grid: Grid
+    given: str | None
+    paths: bool = True
+
+    def grid_content(self) -> dict[str, Any]:
+        """Return what every kind of such work has in its key."""
+        return {
+            **self.place.content(),
+            **self.model.content(),
+            "params": self.params,
+            **self.grid.content(),
+            # Work that shares has the key that it would have if there were no other way.
+            **({} if self.paths else {"paths": False}),
+            "kind": self.kind,
+        }
+
+    @classmethod
+    def grid_fields(cls, content: dict[str, Any], spec: DatasetSpec | None) -> dict[str, Any]:
+        """Return the fields that every kind of such work has."""
+        return {
+            "place": OuterFold.from_content(content, spec),
+            "model": ModelRef.from_content(content),
+            "params": content["params"],
+            "grid": Grid.from_content(content),
+            "given": content.get("given"),
+            "paths": content.get("paths", True),
+        }
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The choice whose hyperparameters are taken over."""
+        return (self.given,) if self.given else ()
+
+    @property
+    def data(self) -> DatasetRef:
+        """The data set of the fold."""
+        return self.place.dataset
+
+    @property
+    def number_of_fits(self) -> int:
+        """One for each candidate."""
+        return len(self.grid)
+
+    @property
+    def label(self) -> str:
+        """The model and the data set."""
+        return f"search {self.model.name} on {self.place.dataset.name}"
+
+    def seconds(self) -> float:
+        """Return the price of a fit in the middle of the grid, for every fit."""
+        return self.seconds_of(self.place.n_train)
+
+    def seconds_of(self, n_rows: int) -> float:
+        """Return the price of all fits to so many rows."""
+        middle = {name: values[len(values) // 2] for name, values in self.grid.values.items()}
+        one = fit_seconds(self.model.name, n_rows, self.place.dataset.n_features, {**self.params, **middle})
+        return (SHARING if self.paths else 1.0) * self.number_of_fits * one
+
+
+def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
+    """Return roughly what one fit takes to n rows of d features."""
+    from elmbench.specs.registry import find_model
+
+    cost = find_model(model).cost
+    operations = cost(n, d, params) if cost is not None else 1e3 * n * d
+    return OVERHEAD + operations / RATE
+
+
+def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
+    """Return the result of a choice; no parameters at no cost where nothing is taken over."""
+    return inputs[key] if key else {"params": {}, "seconds": 0.0}
+
+
+def check_two_classes(data: Dataset, next_step: str) -> None:
+    """Refuse data for which there is no divergence between two classes.
+
+    Raises
+    ------
+    ElmbenchError
+        If the data have more than two classes, or none.
+    """
+    labels = labels_of(data)
+    if labels is None or len(labels) != 2:
+        raise ElmbenchError(
+            f"{data.name} has {'no' if labels is None else len(labels)} classes, so there is no divergence of two",
+            expected="data of two classes",
+            next_step=next_step,
+        )

@@ -1,0 +1,77 @@
+"""The choice of the candidate of the best mean over all outer test folds and runs (`oracle` selection)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.work.base import Context, Grid, Result, Work, chosen_for
+from elmbench.work.scoring import best
+from elmbench.work.search import finished
+
+
+@dataclass(frozen=True)
+class Choice(Work):
+    """A choice among the candidates of a grid by what was evaluated before.
+
+    Attributes
+    ----------
+    grid : Grid
+    given : str or None
+        Key of the choice whose hyperparameters are taken over.
+    evaluated : tuple of str
+        Keys of the evaluations.
+    """
+
+    kind = "choice"
+    immediate = True
+
+    grid: Grid
+    given: str | None
+    evaluated: tuple[str, ...]
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the choice."""
+        return {"kind": self.kind, **self.grid.content(), "given": self.given, "evaluated": list(self.evaluated)}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Choice:
+        """Return the choice that `content` was made from."""
+        return cls(Grid.from_content(content), content["given"], tuple(content["evaluated"]))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The evaluations and the choice that is taken over."""
+        return (*self.evaluated, *((self.given,) if self.given else ()))
+
+    @property
+    def label(self) -> str:
+        """What it is."""
+        return "choice"
+
+    def seconds(self) -> float:
+        """Return nothing: what it looks at has been computed."""
+        return 0.0
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Choose.
+
+        Returns
+        -------
+        dict
+            `params` (those taken over and those chosen here), `scores` (means) and `seconds` (mean of a fold).
+        """
+        given, evaluated = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
+        scores = np.array([part["scores"] for part in evaluated]).T
+        return finished(
+            {
+                "params": given["params"] | self.grid.candidates()[best(scores)],
+                "scores": scores.mean(axis=1).tolist(),
+                "seconds": float(sum(part["seconds"] for part in evaluated)) / len(evaluated),
+            },
+            given,
+        )

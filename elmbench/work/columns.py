@@ -1,0 +1,166 @@
+"""The work of one data set of a table: what a column's cells need, and how its hyperparameters are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elmbench.models.protocols import GridPath
+from elmbench.protocol.folds import DatasetRef, OuterFold
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.registry import find_model, model_version
+from elmbench.work import work_class
+from elmbench.work.base import Grid, ModelRef
+from elmbench.work.choice import Choice
+from elmbench.work.grid import GridEvaluation
+from elmbench.work.plan import Plan, Request
+from elmbench.work.search import Search
+
+
+class ColumnWork:
+    """Makes the work of the columns of a table on one data set.
+
+    Parameters
+    ----------
+    plan : Plan
+        What searches and evaluations are added to.
+    resolved : Resolved
+        The experiment under a profile and readings.
+    request : Request
+    dataset : DatasetSpec
+    models : dict of str to Model
+        Every column by name, those of the table and those that were asked for besides.
+
+    Attributes
+    ----------
+    folds, runs : int
+        Of this data set.
+    checksums : list of str
+        Of the data in each run; empty until the data are known to be here.
+    """
+
+    def __init__(
+        self, plan: Plan, resolved: Resolved, request: Request, dataset: DatasetSpec, models: dict[str, Model]
+    ) -> None:
+        self.plan = plan
+        self.resolved = resolved
+        self.request = request
+        self.dataset = dataset
+        self.models = models
+        self.protocol = resolved.spec.protocol
+        self.split = self.protocol.outer.split(dataset.name, dataset.task)
+        self.folds = self.split.folds
+        self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
+        self.options = dict(resolved.spec.data.get(dataset.name, {}))
+        self.checksums: list[str] = []
+
+    def dataset_ref(self, run: int) -> DatasetRef:
+        """Return the data of a run."""
+        redrawn = run if self.dataset.redraw == "run" else 0
+        options = tuple(sorted(self.options.items()))
+        rows = self.resolved.settings.rows
+        return DatasetRef(self.dataset.name, self.checksums[run], redrawn, options, rows, self.dataset)
+
+    def place(self, run: int, fold: int) -> OuterFold:
+        """Return an outer fold."""
+        p = self.protocol
+        return OuterFold(
+            self.dataset.task, self.dataset_ref(run), self.split, p.order, p.scale, p.targets, run, fold
+        )  # fmt: skip
+
+    def model_ref(self, column: str) -> ModelRef:
+        """Return a column's model; of a chain, all have the random stream of the first."""
+        entry = find_model(self.models[column].model)
+        first = self.models[self.chain(column)[0]].model
+        return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
+
+    def does_task(self, column: str) -> bool:
+        """Tell whether a column's model has an estimator for the task of the data set."""
+        return getattr(find_model(self.models[column].model), self.dataset.task) is not None
+
+    def chain(self, column: str) -> list[str]:
+        """Return the columns that a column takes hyperparameters over from, the first one first, and itself."""
+        like = self.models[column].like
+        return [*(self.chain(like) if like else []), column]
+
+    def grid(self, column: str) -> dict[str, list[Any]]:
+        """Return the values that a column searches, by name; nothing where it searches none of its own."""
+        search = self.models[column].search
+        grids = search if isinstance(search, dict) else {n: self.resolved.spec.grids[n] for n in search}
+        return {name: grid.expand() for name, grid in grids.items()}
+
+    def shares_work(self, column: str) -> bool:
+        """Tell whether a search shares work between candidates: False only where a path is there and forbidden.
+
+        The scores are to be the same, and whether they are is seen where each way leaves results of its own.
+        """
+        factory = find_model(self.models[column].model).factory(self.dataset.task)
+        able = bool(self.grid(column)) and isinstance(factory, GridPath)
+        return self.request.paths or not able
+
+    def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:
+        """Return the fields of work that goes through a column's grid on an outer fold."""
+        return {
+            "place": self.place(run, fold),
+            "model": self.model_ref(column),
+            "params": self.models[column].params,
+            "grid": Grid(self.grid(column)),
+            "given": given,
+            "paths": self.shares_work(column),
+        }
+
+    @property
+    def metric(self) -> str:
+        """What candidates are compared by."""
+        return self.protocol.metric_for(self.dataset.task)
+
+    def nested(self, column: str, run: int, fold: int) -> str | None:
+        """Add the searches on the training part of one outer fold; return the key of the last one."""
+        last: str | None = None
+        criterion, tune_rows = self.protocol.criterion, self.resolved.settings.tune_rows
+        for name in self.searched(column):
+            fields = self.grid_fields(name, run, fold, last)
+            if criterion == "score":
+                inner = self.protocol.inner.split(self.dataset.task)
+                last = self.plan.add(Search(**fields, inner=inner, metric=self.metric, tune_rows=tune_rows))
+                continue
+            choice: Any = work_class(criterion)
+            evaluation = choice.evaluation(fields, tune_rows)
+            self.plan.add(evaluation)
+            last = self.plan.add(choice.after(evaluation, criterion, self.resolved.spec.options))
+        return last
+
+    def oracle(self, column: str) -> str | None:
+        """Add the evaluations of every candidate on the outer folds; return the key of the choice over all of them."""
+        last: str | None = None
+        for name in self.searched(column):
+            evaluations = [
+                GridEvaluation(**self.grid_fields(name, run, fold, last), metric=self.metric)
+                for run in range(self.runs)
+                for fold in range(self.folds)
+            ]
+            keys = tuple(self.plan.add(evaluation) for evaluation in evaluations)
+            last = self.plan.add(Choice(Grid(self.grid(name)), last, keys))
+        return last
+
+    def searched(self, column: str) -> list[str]:
+        """Return the columns of a chain that search hyperparameters of their own."""
+        return [name for name in self.chain(column) if self.grid(name)]
+
+    def how_chosen(self) -> dict[str, Any]:
+        """Return how hyperparameters are chosen from a training part alone: on inner folds, or by a criterion."""
+        criterion, tune_rows = self.protocol.criterion, self.resolved.settings.tune_rows
+        if criterion == "score":
+            inner = self.protocol.inner.split(self.dataset.task).content()
+            return {"inner": inner, "metric": self.metric, "tune_rows": tune_rows}
+        choice: Any = work_class(criterion)
+        form = choice.form_of(criterion, self.resolved.spec.options)
+        return {"criterion": criterion, **({"dcs": form} if form else {}), "tune_rows": tune_rows}
+
+    def stages(self, column: str) -> list[Any]:
+        """Return what determines the hyperparameters of a column, data and folds left aside."""
+        return [
+            [self.model_ref(name).content(), self.models[name].params, *Grid(self.grid(name)).content().values()]
+            for name in self.chain(column)
+        ]

@@ -1,0 +1,182 @@
+"""How well the term that is optimised orders random operators as the Cauchy-Schwarz divergence does.
+
+Czarnecki and Tabor, Extreme Entropy Machines, Table 1: Spearman's rank correlation between the divergence of the two
+classes' projected Gaussians and its leading term, (m+ - m-)^2 / (S+ + S-), over random hidden layers and random linear
+operators on each. What the text leaves open is read so:
+
+* The correlation is over all pairs of a layer and an operator at once, not the mean of one a layer: with one hidden
+  node all operators of a layer project alike but for the scale, which neither quantity depends on, so there is no
+  correlation within a layer, and the table has values there.
+* The Gaussians have the empirical means and variances of the projected rows, all of the data set.
+* The components of an operator are normal: no direction is preferred.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils import check_random_state
+
+from elmbench.numerics.entropy.divergence import gaussian_divergence, leading_term
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
+from elmbench.numerics.nodes.projections import projected_classes, unit_columns
+from elmbench.numerics.seeds import generator, integer_seed
+from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, scaled_inputs
+from elmbench.protocol.metrics import metric_at
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.protocol import Scale
+from elmbench.work.base import OVERHEAD, RATE, Context, Grid, ModelRef, Result, Work, check_two_classes
+
+NOTHING_VARIES = (
+    "nothing varies over the random layers and operators for {}, so there is no correlation; with activation='sigmoid' "
+    "this happens when <w, x> is large, as it is for many features: every node yields 1 for every row"
+)
+
+
+@dataclass(frozen=True)
+class Correlation(Work):
+    """The rank correlation between the divergence and its leading term, for each size of the hidden layer.
+
+    Attributes
+    ----------
+    task : {"classification"}
+    dataset : DatasetRef
+        All of its rows are projected.
+    scale : Scale or None
+    run_number : int
+    model : ModelRef
+    params : dict
+        The `activation` of the nodes.
+    grid : Grid
+        The sizes, `n_hidden`.
+    projections, operators : int
+        How many random hidden layers, and linear operators on each.
+    dcs : {"corrected", "as-printed"}
+        Form of the divergence.
+    """
+
+    kind = "correlation"
+
+    task: str
+    dataset: DatasetRef
+    scale: Scale | None
+    run_number: int
+    model: ModelRef
+    params: dict[str, Any]
+    grid: Grid
+    projections: int = 100
+    operators: int = 100
+    dcs: str = "corrected"
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the correlations."""
+        return {
+            "format": FORMAT,
+            "task": self.task,
+            "dataset": self.dataset.content(),
+            "protocol": {"scale": self.scale.content() if self.scale else None},
+            "run": self.run_number,
+            **self.model.content(),
+            "params": self.params,
+            **self.grid.content(),
+            "kind": self.kind,
+            "draws": self._draws(),
+            "dcs": self.dcs,
+        }
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Correlation:
+        """Return the correlations that `content` was made from."""
+        scale = content["protocol"]["scale"]
+        return cls(
+            content["task"],
+            DatasetRef.from_content(content["dataset"], spec),
+            Scale.model_validate(scale) if scale else None,
+            content["run"],
+            ModelRef.from_content(content),
+            content["params"],
+            Grid.from_content(content),
+            **content["draws"],
+            dcs=content["dcs"],
+        )
+
+    def _draws(self) -> dict[str, int]:
+        return {"projections": self.projections, "operators": self.operators}
+
+    @property
+    def data(self) -> DatasetRef:
+        """The data set."""
+        return self.dataset
+
+    @property
+    def label(self) -> str:
+        """The model and the data set."""
+        return f"correlate {self.model.name} on {self.dataset.name}"
+
+    def seconds(self) -> float:
+        """Return the price of the products of the layers and of the operators with the rows."""
+        n, d = self.data.n_rows, self.data.n_features
+        sizes: Any = self.grid.values["n_hidden"]
+        operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.operators)
+        return float(self.projections * (OVERHEAD + operations / RATE))
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Correlate. The nodes of a smaller layer are the first ones of a larger one, and so are those of operators.
+
+        Returns
+        -------
+        dict
+            In the form of a fit's result; `metrics` are `spearman@h=1` and so on, not a number where nothing varies.
+
+        Raises
+        ------
+        ElmbenchError
+            If the data have more than two classes, or none.
+        """
+        data = load_rows(self.data, context.data_dir)
+        check_two_classes(data, "take the data set out of the experiment")
+        X = scaled_inputs(self.data, context.data_dir, self.scale, np.arange(len(data.y)))
+        sizes: Any = self.grid.values["n_hidden"]
+        key = (data.name, self.run_number, self.model.stream)
+        drawn = generator("operators", *key).normal(size=(max(sizes), self.operators))
+        operators = [unit_columns(drawn, size) for size in sizes]
+        pairs: list[list[tuple[Any, Any]]] = [[] for _ in sizes]
+        for projection in range(self.projections):
+            random_state = check_random_state(integer_seed("projection", *key, projection))
+            nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
+            found = projected_classes(X, data.y > 0, *nodes, self.params["activation"], operators)
+            for i, (means, variances) in enumerate(zip(*found, strict=True)):
+                divergence = gaussian_divergence(means, variances, self.dcs)
+                pairs[i].append((divergence, leading_term(means, variances)))
+        metrics = {
+            metric_at("spearman", "n_hidden", size): spearman(*map(np.concatenate, zip(*found, strict=True)))
+            for size, found in zip(sizes, pairs, strict=True)
+        }
+        undefined = [f"h={size}" for size, value in zip(sizes, metrics.values(), strict=True) if np.isnan(value)]
+        if undefined:
+            warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
+        params = self.params | self._draws()
+        return {"status": "ok", "reason": "", "params": params, "metrics": metrics, "n_test": None}
+
+
+def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Return Spearman's rank correlation of pairs; those of which one is no number are left out.
+
+    NaN where one of the two does not vary.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,)
+        May be infinite.
+    """
+    known = ~(np.isnan(x) | np.isnan(y))
+    ranks = np.array([rankdata(x[known]), rankdata(y[known])])
+    if not len(ranks[0]) or np.ptp(ranks, axis=1).min() == 0:
+        return float("nan")
+    return float(np.corrcoef(ranks)[0, 1])

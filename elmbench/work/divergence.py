@@ -1,0 +1,167 @@
+"""The choice of hyperparameters by the Cauchy-Schwarz divergence of the two classes' projected training rows.
+
+Nothing is held out: each candidate is fitted to the whole training part and judged by how far apart it projects the
+two classes there (Czarnecki and Tabor, Extreme Entropy Machines, section 7.4).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.errors import ElmbenchError
+from elmbench.numerics.entropy.divergence import gaussian_divergence, kde_divergence
+from elmbench.protocol.folds import fold_data, load_rows
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.work.base import Context, GridWork, Result, check_two_classes, chosen_for
+from elmbench.work.choice import Choice
+from elmbench.work.search import finished, grid_problem, tuning_rows
+
+
+@dataclass(frozen=True)
+class Projections(GridWork):
+    """The training rows projected by every candidate, as the divergences of their two classes need them.
+
+    Attributes
+    ----------
+    tune_rows : int or None
+        How many random training rows are projected; all where None.
+    """
+
+    kind = "divergence"
+
+    tune_rows: int | None = None
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the projections."""
+        return self.grid_content() | {"given": self.given, "tune_rows": self.tune_rows}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Projections:
+        """Return the work that `content` was made from."""
+        return cls(**cls.grid_fields(content, spec), tune_rows=content["tune_rows"])
+
+    def seconds(self) -> float:
+        """Return the price of all fits to the training rows."""
+        return self.seconds_of(min(self.place.n_train, self.tune_rows or self.place.n_train))
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Project the training rows by every candidate, and describe the projections of the two classes.
+
+        Returns
+        -------
+        dict
+            One a candidate: `means` and `variances` (pairs, of the negative class and of the positive one; the
+            variance divides by the number of rows) and `kde`, the divergence of the kernel density estimates, which is
+            not a number where a projection is not finite; `seconds`.
+
+        Raises
+        ------
+        ElmbenchError
+            If the data have more than two classes, or none.
+        """
+        given = chosen_for(self.given, inputs)
+        data = fold_data(self.place, context.data_dir)
+        next_step = "give the experiment `criterion: score`, or another data set"
+        check_two_classes(load_rows(self.place.dataset, context.data_dir), next_step)
+        X, y = tuning_rows(self, data)
+        everything = np.arange(len(y))
+        problem = grid_problem(self, given, (X, y, [(everything, everything)]), data.labels, context)
+        means, variances = np.full((2, len(self.grid), 2), np.nan)
+        estimated = np.full(len(self.grid), np.nan)
+        started = time.perf_counter()
+        for i, _, projections, _ in problem.outputs("project"):
+            values = _checked(projections, len(y))
+            if np.isfinite(values).all():
+                sides = values[y < 0], values[y > 0]
+                means[i] = [np.mean(side) for side in sides]
+                variances[i] = [np.var(side) for side in sides]
+                estimated[i] = kde_divergence(*sides)
+        found = {"means": means.tolist(), "variances": variances.tolist(), "kde": estimated.tolist()}
+        return finished(found | {"seconds": time.perf_counter() - started}, given)
+
+
+def _checked(projections: Any, n_rows: int) -> NDArray[np.float64]:
+    values = np.asarray(projections, dtype=np.float64)
+    if values.shape != (n_rows,):
+        raise ValueError(f"expected one projection a row, of shape {(n_rows,)}, got {values.shape} instead")
+    return values
+
+
+@dataclass(frozen=True)
+class DivergenceChoice(Choice):
+    """The choice of the largest divergence.
+
+    Attributes
+    ----------
+    criterion : {"dcs-gaussians", "dcs-kde"}
+        The projections of a class are taken for a Gaussian, or for their kernel density estimate.
+    dcs : {"corrected", "as-printed"} or None
+        Form of the formula of two Gaussians.
+    """
+
+    criterion: str = "dcs-kde"
+    dcs: str | None = None
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the choice."""
+        form = {"dcs": self.dcs} if self.dcs else {}
+        return super().content() | {"criterion": self.criterion, **form}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> DivergenceChoice:
+        """Return the choice that `content` was made from."""
+        common = Choice.from_content(content)
+        return cls(common.grid, common.given, common.evaluated, content["criterion"], content.get("dcs"))
+
+    @classmethod
+    def form_of(cls, criterion: str, options: Mapping[str, Any]) -> str | None:
+        """Return the form of the formula that an experiment's options ask for; None where the criterion has none."""
+        return str(options.get("dcs", "corrected")) if criterion == "dcs-gaussians" else None
+
+    @classmethod
+    def evaluation(cls, fields: Mapping[str, Any], tune_rows: int | None) -> Projections:
+        """Return what is to be evaluated before the choice; it serves every criterion of this kind."""
+        return Projections(**fields, tune_rows=tune_rows)
+
+    @classmethod
+    def after(cls, evaluation: Projections, criterion: str, options: Mapping[str, Any]) -> DivergenceChoice:
+        """Return the choice among what was evaluated."""
+        form = cls.form_of(criterion, options)
+        return cls(evaluation.grid, evaluation.given, (evaluation.key,), criterion, form)
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Choose the candidate of the largest divergence; of equals the first in the order of the grid.
+
+        A candidate whose divergence is not finite, such as one that projects a class onto one point, is never chosen.
+
+        Returns
+        -------
+        dict
+            `params`, `scores` (the divergences) and `seconds`.
+
+        Raises
+        ------
+        ElmbenchError
+            If no candidate has a divergence that is finite.
+        """
+        given, (evaluated,) = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
+        if self.dcs is None:
+            values = np.array(evaluated["kde"])
+        else:
+            values = gaussian_divergence(evaluated["means"], evaluated["variances"], self.dcs)
+        finite = np.isfinite(values)
+        if not finite.any():
+            raise ElmbenchError(
+                f"none of {len(values)} candidates has a divergence that is finite",
+                expected="one that projects neither class onto a single point",
+                next_step="widen the grid, or choose with `criterion: score`",
+            )
+        chosen = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
+        found = {"params": given["params"] | chosen, "scores": values.tolist(), "seconds": evaluated["seconds"]}
+        return finished(found, given)

@@ -1,0 +1,66 @@
+"""Every candidate of a grid on the test rows of one outer fold: a part of what `oracle` selection looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from elmbench.protocol.folds import FoldData, fold_data
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.work.base import Context, GridWork, Result, chosen_for
+from elmbench.work.search import Folds, finished, grid_problem, in_all
+
+
+@dataclass(frozen=True)
+class GridEvaluation(GridWork):
+    """The scores of a grid on the test rows; nothing is chosen.
+
+    Attributes
+    ----------
+    metric : str
+    """
+
+    kind = "grid"
+
+    metric: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the scores."""
+        return self.grid_content() | {"metric": self.metric, "given": self.given}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> GridEvaluation:
+        """Return the evaluation that `content` was made from."""
+        return cls(**cls.grid_fields(content, spec), metric=content["metric"])
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Evaluate the grid.
+
+        Returns
+        -------
+        dict
+            `scores`, one a candidate; `seconds` and, where any was counted, `solvers`.
+        """
+        given = chosen_for(self.given, inputs)
+        return finished(test_scores(self, given, context), given)
+
+
+def test_scores(work: Any, given: Result, context: Context) -> Result:
+    """Return the scores of a grid on the test rows of its outer fold, and what they took."""
+    data = fold_data(work.place, context.data_dir)
+    scores, spent = grid_problem(work, given, outer_rows(data), data.labels, context).scores(work.metric)
+    return {"scores": scores[:, 0].tolist(), **in_all(spent)}
+
+
+def outer_rows(data: FoldData) -> tuple[Any, NDArray[Any], Folds]:
+    """Return all rows of an outer fold, the training rows first, and the numbers of the two parts."""
+    parts = [data.X_train, data.X_test]
+    X = sp.vstack(parts, format="csr") if sp.issparse(data.X_train) else np.vstack(parts)
+    y = np.concatenate([data.y_train, data.y_test])
+    n = len(data.y_train)
+    return X, y, [(np.arange(n), np.arange(n, len(y)))]

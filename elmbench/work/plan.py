@@ -1,0 +1,89 @@
+"""The cells that a user asks for, and the work that leads to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from elmbench.specs.protocol import Selection
+from elmbench.work.base import Work
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model on one data set in one run and one outer fold, as a table shows it.
+
+    Attributes
+    ----------
+    dataset, model : str
+        The suite's name of the data set; the column.
+    run, fold : int
+        Counted from 0.
+    select, reading : str
+    key : str
+        Of the work that it is computed by; empty for a cell that cannot run.
+    family : str
+        Hash of all that the cells of one table entry share; a change of it makes older ones stale.
+    unavailable : str
+        Why it cannot run.
+    """
+
+    dataset: str
+    model: str
+    run: int
+    fold: int
+    select: str
+    reading: str
+    key: str
+    family: str
+    unavailable: str = ""
+
+
+@dataclass
+class Plan:
+    """The cells that were asked for and all the work that they need.
+
+    Attributes
+    ----------
+    cells : list of Cell
+    works : dict of str to Work
+        By key; work stands after what it needs.
+    """
+
+    cells: list[Cell] = field(default_factory=list)
+    works: dict[str, Work] = field(default_factory=dict)
+
+    def add(self, work: Work) -> str:
+        """Add work, once, and return its key."""
+        self.works.setdefault(work.key, work)
+        return work.key
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for, besides the experiment, profile and readings.
+
+    Attributes
+    ----------
+    datasets, models : tuple of str
+        Names to keep; all when empty. A model may be a column, or any name of the registry, which adds a column.
+    select : tuple of str
+        Selections in place of the profile's.
+    runs : int or None
+        Runs in place of the profile's.
+    with_baselines : bool
+        Add the registry's baselines as columns.
+    data_dir : str or None
+    paths : bool
+        False fits every candidate of a search by itself, also where the model shares work between them.
+    without_data : bool
+        Plan as if every data set were here, without loading any: for what a table would cost, never for a run.
+    """
+
+    datasets: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    select: tuple[Selection, ...] = ()
+    runs: int | None = None
+    with_baselines: bool = False
+    data_dir: str | None = None
+    paths: bool = True
+    without_data: bool = False

@@ -1,0 +1,165 @@
+"""The cells of one data set of a table, as the kinds of table ask for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from elmbench.datasets import checksum_of
+from elmbench.errors import DataUnavailableError
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import Selection
+from elmbench.work.base import Work, key_of
+from elmbench.work.columns import ColumnWork
+from elmbench.work.fit import Fit
+from elmbench.work.plan import Cell, Plan, Request
+
+
+class DatasetPlanner:
+    """Adds the cells of one data set to a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is added to.
+    resolved : Resolved
+        The experiment under a profile and readings.
+    request : Request
+    dataset : DatasetSpec
+    columns : dict of str to Model
+        The columns to fill.
+
+    Attributes
+    ----------
+    work : ColumnWork
+    missing : str
+        Why the data are not here; empty where they are.
+    """
+
+    def __init__(
+        self, plan: Plan, resolved: Resolved, request: Request, dataset: DatasetSpec, columns: dict[str, Model]
+    ) -> None:
+        self.plan = plan
+        self.resolved = resolved
+        self.request = request
+        self.dataset = dataset
+        self.columns = columns
+        self.work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
+        self.missing = ""
+        try:
+            self.work.checksums = [self._checksum(run) for run in range(self.work.runs)]
+        except DataUnavailableError as error:
+            self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
+
+    def _checksum(self, run: int) -> str:
+        if self.request.without_data:
+            return "not loaded"
+        redrawn = run if self.dataset.redraw == "run" else 0
+        return checksum_of(self.dataset, self.request.data_dir, redrawn, self.work.options)
+
+    def add_fits(self, *, keep_outputs: bool = False, choices_only: bool = False) -> None:
+        """Add a fit on every outer fold for each column under each selection.
+
+        Parameters
+        ----------
+        keep_outputs : bool, default=False
+            Keep true labels and scores of the test rows.
+        choices_only : bool, default=False
+            Where hyperparameters are searched, show what was chosen and fit nothing with it.
+        """
+        done: set[tuple[str, str]] = set()
+        for select in self.request.select or self.resolved.spec.protocol.selections:
+            for column in self.columns:
+                printed = self._printed(column) if select == "published" else None
+                # A column that the paper prints no hyperparameters for is searched.
+                how: Selection = "nested" if select == "published" and printed is None else select
+                if not self.work.does_task(column) or (column, how) in done:
+                    continue
+                done.add((column, how))
+                if self.missing:
+                    self.add_unavailable(column, how, self.work.folds)
+                else:
+                    self._add_column(column, how, printed, keep_outputs, choices_only)
+
+    def _add_column(
+        self, column: str, select: Selection, printed: dict[str, Any] | None, keep_outputs: bool, choices_only: bool
+    ) -> None:
+        work = self.work
+        model = work.models[column]
+        choice = work.oracle(column) if select == "oracle" else None
+        singly = {} if all(map(work.shares_work, work.chain(column))) else {"paths": False}
+        family = key_of(
+            [
+                work.place(0, 0).content(),
+                work.stages(column),
+                model.carry_over,
+                select,
+                printed,
+                work.how_chosen() | singly if select == "nested" else None,
+                # Over the outer folds of every run: with more runs, another one for all of them.
+                choice,
+            ]
+        )
+        for run in range(work.runs):
+            for fold in range(work.folds):
+                if select == "nested":
+                    choice = work.nested(column, run, fold)
+                if choices_only and choice is not None:
+                    self.plan.cells.append(self._cell(column, run, fold, select, choice, family))
+                    continue
+                # What the column fixes stands, whatever the paper prints elsewhere.
+                params = (printed or {}) | model.params
+                place, ref = work.place(run, fold), work.model_ref(column)
+                fit = Fit(place, ref, params, model.carry_over, choice, keep_outputs)
+                self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
+
+    def _printed(self, column: str) -> dict[str, Any] | None:
+        """Return the printed hyperparameters of a column and of those that it is like; None unless all are there."""
+        params: dict[str, Any] = {}
+        for name in self.work.chain(column):
+            own = self._published.get(name, {})
+            if set(self.work.grid(name)) - set(own):
+                return None
+            params |= own
+        return params
+
+    @cached_property
+    def _published(self) -> dict[str, dict[str, Any]]:
+        """The paper's hyperparameters for this data set, by column."""
+        return {
+            model: params
+            for (dataset, model), params in self.resolved.file.printed_parameters.items()
+            if load_dataset_specs().find(dataset).name == self.dataset.name
+        }
+
+    @property
+    def own_selection(self) -> Selection:
+        """What cells are filed under in a table that chooses nothing, whatever selection is asked for."""
+        return self.resolved.spec.protocol.selections[0]
+
+    def add_works(self, column: str, works: dict[tuple[int, int], Work], select: str) -> None:
+        """Add the cells of a column of which each stands for itself: no hyperparameters are chosen.
+
+        Parameters
+        ----------
+        column : str
+        works : dict of (int, int) to Work
+            By run and fold; the first determines what makes stored cells of this entry stale.
+        select : str
+        """
+        family = next(iter(works.values())).key
+        for (run, fold), work in works.items():
+            self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(work), family))
+
+    def add_unavailable(self, column: str, select: str, folds: int, runs: int | None = None) -> None:
+        """Add the cells of a column whose data are not here."""
+        for run in range(self.work.runs if runs is None else runs):
+            for fold in range(folds):
+                cell = self._cell(column, run, fold, select, key="", family="unavailable")
+                self.plan.cells.append(replace(cell, unavailable=self.missing))
+
+    def _cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> Cell:
+        return Cell(self.dataset.name, column, run, fold, select, self.resolved.reading, key, family)

@@ -1,0 +1,139 @@
+"""The search for hyperparameters on inner folds of the training part of one outer fold (`nested` selection)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.numerics.seeds import integer_seed
+from elmbench.protocol.folds import FoldData, fold_data
+from elmbench.protocol.scaling import scale_columns
+from elmbench.protocol.splits import Indices, splitter, stratified_rows
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.protocol import Split
+from elmbench.specs.registry import find_model
+from elmbench.work.base import Context, GridWork, Result, chosen_for
+from elmbench.work.scoring import GridProblem, Spent, best, fixed_parameters, model_seed
+
+INNER = Split("kfold", 3)
+Folds = list[tuple[Indices, Indices]]
+
+
+@dataclass(frozen=True)
+class Search(GridWork):
+    """A search on inner folds.
+
+    Attributes
+    ----------
+    inner : Split
+        The inner folds.
+    metric : str
+        What candidates are compared by.
+    tune_rows : int or None
+        How many random training rows are searched on; all where None.
+    """
+
+    kind = "search"
+
+    inner: Split = INNER
+    metric: str = ""
+    tune_rows: int | None = None
+
+    def content(self) -> dict[str, Any]:
+        """Return what determines the choice."""
+        how = {"inner": self.inner.content(), "metric": self.metric, "tune_rows": self.tune_rows}
+        return self.grid_content() | how | {"given": self.given}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> Search:
+        """Return the search that `content` was made from."""
+        how = {name: content[name] for name in ("metric", "tune_rows")}
+        return cls(**cls.grid_fields(content, spec), inner=Split(**content["inner"]), **how)
+
+    @property
+    def number_of_fits(self) -> int:
+        """One for each candidate and inner fold."""
+        return self.inner.folds * len(self.grid)
+
+    def seconds(self) -> float:
+        """Return the price of all fits to inner training parts."""
+        n = min(self.place.n_train, self.tune_rows or self.place.n_train)
+        return self.seconds_of(n * (self.inner.folds - 1) // self.inner.folds)
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Search.
+
+        Returns
+        -------
+        dict
+            `params` (those taken over and those chosen here), `scores` (mean over the inner folds, one a candidate),
+            `seconds` and, where any was counted, `solvers`.
+        """
+        given = chosen_for(self.given, inputs)
+        data = fold_data(self.place, context.data_dir)
+        X, y, folds = self.inner_folds(data)
+        scale = self.place.scale
+        if scale is None or scale.fit_on == "all":
+            problem = grid_problem(self, given, (X, y, folds), data.labels, context)
+            return finished(self.chosen(given, *problem.scores(self.metric)), given)
+        # Scaled on the training rows only, the inputs differ from one inner fold to the next.
+        parts = [
+            grid_problem(
+                self, given, (scale_columns(X, train, scale), y, [(train, test)]), data.labels, context
+            ).scores(self.metric)
+            for train, test in folds
+        ]
+        scores = np.hstack([found for found, _ in parts])
+        return finished(self.chosen(given, scores, [spent for _, (spent,) in parts]), given)
+
+    def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], Folds]:
+        """Return the rows that hyperparameters are searched on, and the inner folds of them."""
+        X, y = tuning_rows(self, data)
+        seed = integer_seed("inner", self.place.dataset.name, self.place.run, self.place.fold)
+        return X, y, list(splitter(self.inner, seed).split(X, y))
+
+    def chosen(self, given: Result, scores: NDArray[np.float64], spent: list[Spent]) -> Result:
+        """Return the candidate of the best mean score."""
+        chosen = self.grid.candidates()[best(scores)]
+        return {"params": given["params"] | chosen, "scores": scores.mean(axis=1).tolist(), **in_all(spent)}
+
+
+def tuning_rows(work: Any, data: FoldData) -> tuple[Any, NDArray[Any]]:
+    """Return the rows of the training part that hyperparameters are chosen on: all, or `work.tune_rows` random ones."""
+    rows, place = work.tune_rows, work.place
+    if rows is None or rows >= len(data.y_train):
+        return data.X_train, data.y_train
+    key = ("tune", place.dataset.name, place.run, place.fold)
+    keep = stratified_rows(data.y_train, rows, data.labels is not None, *key)
+    return data.X_train[keep], data.y_train[keep]
+
+
+def grid_problem(
+    work: GridWork, given: Result, rows: tuple[Any, NDArray[Any], Folds], labels: list[int] | None, context: Context
+) -> GridProblem:
+    """Return the problem of a grid on some rows and folds of them.
+
+    What is taken over from another model and searched anew is not fixed.
+    """
+    X, y, folds = rows
+    factory = find_model(work.model.name).factory(work.place.task)
+    fixed = fixed_parameters(factory, given["params"] | work.params, model_seed(work.place, work.model))
+    fixed = {name: value for name, value in fixed.items() if name not in work.grid.values}
+    candidates = work.grid.candidates()
+    return GridProblem(factory, X, y, folds, candidates, fixed, labels, work.paths, context)
+
+
+def in_all(spent: list[Spent]) -> Result:
+    """Return the seconds of all folds and how often each way of solving was taken, where any was counted."""
+    solvers = sum((fold.solvers for fold in spent), Counter[str]())
+    return {"seconds": sum(fold.seconds for fold in spent)} | ({"solvers": dict(solvers)} if solvers else {})
+
+
+def finished(found: Result, given: Result) -> Result:
+    """Return what was found as a result that ended ok; its time includes that of what it took over."""
+    return {"status": "ok", "reason": "", **found, "seconds": found["seconds"] + given["seconds"]}

@@ -1,0 +1,91 @@
+"""A search on inner folds and the evaluation of the same grid on the outer fold, done in one pass over the folds.
+
+The plan has both, each with a key of its own, so that either is known from before whatever was asked for then. Where
+both are still to be run, one call of the model's path over the inner folds and the outer one does both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from elmbench.protocol.folds import DatasetRef, fold_data
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.work.base import Context, Result, Work
+from elmbench.work.grid import GridEvaluation, outer_rows, test_scores
+from elmbench.work.search import Search, finished, grid_problem, in_all
+
+_NOTHING: Result = {"params": {}, "seconds": 0.0}
+
+
+@dataclass(frozen=True)
+class SharedPass(Work):
+    """Both of a search that takes nothing over and the evaluation of its grid.
+
+    Attributes
+    ----------
+    search : Search
+    """
+
+    kind = "pass"
+
+    search: Search
+
+    @property
+    def evaluation(self) -> GridEvaluation:
+        """The evaluation of the same grid on the outer fold."""
+        s = self.search
+        return GridEvaluation(s.place, s.model, s.params, s.grid, s.given, s.paths, metric=s.metric)
+
+    def content(self) -> dict[str, Any]:
+        """Return that of the search."""
+        return self.search.content() | {"kind": self.kind}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], spec: DatasetSpec | None = None) -> SharedPass:
+        """Return the pass that `content` was made from."""
+        return cls(Search.from_content(content, spec))
+
+    @property
+    def data(self) -> DatasetRef:
+        """The data set of the fold."""
+        return self.search.data
+
+    @property
+    def number_of_fits(self) -> int:
+        """Those of both."""
+        return self.search.number_of_fits + self.evaluation.number_of_fits
+
+    @property
+    def label(self) -> str:
+        """That of the search."""
+        return self.search.label
+
+    def seconds(self) -> float:
+        """Return the price of both."""
+        return self.search.seconds() + self.evaluation.seconds()
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Do both; the choice is that of the inner folds, blind to the test rows of the outer one.
+
+        Returns
+        -------
+        dict
+            `parts`: what each would have returned, by key.
+        """
+        search, evaluation = self.search, self.evaluation
+        data = fold_data(search.place, context.data_dir)
+        _, y_inner, inner = search.inner_folds(data)
+        scale = search.place.scale
+        if len(y_inner) < len(data.y_train) or (scale is not None and scale.fit_on == "train"):
+            # Other rows, or others' scales: there is nothing to share.
+            parts = search.run({}, context), finished(test_scores(evaluation, _NOTHING, context), _NOTHING)
+        else:
+            X, y, outer = outer_rows(data)
+            problem = grid_problem(search, _NOTHING, (X, y, [*inner, *outer]), data.labels, context)
+            scores, spent = problem.scores(search.metric)
+            tested = {"scores": scores[:, -1].tolist(), **in_all(spent[-1:])}
+            chosen = search.chosen(_NOTHING, scores[:, :-1], spent[:-1])
+            parts = finished(chosen, _NOTHING), finished(tested, _NOTHING)
+        return {"status": "ok", "reason": "", "parts": dict(zip((search.key, evaluation.key), parts, strict=True))}

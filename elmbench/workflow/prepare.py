@@ -1,0 +1,214 @@
+"""From what a user asks for to the work that has to be done: nothing is computed or written here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.running.engine import effective_limits, pending
+from elmbench.running.executors.sandbox import Settings
+from elmbench.running.plan import make_plan
+from elmbench.running.store import Store
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.limits import Limits, parse_limits
+from elmbench.specs.profiles import Resolved, resolve
+from elmbench.work.base import Work
+from elmbench.work.fit import Fit
+from elmbench.work.plan import Plan, Request
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `elmbench run` is asked for.
+
+    Attributes
+    ----------
+    experiments : tuple of str
+        Ids or aliases.
+    paper : str or None
+        Every experiment of this paper.
+    everything : bool
+        Every experiment.
+    profile : str
+    readings : dict of str to str
+    request : Request
+    settings : Settings
+    retry, force : bool
+        As for `pending`.
+    """
+
+    experiments: tuple[str, ...] = ()
+    paper: str | None = None
+    everything: bool = False
+    profile: str = "fast"
+    readings: dict[str, str] = field(default_factory=dict)
+    request: Request = field(default_factory=Request)
+    settings: Settings = field(default_factory=Settings)
+    retry: bool = False
+    force: bool = False
+
+
+@dataclass
+class PreparedRun:
+    """A run that has been planned.
+
+    Attributes
+    ----------
+    options : RunOptions
+    results_dir : Path
+    store : Store
+    tables : list of (Resolved, Plan)
+    works : dict of str to Work
+        The work of all tables by key, each once.
+    limits : dict of str to Limits
+        By key.
+    todo : list of str
+        Keys of the work that has to be done.
+    """
+
+    options: RunOptions
+    results_dir: Path
+    store: Store
+    tables: list[tuple[Resolved, Plan]]
+    works: dict[str, Work]
+    limits: dict[str, Limits]
+    todo: list[str]
+
+    @property
+    def seconds(self) -> float:
+        """What is left to do takes about so long on the jobs that were asked for."""
+        work = [self.works[key].seconds() for key in self.todo]
+        return max(sum(work) / self.options.settings.jobs, max(work, default=0.0))
+
+    def count_cells(self) -> dict[str, int]:
+        """Return how many cells are planned, how many still have to run and how many lack their data.
+
+        A cell that several tables show counts once.
+        """
+        cells = [cell for _, plan in self.tables for cell in plan.cells]
+        keys = {cell.key for cell in cells if not cell.unavailable}
+        unavailable = sum(bool(cell.unavailable) for cell in cells)
+        return {
+            "planned": len(keys) + unavailable,
+            "to_run": len(keys.intersection(self.todo)),
+            "unavailable": unavailable,
+        }
+
+    def cost_by_entry(self) -> list[dict[str, Any]]:
+        """Return what is planned for each data set and column of each table, with the fits and seconds still to do."""
+        left = set(self.todo)
+        lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for resolved, plan in self.tables:
+            for cell in plan.cells:
+                place = (resolved.file.id, cell.dataset, cell.model)
+                line = lines.setdefault(
+                    place,
+                    dict(zip(("experiment", "dataset", "model"), place, strict=True))
+                    | {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0},
+                )
+                line["cells"] += 1
+                line["unavailable"] += bool(cell.unavailable)
+                line["to_run"] += cell.key in self.todo
+                for work in _with_needs(cell.key, plan.works):
+                    # Work that several entries need is counted for the first of them.
+                    if work.key in left:
+                        left.discard(work.key)
+                        line["fits"] += work.number_of_fits
+                        line["seconds"] += work.seconds()
+        return list(lines.values())
+
+
+def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
+    if key:
+        yield works[key]
+        for name in works[key].needs:
+            yield from _with_needs(name, works)
+
+
+def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
+    """Return the experiments that are asked for.
+
+    Raises
+    ------
+    ElmbenchError
+        If none is, or one does not exist.
+    """
+    catalogue = load_catalogue()
+    if options.profile not in PROFILES:
+        raise unknown_name("profile", options.profile, list(PROFILES), "elmbench run --help")
+    if options.everything or options.paper is not None:
+        papers = sorted({file.spec.paper for file in catalogue.values()})
+        if options.paper is not None and options.paper not in papers:
+            raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
+        return [
+            file
+            for file in catalogue.values()
+            if options.profile in file.profiles and file.spec.paper == (options.paper or file.spec.paper)
+        ]
+    if not options.experiments:
+        raise ElmbenchError(
+            "no experiment is named",
+            expected="one or more ids, or --paper KEY, or --all",
+            next_step="elmbench list experiments",
+        )
+    found = [find_experiment(name) for name in options.experiments]
+    return list({file.id: file for file in found}.values())
+
+
+def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
+    """Plan a run.
+
+    Raises
+    ------
+    ElmbenchError
+        If something that is asked for does not exist, or a data file is bad.
+    """
+    files = chosen_experiments(options)
+    if options.everything or options.paper:
+        files = [f for f in files if not options.request.datasets or _request_of(options, f).datasets]
+    if not files:
+        raise ElmbenchError(
+            "no table has these data sets under this profile",
+            expected="data sets of the tables",
+            next_step="elmbench list experiments",
+        )
+    for name in options.readings:
+        if not any(name in file.spec.readings for file in files):
+            resolve(files[0], options.profile, {name: options.readings[name]})
+    store = Store(results_dir)
+    tables: list[tuple[Resolved, Plan]] = []
+    works: dict[str, Work] = {}
+    declared: dict[str, Limits] = {}
+    for file in files:
+        readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
+        resolved = resolve(file, options.profile, readings)
+        plan = make_plan(resolved, _request_of(options, file))
+        tables.append((resolved, plan))
+        works |= plan.works
+        # Work that two tables share may take what the more generous one allows.
+        for key, said in _declared(resolved, plan).items():
+            declared[key] = said.wider(declared.get(key, said))
+    limits = effective_limits(works, declared, options.settings)
+    todo = pending(works, limits, store, retry=options.retry, force=options.force)
+    return PreparedRun(options, results_dir, store, tables, works, limits, todo)
+
+
+def _declared(resolved: Resolved, plan: Plan) -> dict[str, Limits]:
+    """Return what a table's file says that its work may take."""
+    fit = parse_limits(resolved.spec.limit)
+    search = parse_limits(resolved.spec.search_limit).over(fit)
+    return {key: fit if isinstance(work, Fit) else search for key, work in plan.works.items()}
+
+
+def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
+    """Return the request for one table: of many tables, each takes the data sets that it has."""
+    request = options.request
+    if not (options.everything or options.paper) or not request.datasets:
+        return request
+    wanted = [load_dataset_specs().find(name).name for name in request.datasets]
+    known = {*file.spec.datasets, *resolve(file, options.profile).spec.datasets}
+    return replace(request, datasets=tuple(name for name in wanted if name in known))

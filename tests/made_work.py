@@ -1,0 +1,115 @@
+"""Work that tests make from the content of its key, and do in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from toy_data import toy_spec
+
+from elmbench.datasets import Dataset
+from elmbench.numerics.seeds import integer_seed
+from elmbench.protocol import folds, splits
+from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold
+from elmbench.running.attempt import attempt
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.protocol import Split
+from elmbench.work import work_from
+from elmbench.work.base import Context, ModelRef, Result, Work
+from elmbench.work.plan import Plan
+from elmbench.work.scoring import model_seed as seed_of
+from elmbench.work.shared_pass import SharedPass
+
+Content = dict[str, Any]
+
+
+def work_of(content: Content) -> Work:
+    """Return the work of some content, of which what is the same for all may be left out."""
+    spec = toy_spec(content["dataset"]["name"]) if "dataset" in content else None
+    return work_from({"given": None, "format": folds.FORMAT, **content}, spec)
+
+
+def do(content: Content, params: dict[str, Any] | None = None, data_dir: str | None = None) -> Result:
+    """Do some work that takes `params` over; what it raises is raised."""
+    given = {"status": "ok", "params": params or {}, "seconds": 0.0}
+    return work_of(content | {"given": "given" if params else None}).run({"given": given}, Context(data_dir))
+
+
+def fit(content: Content, **chosen: Any) -> Result:
+    """Do a fit with hyperparameters of a search that took a quarter of a second."""
+    search = {"status": "ok", "params": chosen, "seconds": 0.25}
+    return work_of(content | {"chosen": "search"}).run({"search": search}, Context())
+
+
+def evaluate(content: Content, params: dict[str, Any] | None = None) -> Result:
+    """Evaluate the grid of a search on the outer fold."""
+    return do(content | {"kind": "grid"}, params)
+
+
+def both(content: Content) -> tuple[Result, Result]:
+    """Search and evaluate the grid on the outer fold in one pass."""
+    search: Any = work_of(content)
+    joined = SharedPass(search)
+    parts = joined.run({}, Context())["parts"]
+    return parts[search.key], parts[joined.evaluation.key]
+
+
+def choose(content: Content, evaluated: list[Result], params: dict[str, Any] | None = None) -> Result:
+    """Choose by what was evaluated."""
+    keys = [f"e{i}" for i in range(len(evaluated))]
+    work = work_of({"kind": "choice", **content, "given": "given" if params else None, "evaluated": keys})
+    given = {"status": "ok", "params": params or {}, "seconds": 0.0}
+    return work.run({"given": given, **dict(zip(keys, evaluated, strict=True))}, Context())
+
+
+def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: Any) -> Result:
+    """Do some work so that whatever happens in it is a result."""
+    threads = how.pop("blas_threads", 1)
+    return attempt(work_of(content), inputs or {}, Context(**how), threads)
+
+
+def place_of(content: Content) -> OuterFold:
+    """Return the outer fold that some content names."""
+    return OuterFold.from_content(content, toy_spec(content["dataset"]["name"]))
+
+
+def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
+    """Return the rows of the outer fold that some content names."""
+    return folds.fold_data(place_of(content), data_dir)
+
+
+def dataset_of(content: Content) -> DatasetRef:
+    """Return the data that some content names."""
+    return DatasetRef.from_content(content["dataset"], toy_spec(content["dataset"]["name"]))
+
+
+def model_seed(content: Content) -> int:
+    """Return the seed of the model of some content."""
+    return seed_of(place_of(content), ModelRef.from_content(content))
+
+
+def outer_split(data: Dataset, protocol: Content, run: int, fold: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of an outer fold of a protocol as content has it."""
+    return splits.outer_split(data, Split(**protocol["outer"]), protocol["order"], run, fold)
+
+
+def inner_folds(content: Content, X: np.ndarray, y: np.ndarray, seed: int | None = None) -> list[Any]:
+    """Return the inner folds of some rows."""
+    own = integer_seed("inner", content["dataset"]["name"], content["run"], content["fold"])
+    inner = content.get("inner", {"kind": "stratified-kfold", "folds": 3})
+    return list(splits.splitter(Split(**inner), own if seed is None else seed).split(X, y))
+
+
+def units(plan: Plan) -> dict[str, Content]:
+    """Return the content of all work of a plan, by key."""
+    return {key: work.content() for key, work in plan.works.items()}
+
+
+def needs(content: Content) -> list[str]:
+    """Return the keys of the work that some work needs."""
+    return list(work_of(content).needs)
+
+
+def seconds_of(content: Content) -> float:
+    """Return what some work is said to take."""
+    return work_from(content, load_dataset_specs().find(content["dataset"]["name"])).seconds()

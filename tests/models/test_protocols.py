@@ -1,0 +1,45 @@
+"""What each estimator offers, as the protocols tell it, and what a path yields."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from elm_problems import class_of, rows, targets
+
+from elmbench import models
+from elmbench.models.baselines import ridge_classifier
+from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
+
+CLASSES = [getattr(models, name) for name in models.__all__]
+PROJECT = {"EEMClassifier", "EEKMClassifier", "LSSVMClassifier", "SVMClassifier", "WELMClassifier"}
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_capabilities(cls):
+    assert isinstance(cls, GridPath) == (not cls.__name__.startswith("OSELM"))
+    assert isinstance(cls, ProjectionPath) == (cls.__name__ in PROJECT)
+    assert isinstance(cls, MemoryEstimate) == (cls.__name__ != "SVMClassifier")
+
+
+def test_what_offers_nothing():
+    assert not isinstance(ridge_classifier, GridPath | MemoryEstimate)
+
+
+def test_solvers_are_those_since_the_item_before():
+    X = rows(60, 3, 0)
+    y = targets(X, 0, "regression")
+    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    grid = [{"n_hidden": size, "C": C} for size in (10, 100) for C in (1.0, 8.0, 64.0, 512.0, 4096.0)]
+    items = list(class_of("ELM", "regression").evaluate_grid(X, y, folds, grid, random_state=0))
+    assert all(isinstance(item, Evaluated) for item in items)
+    for fold in (0, 1):
+        own = [item for item in items if item.fold == fold]
+        # The five of ten nodes are solved together, then those of a hundred.
+        assert [bool(item.solvers) for item in own] == 2 * [True, False, False, False, False]
+        assert sum((Counter(item.solvers) for item in own), Counter()) == {"leading cholesky": 5, "reduction": 5}
+
+
+def test_no_solvers_by_default():
+    assert Evaluated(0, 0, np.zeros(1)).solvers == {}

@@ -1,0 +1,210 @@
+"""The direction against its closed form, the decision against the densities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from random_examples import examples
+from scipy.optimize import brentq
+from scipy.stats import norm
+from sklearn.covariance import ledoit_wolf
+
+from elmbench.numerics.entropy.covariance import Moments, moments
+from elmbench.numerics.entropy.discriminant import LEAST_VARIANCE, crossing_points, discriminant, log_odds
+from elmbench.numerics.nodes.hidden_layer import padded
+
+SETTINGS = examples(120)
+SEEDS = st.integers(0, 2**31 - 1)
+
+
+def moments_of(F: np.ndarray) -> Moments:
+    filled = np.zeros((len(F), padded(F.shape[1])), order="F")
+    filled[:, : F.shape[1]] = F
+    return moments(lambda rows: np.array(filled[rows], order="F"), len(F), [F.shape[1]])
+
+
+def solved_exactly(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Solve by Cholesky in long double."""
+    n = len(b)
+    L = np.array(A, dtype=np.longdouble)
+    for j in range(n):
+        L[j, j] = np.sqrt(L[j, j] - L[j, :j] @ L[j, :j])
+        L[j + 1 :, j] = (L[j + 1 :, j] - L[j + 1 :, :j] @ L[j, :j]) / L[j, j]
+    z = np.array(b, dtype=np.longdouble)
+    for j in range(n):
+        z[j] = (z[j] - L[j, :j] @ z[:j]) / L[j, j]
+    for j in reversed(range(n)):
+        z[j] = (z[j] - L[j + 1 :, j] @ z[j + 1 :]) / L[j, j]
+    return z
+
+
+@SETTINGS
+@given(h=st.integers(1, 40), n=st.tuples(st.integers(3, 60), st.integers(3, 60)), seed=SEEDS)
+def test_direction_is_the_closed_form_in_long_double(h, n, seed):
+    random = np.random.RandomState(seed)
+    mixing = random.randn(h, h)
+    negative = random.randn(n[0], h) @ mixing + 5.0
+    positive = random.randn(n[1], h) @ mixing * random.uniform(0.2, 3) + 5.0 + random.randn(h)
+    found = discriminant(moments_of(negative), moments_of(positive), h)
+
+    S_negative, S_positive = (ledoit_wolf(side)[0].astype(np.longdouble) for side in (negative, positive))
+    m_negative, m_positive = (side.astype(np.longdouble).mean(axis=0) for side in (negative, positive))
+    m = m_positive - m_negative
+    solution = solved_exactly(S_negative + S_positive, m)
+    beta = 2 * solution / (m @ solution)  # eq. (4)
+    condition = np.linalg.cond((S_negative + S_positive).astype(float))
+    # How much the rounding of the rows themselves is magnified.
+    unit = 1e-14 * condition * max(np.abs(negative).max(), np.abs(positive).max()) / float(np.abs(m).max())
+    assume(unit < 1e-5)
+    np.testing.assert_allclose(found.beta, beta.astype(float), rtol=0, atol=unit * float(np.abs(beta).max()))
+    expected = (float(beta @ m_negative), float(beta @ m_positive))
+    assert found.means == pytest.approx(expected, rel=10 * unit, abs=10 * unit)
+    expected = (float(beta @ S_negative @ beta), float(beta @ S_positive @ beta))
+    assert found.variances == pytest.approx(expected, rel=10 * unit)
+    assert condition / (3 * h) < found.condition < condition * 3 * h
+    # Eq. (4) makes the means differ by 2.
+    assert float(found.beta @ (positive.mean(axis=0) - negative.mean(axis=0))) == pytest.approx(2, abs=10 * unit)
+
+
+@SETTINGS
+@given(
+    mean=st.floats(-50, 50),
+    variances=st.tuples(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3)),
+    log_weight=st.sampled_from([0.0, 0.0, -1.0, 2.0]),
+)
+def test_thresholds_are_where_root_finding_sees_the_densities_cross(mean, variances, log_weight):
+    means = (mean, mean + 2.0)
+    S_negative, S_positive = variances
+    points = crossing_points(means, variances, log_weight)
+
+    def difference(t: float) -> float:
+        return float(
+            norm.logpdf(t, means[1], np.sqrt(S_positive)) - norm.logpdf(t, means[0], np.sqrt(S_negative)) + log_weight
+        )
+
+    assume(abs(S_negative - S_positive) > 1e-6 * max(variances) or S_negative == S_positive)
+    if S_negative == S_positive:
+        assert len(points) == 1
+        assert points[0] == pytest.approx(mean + 1 - log_weight * S_negative / 2)
+        return
+    # The log-odds are a parabola: one crossing on each side of its vertex, or none.
+    vertex = (means[1] / S_positive - means[0] / S_negative) / (1 / S_positive - 1 / S_negative)
+    assume(abs(difference(vertex)) > 1e-9)
+    if np.sign(difference(vertex)) == np.sign(S_negative - S_positive):
+        far = 1.0
+        while np.sign(difference(vertex + far)) == np.sign(difference(vertex)):
+            far *= 2
+        expected = [
+            brentq(difference, vertex - far, vertex, xtol=1e-300, rtol=1e-14),
+            brentq(difference, vertex, vertex + far, xtol=1e-300, rtol=1e-14),
+        ]
+        np.testing.assert_allclose(points, expected, rtol=1e-7, atol=1e-6)
+    else:
+        assert len(points) == 0
+
+
+@SETTINGS
+@given(mean=st.floats(-5, 5), variances=st.tuples(st.floats(1e-2, 1e2), st.floats(1e-2, 1e2)), weight=st.floats(-1, 1))
+def test_the_decision_changes_at_the_thresholds_and_nowhere_else(mean, variances, weight):
+    means = (mean, mean + 2.0)
+    points = crossing_points(means, variances, weight)
+    t = np.linspace(mean - 40, mean + 40, 4001)
+    assume(not len(points) or np.abs(t[:, None] - points).min() > 1e-9)
+    odds = log_odds(t, means, variances, weight)
+    np.testing.assert_allclose(
+        odds,
+        norm.logpdf(t, means[1], variances[1] ** 0.5) - norm.logpdf(t, mean, variances[0] ** 0.5) + weight,
+        atol=1e-9,
+    )
+    passed = (t[:, None] > points).sum(axis=1) % 2
+    assert len(set(zip(passed.tolist(), (odds > 0).tolist(), strict=True))) <= 2
+    if len(points):
+        assert ((odds > 0) == (odds[0] > 0)).tolist() == (passed == passed[0]).tolist()
+
+
+@pytest.mark.parametrize("exponent", [*range(-16, -12), *range(-11, -1)])
+def test_nearly_equal_variances_lose_no_digits(exponent):
+    """The printed formula divides a difference that is all round-off by S- - S+ here."""
+    S = 0.7
+    points = crossing_points((0.0, 2.0), (S * (1 + 10.0**exponent), S))
+    middle = points[np.argmin(np.abs(points - 1))]
+    # To first order the crossing moves by (1 + S) / 4 times the relative difference, towards the narrower Gaussian.
+    assert middle == pytest.approx(1 + (1 - S) / 4 * 10.0**exponent, abs=3 * 10.0 ** (2 * exponent) + 1e-15)
+    assert len(points) == (2 if exponent > -12 else 1)
+
+
+def test_thresholds_of_the_paper_with_its_slip_put_right():
+    """t = m- + (2 S- +- sqrt(S- S+ (ln(S-/S+) (S- - S+) + 4))) / (S- - S+); printed with 2 S+ for t+, 2 too low."""
+    S_negative, S_positive, m = 0.9, 0.3, -1.4
+    root = np.sqrt(S_negative * S_positive * (np.log(S_negative / S_positive) * (S_negative - S_positive) + 4))
+    expected = m + (2 * S_negative + np.array([-root, root])) / (S_negative - S_positive)
+    np.testing.assert_allclose(crossing_points((m, m + 2), (S_negative, S_positive)), expected, rtol=1e-14)
+
+
+# --- Degenerate cases ------------------------------------------------------------------------------------------------
+
+
+def test_means_that_coincide_up_to_round_off_give_no_direction(seed):
+    side = np.random.RandomState(seed).rand(300, 7)
+    other = np.random.RandomState(seed + 1).permutation(side)
+    found = discriminant(moments_of(side), moments_of(other), 7)
+    assert found.degenerate
+    np.testing.assert_array_equal(found.beta, 0)
+    assert len(crossing_points(found.means, found.variances)) == 0
+    np.testing.assert_array_equal(log_odds(np.array([-1.0, 7.0]), found.means, found.variances, 0.3), 0.3)
+
+
+def test_classes_that_are_points_are_kept_apart():
+    """S+ + S- is zero: the direction is the limit for eps I, along the difference of the means."""
+    negative, positive = np.tile([0.2, 0.5], (4, 1)), np.tile([0.8, 0.1], (3, 1))
+    found = discriminant(moments_of(negative), moments_of(positive), 2)
+    np.testing.assert_allclose(found.beta, 2 * np.array([0.6, -0.4]) / 0.52)
+    assert found.variances == (LEAST_VARIANCE, LEAST_VARIANCE)
+    points = crossing_points(found.means, found.variances)
+    assert points == pytest.approx([found.means[0] + 1])
+
+
+def test_a_singular_sum_of_covariances_is_solved_in_the_limit():
+    """Two rows a class: Ledoit-Wolf does not shrink, and the difference of the means has a part that varies nowhere."""
+    negative = np.array([[0.0, 0, 0], [1, 0, 0]])
+    positive = np.array([[0.5, 1, 1], [0.5, 2, 1]])
+    found = discriminant(moments_of(negative), moments_of(positive), 3)
+    np.testing.assert_allclose(found.beta, [0, 0, 2], atol=1e-6)
+    assert max(found.variances) < 1e-10
+
+
+# --- Theorem 1 -------------------------------------------------------------------------------------------------------
+
+
+def unshrunk(side: Moments) -> Moments:
+    """Leave the covariance as it is: the theorem holds for the empirical one."""
+    return replace(side, fourth=dict.fromkeys(side.fourth, 0.0))
+
+
+@SETTINGS
+@given(pairs=st.integers(2, 14), h=st.integers(1, 40), seed=SEEDS)
+def test_theorem_1(pairs, h, seed):
+    """Balanced, centred, homogeneous classes: EEM's direction is ELM's, and it learns without error what ELM does."""
+    random = np.random.RandomState(seed)
+    positive = random.randn(pairs, h) + random.randn(h)
+    negative = -positive  # centred together, with the same covariance
+    H, T = np.vstack([negative, positive]), np.repeat([-1.0, 1.0], pairs)
+    elm = np.linalg.pinv(H) @ T
+    assume(np.linalg.cond(H[:pairs]) < 1e4)
+    sides = [unshrunk(moments_of(side)) for side in (negative, positive)]
+    found = discriminant(sides[0], sides[1], h)
+    cosine = found.beta @ elm / np.linalg.norm(found.beta) / np.linalg.norm(elm)
+    if pairs > h:
+        # In no more than h differences the covariance is singular, and how its null space is lifted above the round-off
+        # of so few entries is left to that.
+        assert cosine == pytest.approx(1, abs=1e-9)
+    assert cosine > 0.8
+    if np.abs(H @ elm - T).max() < 1e-9:
+        odds = log_odds(H @ found.beta, found.means, found.variances)
+        np.testing.assert_array_equal(np.sign(odds), T)
+        # One equilibrium point, between the means.
+        assert crossing_points(found.means, found.variances) == pytest.approx([0.0], abs=1e-6)

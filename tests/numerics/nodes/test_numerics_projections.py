@@ -1,0 +1,75 @@
+"""Projections of two classes through random layers: against all rows at once, in blocks, where nothing varies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from elmbench.numerics.nodes import hidden_layer, projections
+from elmbench.numerics.nodes.eem_nodes import node_outputs
+from elmbench.numerics.nodes.projections import projected_classes, unit_columns
+
+SIZES = (1, 7, 64, 90)
+
+
+def problem(n: int = 150, d: int = 4, offset: float = 0.0) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(n, d)) + offset
+    positive = rng.uniform(size=n) < 0.3
+    return X, positive, rng.uniform(size=(90, d)), rng.uniform(size=90), rng.normal(size=(90, 25))
+
+
+@pytest.mark.parametrize("block", [1, 16, 4096])
+@pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
+def test_blocks_of_rows_give_what_all_rows_give(monkeypatch: pytest.MonkeyPatch, activation: str, block: int) -> None:
+    X, positive, weights, biases, drawn = problem()
+    monkeypatch.setattr(hidden_layer, "ROW_BLOCK", block)
+    sets = [unit_columns(drawn, size) for size in SIZES]
+    means, variances = projected_classes(X, positive, weights, biases, activation, sets)
+    H = node_outputs(X, weights, biases, activation)[:, :90]
+    for size, B, mean, variance in zip(SIZES, sets, means, variances, strict=True):
+        Z = H[:, :size] @ B
+        for side, rows in enumerate((~positive, positive)):
+            np.testing.assert_allclose(mean[:, side], Z[rows].mean(axis=0) - Z[0], rtol=0, atol=1e-13)
+            np.testing.assert_allclose(variance[:, side], Z[rows].var(axis=0), rtol=1e-9)
+
+
+def test_variances_far_from_zero_keep_their_digits() -> None:
+    """Outputs next to one: their squares less the square of their mean would be nothing but round-off."""
+    X, positive, weights, biases, drawn = problem(d=20, offset=1.0)
+    sets = [unit_columns(drawn, 90)]
+    _, (found,) = projected_classes(X, positive, weights, biases, "sigmoid", sets)
+    H = node_outputs(X, weights, biases, "sigmoid")[:, :90].astype(np.longdouble)
+    Z = H @ sets[0]
+    for side, rows in enumerate((~positive, positive)):
+        expected = Z[rows].var(axis=0).astype(float)
+        np.testing.assert_allclose(found[:, side], expected, rtol=1e-7)
+        squares = Z[rows].astype(float) ** 2
+        naive = squares.mean(axis=0) - Z[rows].astype(float).mean(axis=0) ** 2
+        assert np.abs(naive / expected - 1).max() > 1e-5
+
+
+def test_where_no_node_varies_all_is_exactly_zero() -> None:
+    X, positive, weights, biases, drawn = problem(d=600, offset=1.0)
+    sets = [unit_columns(drawn, size) for size in SIZES]
+    means, variances = projected_classes(X, positive, weights, biases, "sigmoid", sets)
+    assert not any(values.any() for values in (*means, *variances))
+
+
+def test_operators_of_one_dimension_differ_in_sign_only() -> None:
+    X, positive, weights, biases, drawn = problem()
+    (means,), (variances,) = projected_classes(X, positive, weights, biases, "rbf", [unit_columns(drawn, 1)])
+    assert np.unique(np.abs(means), axis=0).shape == (1, 2)
+    assert np.unique(variances, axis=0).shape == (1, 2)
+
+
+def test_operators_have_length_one() -> None:
+    drawn = problem()[-1]
+    for size in SIZES:
+        columns = unit_columns(drawn, size)
+        np.testing.assert_allclose(np.linalg.norm(columns, axis=0), 1)
+        np.testing.assert_allclose(columns * np.linalg.norm(drawn[:size], axis=0), drawn[:size])
+
+
+def test_rows_are_taken_in_blocks() -> None:
+    assert projections.layer_blocks is hidden_layer.layer_blocks

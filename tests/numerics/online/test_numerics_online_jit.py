@@ -1,0 +1,173 @@
+"""The loops give the same results compiled, compiled without a cache, and as plain Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from elmbench.errors import ElmbenchWarning
+from elmbench.numerics.online import jit
+from elmbench.numerics.online.states import DependencyState, InverseState, kernel_square
+
+X = np.random.default_rng(0).random((90, 3))
+T = np.stack([np.sin(4 * X[:, 0]), X[:, 1] - X[:, 2]], axis=1)
+
+
+def states():
+    """Return a state of each kind that has learnt the rows."""
+    learnt = [InverseState(3, 2, 0.01, 2.0, 20), InverseState(3, 2, 0.01, 2.0), DependencyState(3, 2, 0.01, 2.0)]
+    for state in learnt:
+        state.extend(X, T)
+    return learnt
+
+
+def kernel():
+    """Return what the loop that compiles fastest computes."""
+    return kernel_square(X, 2.0)
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """Forget what was compiled, for one test."""
+    monkeypatch.setattr(jit, "_mode", jit.CACHED)
+    monkeypatch.setattr(jit, "_built", {})
+
+
+def assert_same(one, other):
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+def test_compiled_and_plain_agree(monkeypatch):
+    compiled, compiled_kernel = states(), kernel()
+    monkeypatch.setattr(jit, "_mode", jit.PLAIN)
+    assert not hasattr(jit.build(jit.PLAIN)["absorb"], "py_func")
+    assert_same([compiled_kernel], [kernel()])
+    for one, other in zip(compiled, states(), strict=True):
+        assert one.size == other.size
+        assert_same(
+            [one.dictionary, one.solution(), one.inverse_matrix()],
+            [other.dictionary, other.solution(), other.inverse_matrix()],
+        )
+
+
+def test_a_kernel_computed_before_gives_the_same_to_the_last_bit():
+    numbers = np.arange(90.0)[:, np.newaxis]
+    numbered = [InverseState(1, 2, 0.01, 2.0, 20), InverseState(1, 2, 0.01, 2.0), DependencyState(1, 2, 0.01, 2.0)]
+    for by_number, by_row in zip(numbered, states(), strict=True):
+        by_number.gram = kernel()
+        by_number.extend(numbers, T)
+        assert np.array_equal(by_number.solution(), by_row.solution())
+        assert np.array_equal(X[by_number.dictionary[0, : by_row.size].astype(int)], by_row.dictionary.T[: by_row.size])
+
+
+def test_arrays_of_every_layout_share_one_compilation():
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for rows in (frozen, np.asfortranarray(X), X[::-1], X.astype(np.float32)):
+        for state in (InverseState(3, 2, 0.01, 2.0, 20), DependencyState(3, 2, 0.01, 2.0)):
+            state.extend(rows, T[::-1])
+    functions = jit._built[jit.CACHED]
+    assert len(functions["absorb"].signatures) == len(functions["absorb_ald"].signatures) == 1
+
+
+def warned(recorded):
+    return [str(w.message) for w in recorded if issubclass(w.category, ElmbenchWarning)]
+
+
+@pytest.mark.usefixtures("fresh")
+def test_an_installation_that_cannot_be_written_to_uses_the_users_cache_folder(monkeypatch, tmp_path):
+    from numba.core import caching
+
+    def refuse(self):
+        raise PermissionError(13, "read-only")
+
+    monkeypatch.setattr(caching.InTreeCacheLocator, "ensure_cache_path", refuse)
+    monkeypatch.setattr(caching.UserWideCacheLocator, "get_cache_path", lambda self: str(tmp_path))
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        kernel()
+    assert warned(recorded) == []
+    assert list(tmp_path.glob("*kernel_square*.nbi"))
+
+
+@pytest.mark.usefixtures("fresh")
+def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
+    from numba.core import caching
+
+    before = [kernel()]
+    monkeypatch.setattr(jit, "_built", {})
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, [kernel()])
+    (message,) = warned(recorded)
+    assert "cannot be kept on disk" in message
+    assert "NUMBA_CACHE_DIR" in message
+    assert hasattr(jit._built[jit._mode]["kernel_square"], "py_func")
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_cache_that_fails_while_it_is_written_changes_nothing(monkeypatch, tmp_path):
+    from numba.core import caching
+
+    def fail(self, key, data):
+        raise OSError(28, "No space left on device")
+
+    before = [kernel()]
+    monkeypatch.setattr(jit, "_built", {})
+    monkeypatch.setattr(caching.InTreeCacheLocator, "get_cache_path", lambda self: str(tmp_path))
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", fail)
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, [kernel()])
+    (message,) = warned(recorded)
+    assert "No space left on device" in message
+
+
+@pytest.mark.usefixtures("fresh")
+def test_without_numba_it_warns_once_and_runs_as_plain_python(monkeypatch):
+    before = [kernel()]
+    monkeypatch.setattr(jit, "_built", {})
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, [kernel()])
+        kernel()
+    (message,) = warned(recorded)
+    assert "plain Python" in message
+    assert jit._mode == jit.PLAIN
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_loop_that_numba_rejects_runs_as_plain_python(monkeypatch):
+    from numba.core.errors import TypingError
+
+    before = [kernel()]
+    build = jit.build
+
+    def rejected(*arguments):
+        raise TypingError("cannot determine the type of x")
+
+    monkeypatch.setattr(jit, "_built", {})
+    monkeypatch.setattr(jit, "build", lambda mode: build(mode) if mode == jit.PLAIN else {"kernel_square": rejected})
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        assert_same(before, [kernel()])
+    messages = warned(recorded)
+    assert len(messages) == 2
+    assert "cannot determine the type of x" in messages[-1]
+
+
+def test_numba_is_imported_by_the_first_fit_only():
+    program = (
+        "import sys, elmbench.models as m\n"
+        "assert 'numba' not in sys.modules\n"
+        "m.KOSELMRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\n"
+        "assert 'numba' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

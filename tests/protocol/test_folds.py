@@ -1,0 +1,230 @@
+"""Splits, the order of presentation, scaling, and what a profile keeps of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from made_work import dataset_of, fold_data, outer_split
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from elmbench.datasets import Dataset
+from elmbench.errors import ElmbenchError
+from elmbench.numerics.seeds import integer_seed
+from elmbench.protocol import folds
+from elmbench.protocol.folds import labels_of, load_rows, scaled_inputs
+from elmbench.protocol.scaling import scale_columns
+from elmbench.protocol.splits import check_splittable, stratified_rows, subsample
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.protocol import Scale, Split
+
+MakeUnit = Callable[..., dict[str, Any]]
+
+
+def protocol(order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3) -> dict[str, Any]:
+    return {"outer": {"kind": kind, "folds": n}, "order": order}
+
+
+# --- Splits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("two", "stratified-kfold"), ("three", "stratified-kfold"), ("real", "kfold")]
+)
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_every_row_is_tested_once_a_run(toys: dict[str, Dataset], name: str, kind: str, n: int) -> None:
+    data = toys[name]
+    for run in (0, 1):
+        parts = [outer_split(data, protocol(kind=kind, n=n), run, fold) for fold in range(n)]
+        assert sorted(np.concatenate([test for _, test in parts])) == list(range(90))
+        for train, test in parts:
+            assert sorted(np.concatenate([train, test])) == list(range(90))
+
+
+def test_classes_keep_their_proportions(toys: dict[str, Dataset]) -> None:
+    data = toys["three"]
+    counts = np.array(
+        [np.bincount(data.y[outer_split(data, protocol(), 0, fold)[1]], minlength=3) for fold in range(3)]
+    )
+    assert np.ptp(counts, axis=0).max() <= 1
+
+
+def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(toys: dict[str, Dataset]) -> None:
+    for name, kind, maker in (("two", "stratified-kfold", StratifiedKFold), ("real", "kfold", KFold)):
+        data = toys[name]
+        for run in (0, 7):
+            seed = integer_seed("split", name, run)
+            expected = list(maker(3, shuffle=True, random_state=seed).split(data.X, data.y))
+            for fold, (train, test) in enumerate(expected):
+                found = outer_split(data, protocol("stored", kind), run, fold)
+                assert found[0].tolist() == train.tolist()
+                assert found[1].tolist() == test.tolist()
+
+
+def test_splits_depend_on_data_set_and_run(toys: dict[str, Dataset]) -> None:
+    data = toys["two"]
+    first = outer_split(data, protocol(), 0, 0)[1].tolist()
+    assert outer_split(data, protocol(), 1, 0)[1].tolist() != first
+    assert outer_split(replace(data, name="other"), protocol(), 0, 0)[1].tolist() != first
+    # Not on what is done with them, or on what was split before.
+    assert outer_split(data, protocol("stored"), 0, 0)[1].tolist() == first
+    assert outer_split(data, protocol(), 0, 0)[1].tolist() == first
+
+
+def test_order_of_presentation(toys: dict[str, Dataset]) -> None:
+    data = toys["two"]
+    stored, shuffled = (outer_split(data, protocol(order), 0, 1)[0] for order in ("stored", "shuffled"))
+    assert stored.tolist() == sorted(stored)
+    assert shuffled.tolist() != stored.tolist()
+    assert sorted(shuffled) == stored.tolist()
+    # Another one in every fold and run: the places that rows take are not those of the fold before.
+    places = [np.argsort(np.argsort(outer_split(data, protocol(), r, f)[0])).tolist() for r in (0, 1) for f in (0, 1)]
+    assert len({tuple(place) for place in places}) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "n", "message"),
+    [
+        ("two", "stratified-kfold", 80, r"two has \d+ rows in its smallest class, too few for 80 folds"),
+        ("real", "kfold", 91, "real has 90 rows, too few for 91 folds"),
+    ],
+)
+def test_too_few_rows_for_the_folds(toys: dict[str, Dataset], name: str, kind: str, n: int, message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        check_splittable(toys[name], Split(kind, n))
+    check_splittable(toys["real"], Split("kfold", 90))
+
+
+# --- Scaling ---------------------------------------------------------------------------------------------------------
+
+
+def test_scaling_over_all_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    data = fold_data(make_unit())
+    both = np.vstack([data.X_train, data.X_test])
+    np.testing.assert_allclose(both.min(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(both.max(axis=0), 1, atol=1e-12)
+    X = toys["two"].X
+    expected = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    train, test = outer_split(toys["two"], protocol(), 0, 0)
+    np.testing.assert_allclose(data.X_train, expected[train], atol=1e-12)
+    np.testing.assert_allclose(data.X_test, expected[test], atol=1e-12)
+
+
+def test_scaling_over_the_training_part(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    outside = 0
+    for fold in range(3):
+        data = fold_data(make_unit(scale={"range": [-1.0, 1.0], "fit-on": "train"}, fold=fold))
+        np.testing.assert_allclose(data.X_train.min(axis=0), -1, atol=1e-12)
+        np.testing.assert_allclose(data.X_train.max(axis=0), 1, atol=1e-12)
+        outside += np.count_nonzero(np.abs(data.X_test) > 1 + 1e-9)
+    assert outside > 0
+    # Test rows have no say in it.
+    before = fold_data(make_unit(scale={"range": [0.0, 1.0], "fit-on": "train"})).X_train
+    test = outer_split(toys["two"], protocol(), 0, 0)[1]
+    toys["two"].X[test] *= 100
+    folds.forget_data()
+    after = fold_data(make_unit(scale={"range": [0.0, 1.0], "fit-on": "train"})).X_train
+    assert before.tolist() == after.tolist()
+
+
+def test_no_scaling(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit(scale=None)
+    assert scaled_inputs(dataset_of(unit), None, None, np.arange(3)) is load_rows(dataset_of(unit), None).X
+
+
+def test_a_constant_column_becomes_the_lower_end() -> None:
+    X = np.array([[5.0, 1.0], [5.0, 3.0], [9.0, 2.0]])
+    scaled = scale_columns(X, np.array([0, 1]), Scale(range=(-1.0, 1.0)))
+    assert scaled[:2, 0].tolist() == [-1.0, -1.0]
+    assert scaled[:, 1].tolist() == [-1.0, 1.0, 0.0]
+    assert np.isfinite(scaled).all()
+
+
+def test_targets_are_not_scaled(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    data = fold_data(make_unit(dataset="real"))
+    assert sorted([*data.y_train, *data.y_test]) == sorted(toys["real"].y)
+    assert data.labels is None
+
+
+def test_rows_and_targets_stay_together(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    data = fold_data(make_unit(scale=None))
+    known = {tuple(row): label for row, label in zip(toys["two"].X, toys["two"].y, strict=True)}
+    for X, y in ((data.X_train, data.y_train), (data.X_test, data.y_test)):
+        assert [known[tuple(row)] for row in X] == y.tolist()
+
+
+def test_labels(toys: dict[str, Dataset]) -> None:
+    assert labels_of(toys["two"]) == [-1, 1]
+    assert labels_of(toys["three"]) == [0, 1, 2]
+    assert labels_of(toys["real"]) is None
+
+
+# --- Fewer rows ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [20, 45, 88, 89])
+def test_a_subsample_has_the_classes_proportions(toys: dict[str, Dataset], rows: int) -> None:
+    for name in ("two", "three"):
+        data = toys[name]
+        keep = subsample(data, rows)
+        assert len(set(keep)) == rows
+        assert keep.tolist() == sorted(keep)
+        counts = np.unique(data.y[keep], return_counts=True)[1]
+        exact = np.unique(data.y, return_counts=True)[1] * rows / 90
+        assert np.abs(counts - exact).max() < 1
+        assert subsample(data, rows).tolist() == keep.tolist()
+
+
+def test_a_subsample_of_a_regression_set(toys: dict[str, Dataset]) -> None:
+    keep = subsample(toys["real"], 30)
+    assert len(set(keep)) == 30
+    assert keep.tolist() == sorted(keep)
+    assert keep.tolist() != list(range(30))
+
+
+@pytest.mark.parametrize("rows", [None, 90, 1000])
+def test_all_rows_are_kept_where_there_are_no_more(toys: dict[str, Dataset], rows: int | None) -> None:
+    assert subsample(toys["two"], rows).tolist() == list(range(90))
+
+
+def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> None:
+    y = toys["two"].y
+    first = stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist()
+    assert stratified_rows(y, 30, True, "tune", "two", 0, 1).tolist() != first
+    assert stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist() == first
+
+
+def test_a_profile_s_rows_are_split_and_scaled(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    data = fold_data(make_unit(rows=30))
+    assert (len(data.X_train), len(data.X_test)) == (20, 10)
+    both = np.vstack([data.X_train, data.X_test])
+    np.testing.assert_allclose(both.max(axis=0), 1, atol=1e-12)
+
+
+# --- Loading ---------------------------------------------------------------------------------------------------------
+
+
+def test_data_are_loaded_once_and_asked_for_by_run_and_options(
+    toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    load = folds.load
+
+    def watched(spec: DatasetSpec, data_dir: str | None, run: int, options: dict[str, float]) -> Dataset:
+        asked.append((spec.name, data_dir, run, options))
+        return load(spec, data_dir, run, options)
+
+    monkeypatch.setattr(folds, "load", watched)
+    for fold in range(3):
+        fold_data(make_unit(fold=fold), "dir")
+    assert asked == [("two", "dir", 0, {})]
+    fold_data(make_unit(dataset="redrawn", run=4, options={"noise": 0.5}), "dir")
+    assert asked[1:] == [("redrawn", "dir", 4, {"noise": 0.5})]
+
+
+def test_redrawn_data_differ_from_run_to_run(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    first, second = (fold_data(make_unit(dataset="redrawn", run=run, scale=None)) for run in (0, 1))
+    assert set(first.y_train.tolist()) & set(second.y_train.tolist()) == set()

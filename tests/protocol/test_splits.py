@@ -1,0 +1,222 @@
+"""Splits with printed sizes, official parts and series in order; scaling of targets and of sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from made_work import attempted, fold_data
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from elmbench.datasets import Dataset
+from elmbench.errors import ElmbenchError
+from elmbench.protocol.scaling import scale_columns, scale_targets
+from elmbench.protocol.splits import cut_to, outer_split, part_sizes
+from elmbench.specs.protocol import Outer, Scale, Split
+
+MakeUnit = Callable[..., dict[str, Any]]
+
+
+def both(data: Dataset, split: Split, order: str = "stored", run: int = 0) -> tuple[list[int], list[int]]:
+    train, test = outer_split(data, split, order, run, 0)
+    return train.tolist(), test.tolist()
+
+
+# --- Holdout with the printed sizes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("split", "sizes"),
+    [
+        (Split("holdout", train=50, test=20), (50, 20)),
+        (Split("holdout", train=50), (50, 40)),
+        (Split("holdout", test=30), (60, 30)),
+        (Split("in-order", train=70, test=5), (70, 5)),
+    ],
+)
+def test_parts_have_the_printed_sizes(toys: dict[str, Dataset], split: Split, sizes: tuple[int, int]) -> None:
+    for run in range(3):
+        train, test = both(toys["three"], split, run=run)
+        assert (len(train), len(test)) == sizes
+        assert not set(train) & set(test)
+        assert len(set(train)) == len(train)
+
+
+def test_trials_are_shuffled_anew_by_data_set_and_run(toys: dict[str, Dataset]) -> None:
+    split = Split("holdout", train=50, test=20)
+    first = both(toys["two"], split)
+    assert both(toys["two"], split) == first
+    assert both(toys["two"], split, run=1) != first
+    assert both(replace(toys["two"], name="other"), split) != first
+    # In the order of the file, or shuffled: the same rows.
+    assert first[0] == sorted(first[0])
+    shuffled = both(toys["two"], split, "shuffled")
+    assert shuffled[0] != first[0]
+    assert (sorted(shuffled[0]), shuffled[1]) == first
+
+
+def test_each_row_is_as_likely_in_either_part(toys: dict[str, Dataset]) -> None:
+    split = Split("holdout", train=60, test=30)
+    counts = np.zeros(90)
+    for run in range(400):
+        counts[both(toys["two"], split, run=run)[1]] += 1
+    # Binomial with 400 draws at 1/3: six deviations either side.
+    assert np.abs(counts - 400 / 3).max() < 6 * np.sqrt(400 * 2 / 9)
+
+
+def test_a_series_is_learnt_before_what_comes_after_it(toys: dict[str, Dataset]) -> None:
+    train, test = both(toys["real"], Split("in-order", train=60, test=20), run=3)
+    assert (train, test) == (list(range(60)), list(range(60, 80)))
+
+
+@pytest.mark.parametrize(
+    "split", [Split("holdout", train=80, test=20), Split("in-order", train=90), Split("holdout", test=90)]
+)
+def test_sizes_that_do_not_fit(toys: dict[str, Dataset], split: Split) -> None:
+    with pytest.raises(ElmbenchError, match="two has 90 rows, too few for"):
+        both(toys["two"], split)
+
+
+@given(st.integers(2, 60), st.integers(1, 60), st.integers(2, 120))
+def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -> None:
+    whole = train + test
+    cut = cut_to(Split("holdout", train=train, test=test), min(rows, whole), whole)
+    sizes = part_sizes(cut, min(rows, whole))
+    assert sum(sizes) == min(rows, whole)
+    assert min(sizes) >= 1
+    assert abs(sizes[1] - test * min(rows, whole) / whole) <= 1
+
+
+def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(
+    toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = fold_data(make_unit(rows=30, outer={"kind": "kfold", "folds": 3}))
+    assert len(data.y_train) + len(data.y_test) == 30
+    assert cut_to(Split("holdout", train=60, test=30), 30, 90) == Split("holdout", train=20, test=10)
+    assert cut_to(Split("official"), 30, 90) == Split("official")
+
+
+# --- Official parts --------------------------------------------------------------------------------------------------
+
+
+def test_official_parts(toys: dict[str, Dataset]) -> None:
+    parts = {"train": np.arange(10, 70), "test": np.arange(70, 90)}
+    data = replace(toys["two"], splits=parts)
+    assert both(data, Split("official"), run=5) == (list(range(10, 70)), list(range(70, 90)))
+
+
+def test_data_without_official_parts_are_refused(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    result = attempted(make_unit(outer={"kind": "official"}))
+    assert result["status"] == "failed"
+    assert "two (toy) has no official training and test part" in result["reason"]
+
+
+def test_a_random_part_of_the_rows_keeps_the_official_parts(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    toys["two"] = replace(toys["two"], splits={"train": np.arange(60), "test": np.arange(60, 90)})
+    data = fold_data(make_unit(rows=45, scale=None, outer={"kind": "official"}))
+    assert len(data.y_train) + len(data.y_test) == 45
+    of_the_first = {tuple(row) for row in toys["two"].X[:60]}
+    assert {tuple(row) for row in data.X_train} <= of_the_first
+    assert not {tuple(row) for row in data.X_test} & of_the_first
+
+
+# --- Scaling ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit_on", ["all", "train"])
+def test_targets_are_scaled_where_the_protocol_says_so(
+    toys: dict[str, Dataset], make_unit: MakeUnit, fit_on: str
+) -> None:
+    unit = make_unit(dataset="real")
+    unit["protocol"]["targets"] = {"range": [0.0, 1.0], "fit-on": fit_on}
+    data, plain = fold_data(unit), fold_data(make_unit(dataset="real"))
+    y = toys["real"].y if fit_on == "all" else plain.y_train
+    low, high = y.min(), y.max()
+    np.testing.assert_allclose(data.y_train, (plain.y_train - low) / (high - low), atol=1e-12)
+    np.testing.assert_allclose(data.y_test, (plain.y_test - low) / (high - low), atol=1e-12)
+    # Errors are in these units, and the key is another.
+    scaled, raw = attempted(unit)["metrics"], attempted(make_unit(dataset="real"))["metrics"]
+    assert scaled["rmse"] != raw["rmse"]
+    labels = make_unit()
+    labels["protocol"]["targets"] = {"range": [0.0, 1.0], "fit-on": "all"}
+    assert set(fold_data(labels).y_train.tolist()) == {-1, 1}
+
+
+def test_kinds_of_scaling() -> None:
+    X = np.array([[1.0, -4.0], [3.0, 2.0], [5.0, 0.0]])
+    rows = np.array([0, 1, 2])
+    standard = scale_columns(X, rows, Scale(kind="standard"))
+    np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(standard.std(axis=0), 1, atol=1e-15)
+    np.testing.assert_allclose(scale_columns(X, rows, Scale(kind="max-abs")), X / [5, 4], atol=1e-15)
+    np.testing.assert_allclose(scale_targets(np.array([2.0, 4.0, 3.0]), rows, Scale()), [0, 1, 0.5])
+
+
+def test_sparse_rows_stay_sparse_from_the_data_set_to_the_model(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: Callable[..., None]
+) -> None:
+    seen: list[tuple[str, bool]] = []
+
+    class Sparse(ClassifierMixin, BaseEstimator):
+        n_units_ = 1
+
+        def __init__(self, C: float = 1.0) -> None:
+            self.C = C
+
+        def fit(self, X: Any, y: np.ndarray) -> Sparse:
+            seen.append(("fit", sp.issparse(X)))
+            self.mean_ = float(X.mean())
+            return self
+
+        def predict(self, X: Any) -> np.ndarray:
+            seen.append(("predict", sp.issparse(X)))
+            return np.where(np.asarray(X.sum(axis=1)).ravel() > self.mean_, 1, -1)
+
+    add_model("sparse", Sparse)
+    X = np.where(np.abs(toys["two"].X) > 0.5, toys["two"].X, 0.0)
+    toys["two"] = replace(toys["two"], X=sp.csr_matrix(X))
+    for scale in (None, {"kind": "max-abs", "fit-on": "all"}, {"kind": "max-abs", "fit-on": "train"}):
+        for kind in ("cell", "search", "grid"):
+            how = {} if kind == "cell" else {"grid": {"C": [1.0, 2.0]}}
+            result = attempted(make_unit(kind, model="sparse", scale=scale, **how))
+            assert result["status"] == "ok", result
+    assert {step for step, _ in seen} == {"fit", "predict"}
+    assert all(sparse for _, sparse in seen)
+
+
+def test_a_scaling_that_would_make_rows_dense_is_refused(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    toys["two"] = replace(toys["two"], X=sp.csr_matrix(toys["two"].X))
+    result = attempted(make_unit())
+    assert result["status"] == "failed"
+    assert "scaling of kind 'range' would make sparse rows dense" in result["reason"]
+
+
+# --- What the schema says --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"kind": "holdout"}, "expected sizes, by data set"),
+        ({"kind": "official", "sizes": {"wdbc": {"test": 5}}}, "expected no sizes"),
+        ({"kind": "holdout", "folds": 3, "sizes": {"wdbc": {"test": 5}}}, "expected no folds"),
+        ({"kind": "kfold"}, "expected folds of 2 or more"),
+        ({"kind": "holdout", "sizes": {"wdbc": {}}}, "expected train, test or both"),
+    ],
+)
+def test_splits_that_make_no_sense(content: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Outer.model_validate(content)
+
+
+def test_a_data_set_without_sizes() -> None:
+    outer = Outer.model_validate({"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}}})
+    assert outer.split("wdbc", "classification") == Split("holdout", 1, 400, 169)
+    with pytest.raises(ElmbenchError, match="says nothing of ionosphere"):
+        outer.split("ionosphere", "classification")

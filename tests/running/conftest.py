@@ -1,0 +1,185 @@
+"""Plans of small tables, and models that misbehave in a process of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_data import add_model, make_unit, toys  # noqa: F401
+
+from elmbench.running.plan import make_plan
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.profiles import resolve
+from elmbench.specs.registry import load_plugin
+from elmbench.work.plan import Plan, Request
+
+
+@pytest.fixture(autouse=True)
+def _no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WDBC comes with scikit-learn, whatever files a developer has."""
+    monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
+
+
+@pytest.fixture
+def plan_table() -> Callable[..., Plan]:
+    """Plan a shipped table: `plan_table("table4", profile="ci", datasets=("wdbc",), models=("ELM",))`."""
+
+    def plan(table: str, *, profile: str = "ci", readings: dict[str, str] | None = None, **request: Any) -> Plan:
+        return make_plan(resolve(find_experiment(table), profile, readings), Request(**request))
+
+    return plan
+
+
+@pytest.fixture
+def plan_toy(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
+    """Plan a table of the tests' own: `plan_toy(content, profile="ci", select=("oracle",))`."""
+
+    def plan(
+        content: dict[str, Any], *, profile: str = "paper", readings: dict[str, str] | None = None, **request: Any
+    ) -> Plan:
+        load_catalogue.cache_clear()
+        file = load_catalogue(write_tree(content))[content["id"]]
+        return make_plan(resolve(file, profile, readings), Request(**request))
+
+    return plan
+
+
+PLUGIN = '''
+"""Models that do what no model should."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+def tell(number):
+    with open(os.environ["TEST_LOG"], "a") as log:
+        log.write(f"{number}\\n")
+
+
+class Base(ClassifierMixin, BaseEstimator):
+    """Predicts by its first column; `act` comes first where there are more rows than in a warm-up."""
+
+    n_units_ = 1
+
+    def fit(self, X, y):
+        if len(X) > 50:
+            self.act(X, y)
+        return self
+
+    def act(self, X, y):
+        pass
+
+    def predict(self, X):
+        return np.where(X[:, 0] > 0.4, 1, -1)
+
+
+class Raising(Base):
+    def act(self, X, y):
+        raise RuntimeError("no luck")
+
+
+class Exiting(Base):
+    def act(self, X, y):
+        os._exit(7)
+
+
+class Leaving(Base):
+    def act(self, X, y):
+        sys.exit(5)
+
+
+class Killed(Base):
+    def act(self, X, y):
+        os.kill(os.getpid(), 9)
+
+
+class Stuck(Base):
+    """Hangs in compiled code, deaf to signals that Python would handle."""
+
+    def act(self, X, y):
+        ctypes.CDLL(None).sleep(3600)
+
+
+class Leaking(Base):
+    def act(self, X, y):
+        hoard = []
+        for _ in range(100):
+            hoard.append(np.ones(20 * 1024 * 1024 // 8))
+            time.sleep(0.02)
+        time.sleep(3600)
+
+
+class Printing(Base):
+    def act(self, X, y):
+        print("{not json}" * 10)
+        sys.stdout.flush()
+        os.write(1, b"straight to the descriptor\\n")
+        subprocess.run(["echo", "from a child"], check=True)
+        assert sys.stdin.read() == ""
+
+
+class NotFinite(Base):
+    def decision_function(self, X):
+        return np.full(len(X), np.nan)
+
+
+class Forking(Base):
+    """Leaves a child behind that has all its descriptors, and dies."""
+
+    def act(self, X, y):
+        child = os.fork()
+        if child == 0:
+            time.sleep(3600)
+            os._exit(0)
+        tell(child)
+        os.kill(os.getpid(), 9)
+
+
+class Parent(Base):
+    """Waits for a child of its own."""
+
+    def act(self, X, y):
+        child = subprocess.Popen(["sleep", "3600"])
+        tell(child.pid)
+        child.wait()
+
+
+MODELS = {
+    "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
+    "stuck": Stuck, "leaking": Leaking, "printing": Printing,
+    "not-finite": NotFinite, "forking": Forking, "parent": Parent,
+}
+'''
+
+
+@pytest.fixture(scope="session")
+def plugin_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plug-in file with models that misbehave."""
+    path = tmp_path_factory.mktemp("plugin") / "misbehaving.py"
+    path.write_text(PLUGIN)
+    return path
+
+
+@pytest.fixture
+def plugin(plugin_file: Path) -> str:
+    """The path of that file, loaded here too."""
+    load_plugin(plugin_file)
+    return str(plugin_file)
+
+
+@pytest.fixture
+def plan_models(plugin: str, plan_table: Callable[..., Plan]) -> Callable[..., Plan]:
+    """Plan cells of the plug-in's models on WDBC, three folds a run."""
+
+    def plan(*models: str, runs: int = 1) -> Plan:
+        return plan_table("table4", datasets=("wdbc",), models=models, runs=runs)
+
+    return plan

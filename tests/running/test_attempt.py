@@ -1,0 +1,220 @@
+"""One unit of work: whatever happens in it is a result."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from made_work import attempted
+from sklearn.base import BaseEstimator, ClassifierMixin
+from threadpoolctl import threadpool_info
+
+from elmbench.datasets import Dataset
+from elmbench.errors import ElmbenchError
+from elmbench.models.protocols import Evaluated
+from elmbench.running.attempt import STATUSES
+
+MakeUnit = Callable[..., dict[str, Any]]
+AddModel = Callable[..., None]
+
+
+class Base(ClassifierMixin, BaseEstimator):
+    """Predicts the first label after `act` has been called."""
+
+    n_units_ = 1
+
+    def act(self, X: np.ndarray) -> None:
+        """Do what a test is about."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Base:
+        self.act(X)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return np.full(len(X), -1)
+
+
+@pytest.fixture
+def acting(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> Callable[..., dict[str, Any]]:
+    """Run a cell of a model that does something while it is fitted."""
+
+    def run(action: Callable[[], None], **how: Any) -> dict[str, Any]:
+        class Acting(Base):
+            def act(self, X: np.ndarray) -> None:
+                action()
+
+        add_model("acting", Acting)
+        return attempted(make_unit(model="acting"), {}, **how)
+
+    return run
+
+
+def throw(error: BaseException) -> None:
+    raise error
+
+
+def test_solvers_are_counted_for_the_unit_alone(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit("search", grid={"gamma": [0.5], "C": [0.1, 1.0, 100.0]})
+    # Three candidates on three folds, each fitted once where no work is shared.
+    for _ in range(2):
+        assert attempted(unit | {"paths": False}, {})["solvers"] == {"clone and fit": 9}
+    shared = attempted(unit, {})["solvers"]
+    failed = shared.pop("bound failed", 0) + shared.pop("lanczos given up", 0)
+    assert "clone and fit" not in shared
+    assert 9 <= sum(shared.values()) <= 9 + failed
+
+
+def test_what_was_counted_before_a_failure_is_kept(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    class Failing(Base):
+        @classmethod
+        def evaluate_grid(cls, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> Iterator[Evaluated]:
+            yield Evaluated(0, 0, y[folds[0][1]], {"reduction": 4})
+            raise ValueError("no luck")
+
+    add_model("failing", Failing)
+    found = attempted(make_unit("search", model="failing", grid={"C": [1.0]}))
+    assert (found["status"], found["solvers"]) == ("failed", {"reduction": 4})
+
+
+def test_what_a_fit_says_of_its_solver_is_kept(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
+) -> None:
+    class Stopped(Base):
+        def act(self, X: np.ndarray) -> None:
+            self.solvers_ = {"capped": 1}
+
+    add_model("stopped", Stopped)
+    # Once, although the model is warmed up before it.
+    assert attempted(make_unit(model="stopped"))["solvers"] == {"capped": 1}
+    assert "solvers" not in acting(lambda: None)
+
+
+def test_a_cell_of_a_choice_of_its_own(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    search = attempted(make_unit("search"), {})
+    assert (search["status"], search["reason"], search["warnings"]) == ("ok", "", [])
+    result = attempted(make_unit(chosen="s"), {"s": search})
+    assert result["status"] == "ok"
+    assert result["params"] == search["params"]
+    assert result["search_seconds"] == search["seconds"]
+    assert json.loads(json.dumps(result)) == result
+
+
+def test_times_of_searches_add_up_along_a_chain(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
+    unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g")
+    found = attempted(unit, {"g": given})
+    assert 100 < found["seconds"] < 200
+    assert found["params"]["gamma"] == 1.0
+    evaluated = {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}}
+    choice = {"kind": "choice", "grid": {"budget": [5, 10]}, "given": "g", "evaluated": ["a"]}
+    found = attempted(choice, {**evaluated, "g": given})
+    assert (found["params"], found["seconds"]) == ({"gamma": 1.0, "C": 2.0, "budget": 10}, 103.0)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (ValueError("a wrong number"), "failed", "ValueError: a wrong number"),
+        (ElmbenchError("found", next_step="do"), "failed", "found\nNext: do"),
+        (MemoryError("too much"), "out-of-memory", "too much"),
+        (MemoryError(), "out-of-memory", "the machine has no more memory"),
+        (AssertionError(), "failed", "AssertionError: "),
+        (np.linalg.LinAlgError("singular"), "failed", "LinAlgError: singular"),
+    ],
+)
+def test_what_a_model_raises(acting: Callable[..., Any], error: Exception, status: str, reason: str) -> None:
+    result = acting(lambda: throw(error))
+    assert (result["status"], result["reason"]) == (status, reason)
+    assert status in STATUSES
+    if not isinstance(error, ElmbenchError | MemoryError):
+        assert "in throw" in result["traceback"]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
+def test_what_is_no_failure_of_the_model_gets_through(acting: Callable[..., Any], error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        acting(lambda: throw(error))
+
+
+def test_what_a_cell_rests_on_has_failed(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    before = {"status": "timeout", "reason": "not done after 5 s", "limit": 5.0}
+    result = attempted(make_unit(chosen="s"), {"s": before})
+    assert result == {"status": "timeout", "reason": "the search before it: not done after 5 s"}
+    # It is said once, where a choice stands between the search and the cell.
+    assert attempted(make_unit(chosen="s"), {"s": before | result}) == result
+
+
+def test_warnings_are_kept_each_once(acting: Callable[..., Any]) -> None:
+    def complain() -> None:
+        for text in ("b", "a", "b"):
+            warnings.warn(text, UserWarning, stacklevel=1)
+        warnings.warn("c", RuntimeWarning, stacklevel=1)
+
+    result = acting(complain)
+    assert result["status"] == "ok"
+    assert result["warnings"] == ["RuntimeWarning: c", "UserWarning: a", "UserWarning: b"]
+
+
+def test_few_of_many_warnings_are_kept(acting: Callable[..., Any]) -> None:
+    def complain() -> None:
+        for i in range(50):
+            warnings.warn(str(i), stacklevel=1)
+
+    result = acting(complain)
+    assert len(result["warnings"]) == 5
+
+
+def test_threads_are_what_is_asked_for(acting: Callable[..., Any]) -> None:
+    seen = []
+    for threads in (1, 2):
+        acting(lambda: seen.append({e["num_threads"] for e in threadpool_info()}), blas_threads=threads)
+    before = {entry["num_threads"] for entry in threadpool_info()}
+    assert seen[-1] == {2}
+    assert seen[0] == {1}
+    assert before == {entry["num_threads"] for entry in threadpool_info()}
+
+
+def test_a_fit_that_would_not_fit_is_refused_before_it_starts(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    fitted = []
+
+    class Large(Base):
+        def __init__(self, size: int = 1) -> None:
+            self.size = size
+
+        def act(self, X: np.ndarray) -> None:
+            fitted.append(len(X))
+
+        @classmethod
+        def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, *, size: int = 1) -> int:
+            return n_samples * n_features * size * 10**6
+
+    add_model("large", Large)
+    result = attempted(make_unit(model="large", params={"size": 20}), {}, memory_limit=2 * 10**9)
+    assert result["status"] == "out-of-memory"
+    assert result["reason"] == "would need about 3.6 GB; the limit is 2 GB"
+    assert result["limit"] == 2 * 10**9
+    assert not fitted
+    searched = attempted(make_unit("search", model="large", grid={"size": [1, 20]}), {}, memory_limit=2 * 10**9)
+    assert searched["status"] == "out-of-memory"
+    assert not fitted
+    assert attempted(make_unit(model="large"), {}, memory_limit=2 * 10**9)["status"] == "ok"
+    assert attempted(make_unit(model="large", params={"size": 20}), {})["status"] == "ok"
+
+
+def test_a_kind_that_does_not_exist(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    with pytest.raises(ElmbenchError, match=r"unknown kind of work 'cel'.*did you mean 'cell'"):
+        attempted(make_unit("cel"))
+
+
+def test_too_few_rows_is_a_result_too(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    result = attempted(make_unit(outer={"kind": "stratified-kfold", "folds": 80}), {})
+    assert result["status"] == "failed"
+    assert "too few for 80 folds" in result["reason"]

@@ -1,0 +1,163 @@
+"""A real `elmbench run`: Ctrl-C, kill -9 twice, and another run that ends it; nothing lost, nothing run twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from elmbench.running.attempt import attempt
+from elmbench.specs.registry import load_plugin
+from elmbench.work.base import Context
+from elmbench.work.plan import Plan
+
+RUNS, CELLS = 4, 12
+MODEL = """
+import hashlib, os, time
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+class Counted(ClassifierMixin, BaseEstimator):
+    "Tells of every fit by a number that only this training part has, which its result has too."
+    def fit(self, X, y):
+        if len(X) > 50:
+            self.n_units_ = int.from_bytes(hashlib.sha256(X.tobytes() + y.tobytes()).digest()[:5], "big")
+            with open(os.environ["TEST_LOG"], "a") as log:
+                log.write(f"{self.n_units_} {os.getpid()}\\n")
+            time.sleep(float(os.environ["TEST_PAUSE"]))
+        return self
+    def predict(self, X):
+        return np.where(X[:, 0] > 0.4, 1, -1)
+
+MODELS = {"counted": Counted}
+"""
+
+
+class Runner:
+    """Starts `elmbench run` on twelve cells of the model above and watches what comes of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.results = folder / "results"
+        self.log = folder / "log"
+        self.log.touch()
+        self.plugin = folder / "counted.py"
+        self.plugin.write_text(MODEL)
+
+    def start(self, pause: float, jobs: int) -> subprocess.Popen[str]:
+        words = [
+            "--results-dir", str(self.results), "--plugin", str(self.plugin), "run", "table4", "-d", "wdbc",
+            "-m", "counted", "--runs", str(RUNS), "--jobs", str(jobs),
+        ]  # fmt: skip
+        return subprocess.Popen(
+            [sys.executable, "-c", "from elmbench.cli import main; main()", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"TEST_LOG": str(self.log), "TEST_PAUSE": str(pause)},
+        )
+
+    def fits(self) -> list[tuple[int, int]]:
+        """The fits so far: their numbers, and the processes that they ran in."""
+        return [(int(n), int(p)) for n, p in (line.split() for line in self.log.read_text().splitlines())]
+
+    def stored(self) -> set[int]:
+        """The numbers of the fits whose results are in the store."""
+        found = set()
+        for path in (self.results / ".store" / "units").rglob("*.json"):
+            found.add(json.loads(path.read_text())["result"]["n_units"])
+        return found
+
+    def wait_for(self, more: int, before: int, process: subprocess.Popen[str]) -> None:
+        """Wait until so many more results are stored and one of the fits since `before` is under way."""
+        target = len(self.stored()) + more
+        deadline = time.monotonic() + 150
+        while time.monotonic() < deadline:
+            assert process.poll() is None, process.communicate()
+            if len(self.stored()) >= target and {n for n, _ in self.fits()[before:]} - self.stored():
+                return
+            time.sleep(0.01)
+        raise AssertionError("the run does not get on")
+
+
+def cells(results: Path) -> pd.DataFrame:
+    return pd.read_csv(results / "fast" / "kos-elm" / "table4" / "cells.csv")
+
+
+def gone(process: int) -> bool:
+    deadline = time.monotonic() + 60
+    while Path(f"/proc/{process}").exists():
+        if time.monotonic() > deadline:
+            return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        time.sleep(0.02)
+    return True
+
+
+def uninterrupted(plan: Plan, log: Path, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], Any]:
+    """Compute the same cells here, one after the other; return metrics and size by run and fold."""
+    monkeypatch.setenv("TEST_LOG", str(log))
+    monkeypatch.setenv("TEST_PAUSE", "0")
+    results = {(cell.run, cell.fold): attempt(plan.works[cell.key], {}, Context()) for cell in plan.cells}
+    return {place: {**result["metrics"], "n_units": result["n_units"]} for place, result in results.items()}
+
+
+@pytest.mark.timeout(600)
+def test_nothing_is_lost_and_nothing_run_twice(
+    tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = Runner(tmp_path)
+    under_way = 0
+    for signal_, pause, jobs in ((signal.SIGINT, 0.1, 2), (signal.SIGKILL, 0.1, 1), (signal.SIGKILL, 600.0, 2)):
+        before, done = len(runner.fits()), runner.stored()
+        process = runner.start(pause, jobs)
+        # With the long pause fits are under way that will not end by themselves.
+        runner.wait_for(3 if pause < 1 else 0, before, process)
+        process.send_signal(signal_)
+        _, errors = process.communicate(timeout=150)
+        under_way += jobs
+        workers = {worker for _, worker in runner.fits()[before:]}
+        assert all(gone(worker) for worker in workers), "workers outlive their owner"
+        assert 1 <= len(workers) <= jobs
+        assert runner.stored() >= done
+        assert not {n for n, _ in runner.fits()[before:]} & done, "what was stored has been run again"
+        if signal_ == signal.SIGINT:
+            assert process.returncode == 130
+            assert "interrupted: what had ended is stored" in errors
+            assert "Traceback" not in errors
+            # The tables are written with what there is.
+            shown = cells(runner.results)
+            assert set(shown["n_units"]) == runner.stored()
+            assert 3 <= len(shown) < CELLS
+        else:
+            assert process.returncode == -signal.SIGKILL
+    assert 6 <= len(runner.stored()) < CELLS
+
+    before, done = len(runner.fits()), runner.stored()
+    process = runner.start(0, 1)
+    output, errors = process.communicate(timeout=150)
+    assert process.returncode == 0, errors
+    assert f"{CELLS - len(done)} cells to run, {len(done)} known from before" in output
+    assert not {n for n, _ in runner.fits()[before:]} & done
+    fits = Counter(n for n, _ in runner.fits())
+    assert set(fits) == runner.stored()
+    assert len(fits) == CELLS
+    # Only what was under way at an interruption was begun again.
+    assert sum(fits.values()) - CELLS <= under_way
+
+    load_plugin(runner.plugin)
+    plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
+    expected = uninterrupted(plan, tmp_path / "other-log", monkeypatch)
+    found = cells(runner.results)
+    assert len(found) == len(expected) == CELLS
+    for line in found.to_dict("records"):
+        place = expected[line["run"], line["fold"]]
+        assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)

@@ -1,0 +1,44 @@
+"""The same cells whatever the number of workers and the order, computed in real worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from elmbench.running.attempt import attempt
+from elmbench.running.engine import Run
+from elmbench.running.executors.sandbox import Settings
+from elmbench.running.store import Store
+from elmbench.specs.limits import Limits
+from elmbench.work.base import Context
+from elmbench.work.plan import Plan
+
+
+def untimed(result: dict[str, Any] | None) -> dict[str, Any]:
+    assert result is not None
+    return {name: value for name, value in result.items() if not name.endswith("seconds")}
+
+
+def computed(plan: Plan, folder: Path, jobs: int, *, backwards: bool = False) -> dict[str, Any]:
+    store = Store(folder)
+    todo = list(plan.works)[:: -1 if backwards else 1]
+    limits = dict.fromkeys(plan.works, Limits())
+    Run(plan.works, limits, store, Settings(jobs=jobs, environment="e")).run(todo)
+    return {key: untimed(store.result(key)) for key in plan.works}
+
+
+def test_results_do_not_depend_on_jobs_or_order(plan_toy: Callable[..., Plan], experiment: Any, tmp_path: Path) -> None:
+    experiment["grids"] |= {"n_hidden": [10], "gamma": [1]}
+    experiment["protocol"]["outer"]["folds"] = 2
+    del experiment["models"]["FB-KOS-ELM"]
+    plan = plan_toy(experiment, runs=1)
+    one = computed(plan, tmp_path / "one", 1)
+    two = computed(plan, tmp_path / "two", 2, backwards=True)
+    assert one == two
+    assert {result["status"] for result in one.values()} == {"ok"}
+    # Nor on the process: here, in this one, after everything else that has run in it.
+    here: dict[str, Any] = {}
+    for key, work in plan.works.items():
+        here[key] = attempt(work, {name: here[name] for name in work.needs}, Context())
+    assert {key: untimed(result) for key, result in here.items()} == one

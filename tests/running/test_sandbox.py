@@ -1,0 +1,175 @@
+"""Worker processes: whatever a model does ends its own cell, within its limit, and the next one runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.specs.limits import Limits
+from elmbench.work.plan import Plan
+
+PlanModels = Callable[..., Plan]
+
+
+@pytest.fixture(scope="module")
+def shared(plugin_file: Path) -> Iterator[Sandbox]:
+    """One sandbox for several tests: each finds it as another has left it."""
+    box = Sandbox(Settings(plugins=(str(plugin_file),)))
+    yield box
+    box.stop()
+
+
+@pytest.fixture
+def sandbox(shared: Sandbox, plugin: str) -> Sandbox:
+    """That sandbox, with its plug-in loaded here too."""
+    return shared
+
+
+@pytest.fixture
+def fresh(plugin: str) -> Iterator[Sandbox]:
+    """A sandbox without a worker yet."""
+    box = Sandbox(Settings(plugins=(plugin,)))
+    yield box
+    box.stop()
+
+
+def cells(plan: Plan) -> list[Any]:
+    return [plan.works[cell.key] for cell in plan.cells]
+
+
+def pid(box: Sandbox) -> int:
+    assert box._process is not None
+    return box._process.pid
+
+
+def gone(process: int) -> bool:
+    """Tell whether a process ends (or is a zombie that nobody has waited for), within a minute."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_what_a_model_does_ends_its_own_cell(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    """One worker after the other: each bad model is followed by a healthy one."""
+    expected = [
+        ("raising", "failed", "RuntimeError: no luck"),
+        ("leaving", "failed", "the worker process ended by itself with exit code 5"),
+        ("exiting", "failed", "the worker process ended by itself with exit code 7"),
+        ("killed", "failed", "the worker process died by signal 9 (SIGKILL)"),
+        ("not-finite", "diverged", "a prediction is not finite"),
+    ]
+    names = [name for name, _, _ in expected]
+    bad = {work.model.name: work for work in cells(plan_models(*names)) if work.place.fold == 0}
+    healthy = cells(plan_models("healthy"))[0]
+    good = sandbox.run(healthy, {})
+    for name, status, reason in expected:
+        result = sandbox.run(bad[name], {})
+        assert (result["status"], result["reason"]) == (status, reason)
+        if name in ("raising", "not-finite"):
+            before = pid(sandbox)
+            assert sandbox.run(healthy, {})["metrics"] == good["metrics"]
+            assert pid(sandbox) == before  # the worker is used again
+    assert sandbox.run(healthy, {})["metrics"] == good["metrics"]
+
+
+def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    result = sandbox.run(cells(plan_models("printing"))[0], {})
+    assert (result["status"], result["reason"]) == ("ok", "")
+
+
+def test_a_model_that_hangs(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    sandbox.run(cells(plan_models("healthy"))[0], {})  # started and warm
+    worker = pid(sandbox)
+    started = time.monotonic()
+    result = sandbox.run(cells(plan_models("stuck"))[0], {}, Limits(seconds=0.5))
+    assert time.monotonic() - started >= 0.5  # and it came back: the model sleeps for an hour
+    assert (result["status"], result["limit"]) == ("timeout", 0.5)
+    assert "0.5 s" in result["reason"]
+    assert gone(worker)
+
+
+def test_what_comes_before_a_unit_does_not_count(
+    sandbox: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Starting, loading plug-ins and reading the data are no part of a unit's time."""
+    healthy = cells(plan_models("healthy"))[0]
+    sandbox.run(healthy, {})
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\nfrom sklearn.linear_model import Ridge\ntime.sleep(6)\nMODELS = {'slow': Ridge}\n")
+    plugins = (*sandbox.settings.plugins, str(slow))
+    monkeypatch.setattr(sandbox, "settings", Settings(plugins=plugins))
+    started = time.monotonic()
+    assert sandbox.run(healthy, {}, Limits(seconds=5))["status"] == "ok"
+    assert time.monotonic() - started > 6
+
+
+def test_a_model_that_leaks(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    healthy = cells(plan_models("healthy"))[0]
+    limit = 1_000_000_000
+    assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
+    worker = pid(sandbox)
+    result = sandbox.run(cells(plan_models("leaking"))[0], {}, Limits(memory=limit))
+    assert (result["status"], result["limit"]) == ("out-of-memory", limit)
+    assert "the limit is 1 GB" in result["reason"]
+    assert gone(worker)
+    assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
+
+
+def test_a_plugin_that_the_worker_cannot_load(plan_models: PlanModels, tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("raise ValueError('gone wrong since')")
+    box = Sandbox(Settings(plugins=(str(path),)))
+    result = box.run(cells(plan_models("healthy"))[0], {})
+    box.stop()
+    assert result["status"] == "failed"
+    assert "gone wrong since" in result["reason"]
+
+
+@pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")])
+def test_children_of_a_model(
+    fresh: Sandbox,
+    plan_models: PlanModels,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    seconds: float,
+    status: str,
+) -> None:
+    """A model may start processes of its own: they neither keep its cell from ending nor outlive it."""
+    log = tmp_path / "log"
+    monkeypatch.setenv("TEST_LOG", str(log))
+    fresh.run(cells(plan_models("healthy"))[0], {})  # so that the limit is the fit's alone
+    result = fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=seconds))
+    (child,) = map(int, log.read_text().split())
+    ended = gone(child)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    assert result["status"] == status
+    assert ended
+
+
+def test_threads_reach_the_worker_and_stopping_ends_it(fresh: Sandbox, plan_models: PlanModels) -> None:
+    fresh.settings = replace(fresh.settings, blas_threads=2)
+    assert fresh.run(cells(plan_models("healthy"))[0], {})["status"] == "ok"
+    worker = pid(fresh)
+    environment = Path(f"/proc/{worker}/environ").read_text().split("\0")
+    assert "OPENBLAS_NUM_THREADS=2" in environment
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    fresh.stop()
+    assert gone(worker)
+    fresh.stop()

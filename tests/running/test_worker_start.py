@@ -1,0 +1,55 @@
+"""How a worker process starts, whatever folder it starts in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.work.fit import Fit
+from elmbench.work.plan import Plan
+
+
+@pytest.fixture
+def work(plan_table: Callable[..., Plan]) -> Fit:
+    plan = plan_table("table4", datasets=("wdbc",), models=("K-ELM",), select=("published",))
+    return next(work for work in plan.works.values() if isinstance(work, Fit))
+
+
+def test_files_of_the_folder_are_not_taken_for_modules(
+    work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "signal.py").write_text("raise RuntimeError('not the real one')")
+    monkeypatch.chdir(tmp_path)
+    box = Sandbox(Settings())
+    try:
+        assert box.run(work, {})["status"] == "ok"
+    finally:
+        box.stop()
+
+
+def test_the_last_words_of_a_worker_that_ends_by_itself(
+    work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.exit('nothing works here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    box = Sandbox(Settings())
+    result = box.run(work, {})
+    box.stop()
+    assert result["status"] == "failed"
+    assert "nothing works here" in result["reason"]
+
+
+def test_data_that_changed_since_the_plan_fail_the_cell(work: Fit) -> None:
+    place = replace(work.place, dataset=replace(work.place.dataset, checksum="0" * 64))
+    other = replace(work, place=place)
+    box = Sandbox(Settings())
+    try:
+        result = box.run(other, {})
+        assert result["status"] == "failed"
+        assert "wdbc has changed since the run was planned" in result["reason"]
+    finally:
+        box.stop()

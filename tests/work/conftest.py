@@ -1,0 +1,3 @@
+"""Small data sets in place of the real ones, and work on them."""
+
+from toy_data import add_model, make_unit, toys  # noqa: F401

@@ -1,0 +1,24 @@
+"""Facts of a data set, as tables of data characteristics show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from made_work import attempted
+
+from elmbench.datasets import Dataset
+
+
+def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]) -> None:
+    def facts(name: str) -> Any:
+        unit = make_unit("description", dataset=name)
+        result = attempted({key: unit[key] for key in ("task", "dataset", "kind")})
+        assert result["status"] == "ok"
+        return result["metrics"]
+
+    positives = int((toys["two"].y == 1).sum())
+    shape = {"features": 3, "instances": 90}
+    assert facts("two") == {**shape, "classes": 2, "negatives": 90 - positives, "positives": positives}
+    assert facts("three") == {**shape, "classes": 3}
+    assert facts("real") == shape

@@ -1,0 +1,294 @@
+"""One cell: fitted with the right parameters, measured on the test rows, diverged where it is, carried over."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from made_work import fit as cell
+from made_work import fold_data, model_seed
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from elmbench.datasets import Dataset
+from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor, OSELMRegressor
+from elmbench.protocol.metrics import classification_metrics, regression_metrics
+
+MakeUnit = Callable[..., dict[str, Any]]
+AddModel = Callable[..., None]
+
+
+# --- What a cell says ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", ["two", "three"])
+def test_a_classifier_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
+    unit = make_unit(dataset=dataset, run=2, fold=1)
+    found = cell(unit, C=10.0, gamma=2.0)
+    data = fold_data(unit)
+    model = KELMClassifier(C=10.0, gamma=2.0).fit(data.X_train, data.y_train)
+    assert found["metrics"] == pytest.approx(
+        classification_metrics(data.y_test, model.predict(data.X_test), data.labels)
+    )
+    assert found["status"] == "ok"
+    assert found["params"] == {"C": 10.0, "gamma": 2.0}
+    assert (found["n_units"], found["n_train"], found["n_test"]) == (60, 60, 30)
+    assert found["condition"] == float(f"{model.condition_:.6g}")
+    assert found["search_seconds"] == 0.25
+    assert found["fit_seconds"] > 0
+    assert found["predict_seconds"] > 0
+
+
+def test_a_regressor_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit(dataset="redrawn", run=3)
+    data = fold_data(unit)
+    predicted = KELMRegressor(C=10.0).fit(data.X_train, data.y_train).predict(data.X_test)
+    assert cell(unit, C=10.0)["metrics"] == pytest.approx(regression_metrics(data.y_test, predicted))
+
+
+def test_what_the_column_fixes_comes_before_what_was_chosen(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    found = cell(make_unit(params={"C": 3.0}), C=10.0, gamma=2.0, n_hidden=5)
+    assert found["params"] == {"C": 3.0, "gamma": 2.0}
+
+
+def test_random_nodes_are_those_of_the_unit_s_stream(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit(model="elm")
+    data = fold_data(unit)
+    model = ELMClassifier(n_hidden=7, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
+    expected = classification_metrics(data.y_test, model.predict(data.X_test), [-1, 1])
+    found = cell(unit, n_hidden=7)
+    assert found["metrics"] == pytest.approx(expected)
+    assert "random_state" not in found["params"]
+
+
+def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    """Started with the ridge it is ELM exactly, if it draws the same nodes."""
+    chosen = {"n_hidden": 12, "C": 8.0}
+    start = {"start": "ridge", "initial_batch": 20, "batch_size": 7}
+    for fold in range(3):
+        elm = cell(make_unit(dataset="real", model="elm", fold=fold), **chosen)["metrics"]
+        shared, own = (
+            cell(make_unit(dataset="real", model="os-elm", stream=stream, params=start, fold=fold), **chosen)["metrics"]
+            for stream in ("elm", "os-elm")
+        )
+        assert shared == pytest.approx(elm, abs=1e-7)
+        assert own != pytest.approx(elm, abs=1e-4)
+
+
+def test_a_cell_is_the_same_again_and_after_others(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit(model="elm", dataset="three")
+    first = cell(unit, n_hidden=9)["metrics"]
+    np.random.default_rng().normal(size=10)
+    np.random.seed(0)  # noqa: NPY002 - the global stream has no say
+    cell(make_unit(model="elm", dataset="three", run=1, fold=2), n_hidden=20)
+    assert cell(unit, n_hidden=9)["metrics"] == first
+
+
+def test_outputs_are_kept_where_they_are_asked_for(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit(keep_outputs=True)
+    data = fold_data(unit)
+    found = cell(unit)["outputs"]
+    assert found["true"] == data.y_test.tolist()
+    expected = KELMClassifier().fit(data.X_train, data.y_train).decision_function(data.X_test)
+    assert found["score"] == pytest.approx(expected.tolist())
+    assert "outputs" not in cell(make_unit())
+
+
+# --- Models that are made for a test ---------------------------------------------------------------------------------
+
+
+class Simple(ClassifierMixin, BaseEstimator):
+    """Predicts by its first column."""
+
+    n_units_ = 1
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Simple:
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return np.where(X[:, 0] > 0.5, 1, -1)
+
+
+class SimpleRegressor(RegressorMixin, BaseEstimator):
+    """Predicts its first column."""
+
+    n_units_ = 1
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> SimpleRegressor:
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return X[:, 0]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_outputs_that_are_not_finite(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, bad: float
+) -> None:
+    class Diverging(Simple):
+        def decision_function(self, X: np.ndarray) -> np.ndarray:
+            outputs = X[:, 0] - 0.5
+            outputs[-1] = bad
+            return outputs
+
+    class DivergingRegressor(SimpleRegressor):
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            outputs = X[:, 0].copy()
+            outputs[0] = bad
+            return outputs
+
+    add_model("diverging", Diverging, DivergingRegressor)
+    for dataset in ("two", "real"):
+        found = cell(make_unit(dataset=dataset, model="diverging"))
+        assert found["status"] == "diverged"
+        assert found["reason"]
+        assert found["metrics"] == {}
+
+
+def test_a_model_of_the_suite_that_diverges(
+    toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(self: OSELMRegressor, X: Any, T: Any) -> None:
+        original(self, X, T)
+        self.beta_ = self.beta_ * np.inf
+
+    original = OSELMRegressor._update
+    monkeypatch.setattr(OSELMRegressor, "_update", spoil)
+    found = cell(make_unit(dataset="real", model="os-elm", params={"initial_batch": 10}), n_hidden=5)
+    assert found["status"] == "diverged"
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"), [(1234567.89, 1234570.0), (np.nan, np.inf), (np.inf, np.inf), (None, None)]
+)
+def test_the_condition_is_kept_to_six_digits(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, condition: float | None, kept: float | None
+) -> None:
+    class Conditioned(Simple):
+        condition_ = condition
+
+    add_model("conditioned", Conditioned)
+    assert cell(make_unit(model="conditioned"))["condition"] == kept
+
+
+@pytest.mark.parametrize("shape", [(-1, 1), (1, -1)])
+def test_predictions_of_another_shape_are_no_result(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, shape: tuple[int, int]
+) -> None:
+    class Column(SimpleRegressor):
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return X[:, 0].reshape(shape)
+
+    add_model("column", regression=Column)
+    with pytest.raises(ValueError, match="expected predictions of shape"):
+        cell(make_unit(dataset="real", model="column"))
+
+
+def test_the_warm_up_is_not_timed_and_says_nothing(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    calls = []
+
+    class Slow(Simple):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Slow:
+            if not calls:
+                time.sleep(1.0)
+            calls.append(len(X))
+            assert set(y.tolist()) == {-1, 1}
+            if len(X) < 50:
+                warnings.warn("so few rows", UserWarning, stacklevel=1)
+                raise ValueError("so few rows")
+            return self
+
+    add_model("slow", Slow)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        first = cell(make_unit(model="slow"))
+        second = cell(make_unit(model="slow", fold=1))
+    assert first["status"] == second["status"] == "ok"
+    assert first["fit_seconds"] < 0.9
+    assert len(calls) == 3
+    assert calls[1:] == [60, 60]
+    assert calls[0] <= 40
+    assert not caught
+
+
+def test_a_fit_that_fails_is_not_hidden_by_the_warm_up(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    class Failing(Simple):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Failing:
+            raise RuntimeError("always")
+
+    add_model("failing", Failing)
+    with pytest.raises(RuntimeError, match="always"):
+        cell(make_unit(model="failing"))
+
+
+# --- Carry-over ------------------------------------------------------------------------------------------------------
+
+
+def test_without_carry_over_every_fold_has_a_fresh_model(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    learnt: list[tuple[int, int]] = []
+
+    class Online(Simple):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Online:
+            learnt.append((id(self), len(X)))
+            return self
+
+        def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Online:
+            learnt.append((id(self), -len(X)))
+            return self
+
+    add_model("online", Online)
+    cell(make_unit(model="online", fold=2))
+    assert [n for _, n in learnt[1:]] == [60]
+    learnt.clear()
+    cell(make_unit(model="online", fold=2, carry_over="folds"))
+    assert [n for _, n in learnt] == [-60, -60, -60]
+    assert len({who for who, _ in learnt}) == 1
+
+
+def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
+    toys: dict[str, Dataset], make_unit: MakeUnit
+) -> None:
+    chosen = {"C": 10.0, "gamma": 1.0, "budget": 25}
+    for fold in range(3):
+        unit = make_unit(dataset="real", model="fb-kos-elm", fold=fold)
+        model = FBKOSELMRegressor(**chosen)
+        for before in range(fold + 1):
+            data = fold_data(unit | {"fold": before})
+            model.partial_fit(data.X_train, data.y_train)
+        data = fold_data(unit)
+        expected = regression_metrics(data.y_test, model.predict(data.X_test))
+        assert cell(unit | {"carry_over": "folds"}, **chosen)["metrics"] == pytest.approx(expected)
+        assert (cell(unit, **chosen)["metrics"] == pytest.approx(expected)) == (fold == 0)
+
+
+def test_carry_over_leaks(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> None:
+    """A model that remembers rows has seen every row of a later fold's test part, and none without carry-over."""
+
+    class Memory(Simple):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Memory:
+            self.known_: dict[tuple[float, ...], int] = {}
+            return self.partial_fit(X, y)
+
+        def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Memory:
+            known = getattr(self, "known_", {})
+            self.known_ = known | {tuple(row): int(label) for row, label in zip(X, y, strict=True)}
+            return self
+
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return np.array([self.known_.get(tuple(row), 0) for row in X])
+
+    add_model("memory", Memory)
+    for fold in range(3):
+        fresh = cell(make_unit(model="memory", fold=fold))["metrics"]["accuracy"]
+        carried = cell(make_unit(model="memory", fold=fold, carry_over="folds"))["metrics"]["accuracy"]
+        assert fresh == 0
+        assert carried == (0 if fold == 0 else 1)

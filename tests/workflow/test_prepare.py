@@ -1,0 +1,104 @@
+"""A run from the request to the plan: what is asked for, what it costs, and the command that stands in the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmbench.errors import ElmbenchError
+from elmbench.reporting.status import table_status
+from elmbench.running.store import Store
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
+from elmbench.work.plan import Request
+from elmbench.workflow.execute import command_of
+from elmbench.workflow.prepare import RunOptions, chosen_experiments, prepare
+
+
+def options(*experiments: str, profile: str = "ci", **values: Any) -> RunOptions:
+    return RunOptions(experiments=experiments, profile=profile, **values)
+
+
+def test_experiments_are_those_that_have_something_to_show_under_the_profile() -> None:
+    def chosen(*names: str, **how: Any) -> list[str]:
+        return [file.id for file in chosen_experiments(options(*names, **how))]
+
+    everything = chosen(everything=True)
+    assert "kos-elm/table4" in everything
+    # Sylva alone, which does not come with the suite.
+    assert "kos-elm/table5" not in everything
+    assert "kos-elm/table5" in chosen(everything=True, profile="fast")
+    assert chosen(paper="kos-elm") == [e for e in everything if e.startswith("kos-elm/")]
+    assert chosen("table4", "kos-elm/table4", "table2") == ["kos-elm/table4", "kos-elm/table2"]
+
+
+def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
+    asked = {"request": Request(models=("ELM",))}
+    alone = [prepare(options(name, **asked), tmp_path).count_cells()["to_run"] for name in ("table4", "table7")]
+    together = prepare(options("table4", "table7", **asked), tmp_path)
+    assert alone == [3, 3]
+    assert together.count_cells() == {"planned": 3, "to_run": 3, "unavailable": 0}
+    fits = [line["fits"] for line in together.cost_by_entry()]
+    assert fits[0] > 0
+    assert fits[1] == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
+    run = prepare(options("table4", request=Request(models=("ELM",))), tmp_path)
+    assert run.seconds > 0
+    for key in run.todo:
+        run.store.put(run.works[key], {"status": "ok", "reason": "", "params": {}, "seconds": 1.0}, "e")
+    again = prepare(options("table4", request=Request(models=("ELM",))), tmp_path)
+    assert (again.todo, again.seconds) == ([], 0)
+    assert again.count_cells() == {"planned": 3, "to_run": 0, "unavailable": 0}
+    assert [line["seconds"] for line in again.cost_by_entry()] == [0]
+
+
+def test_cells_without_data_are_counted_apart(tmp_path: Path) -> None:
+    request = Request(models=("ELM",), runs=1, data_dir=str(tmp_path))
+    run = prepare(options("table4", profile="fast", request=request), tmp_path / "r")
+    assert run.count_cells() == {"planned": 13, "to_run": 3, "unavailable": 10}
+    lines = {line["dataset"]: line for line in run.cost_by_entry()}
+    assert (lines["sylva"]["unavailable"], lines["sylva"]["seconds"]) == (10, 0)
+
+
+def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
+    request = Request(models=("elm", "svm"), with_baselines=True)
+    run = prepare(options("table2", request=request), tmp_path)
+    assert {run.works[key].kind for key in run.todo} == {"description"}
+
+
+def test_the_command_says_what_changes_the_cells_and_nothing_else(tmp_path: Path) -> None:
+    request = Request(
+        datasets=("wdbc",), models=("elm", "k-elm"), select=("nested",), runs=2, with_baselines=True, data_dir="/d"
+    )
+    asked = options("table4", profile="fast", readings={"order": "stored", "c-grid": "step-3"}, request=request)
+    resolved = resolve(find_experiment("table4"), "fast", asked.readings)
+    assert command_of(resolved, asked) == (
+        "elmbench run kos-elm/table4 --profile fast -d wdbc -m elm -m k-elm --select nested --runs 2 "
+        "--reading order=stored --with-baselines"
+    )
+
+
+def test_a_reading_that_no_table_has_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ElmbenchError, match="no reading 'mg-noise'"):
+        prepare(options("table4", readings={"mg-noise": "0"}), tmp_path)
+    # Of several tables, those that have it take it.
+    run = prepare(options("table4", "table6", readings={"mg-noise": "0"}), tmp_path)
+    assert [resolved.reading for resolved, _ in run.tables] == ["", "mg-noise=0"]
+
+
+def test_status_counts_endings_and_names_reasons(tmp_path: Path) -> None:
+    run = prepare(options("table4", request=Request(models=("ELM", "K-ELM"))), tmp_path)
+    ((resolved, plan),) = run.tables
+    run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, "elmbench run table4")
+    for cell, status in zip(plan.cells, ["ok", "failed", "failed", "timeout"], strict=False):
+        reason = "ValueError: no\nmore" if status == "failed" else "> 5 s" if status == "timeout" else ""
+        run.store.put(plan.works[cell.key], {"status": status, "reason": reason}, "e")
+    (line,) = table_status(Store(tmp_path), ["kos-elm/table2", "kos-elm/table4"])
+    assert (line["experiment"], line["profile"], line["planned"]) == ("kos-elm/table4", "ci", 6)
+    assert line["ended"] == {"ok": 1, "failed": 2, "timeout": 1, "pending": 2}
+    assert line["reasons"] == {"wdbc ELM failed: ValueError: no": 2, "wdbc K-ELM timeout: > 5 s": 1}
