@@ -302,13 +302,13 @@ def test_a_closed_network_is_found_out_once(
         raise TimeoutError
 
     monkeypatch.setattr(socket, "create_connection", hang)
-    monkeypatch.setattr(hosts, "PROBE_SECONDS", 0.3)
+    monkeypatch.setattr(hosts, "PROBE_SECONDS", 2.0)
     start = time.monotonic()
     for name in content:
         with pytest.raises(DataUnavailableError, match=r"host\d\.invalid cannot be reached"):
             fetch(name)
         assert {f"host{place}.invalid" for place in range(8)} <= set(tried)  # all of them after the first one
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 14  # not 8 times 2 s
     assert len(tried) == len(set(tried))
     over.set()
 

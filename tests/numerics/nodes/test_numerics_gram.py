@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from scipy.special import expit
 
 from elmbench.numerics.nodes.gram import gram_of_outputs, outer_gram, transposed_product
 from elmbench.numerics.nodes.hidden_layer import TILE, Nodes, draw_hidden_nodes, hidden_layer
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = examples(60)
 SEEDS = st.integers(0, 2**31 - 1)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = examples(60)
 SEEDS = st.integers(0, 2**31 - 1)
 
 
