@@ -12,7 +12,7 @@ from benchmarks.problems import Problem, digits, mackey_glass, series
 from benchmarks.searches import compare
 from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, search_of, svc
 from benchmarks.tables import KEPT, first_fold, thinned
-from elmbench.specs.grids import candidates
+from elmbench.work.search import Search
 
 KERNEL: dict[str, list[Any]] = {"gamma": [0.05, 2.0], "C": [0.01, 1.0, 100.0]}
 NODES: dict[str, list[Any]] = {"n_hidden": [5, 90], "C": [0.01, 1.0, 100.0]}
@@ -80,19 +80,20 @@ def test_bytes_of_the_online_models() -> None:
 def test_tables_are_those_of_the_first_fold_on_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     # With a folder of data files there are more data sets.
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
-    units = first_fold("table4", 400, None)
-    assert {(unit["run"], unit["fold"], unit["dataset"]["rows"]) for unit in units.values()} == {(0, 0, 400)}
-    assert {unit["dataset"]["name"] for unit in units.values()} == {"wdbc"}
-    searches = {unit["model"]: unit for unit in units.values() if unit["kind"] == "search"}
-    assert {name: len(candidates(unit["grid"])) for name, unit in searches.items()} == {
+    works = first_fold("table4", 400, None)
+    places = [work.place for work in works.values()]
+    assert {(place.run, place.fold, place.dataset.rows) for place in places} == {(0, 0, 400)}
+    assert {place.dataset.name for place in places} == {"wdbc"}
+    searches = {work.model.name: work for work in works.values() if isinstance(work, Search)}
+    assert {name: len(search.grid) for name, search in searches.items()} == {
         "elm": 19 * 8, "k-elm": 64, "fb-kos-elm": 8, "ald-kos-elm": 16,
     }  # fmt: skip
-    for name, unit in searches.items():
-        single, share = thinned(unit)
-        assert single["paths"] is False
-        some, every = candidates(single["grid"]), candidates(unit["grid"])
+    for name, search in searches.items():
+        single, share = thinned(search)
+        assert single.paths is False
+        some, every = single.grid.candidates(), search.grid.candidates()
         assert len(some) == share * len(every)
         assert share == (KEPT / 8 if name in ("elm", "k-elm") else 1.0)
         assert [c for c in every if c in some] == some
-        first = unit["grid_order"][0]
+        first = next(iter(search.grid.values))
         assert {c[first] for c in some} == {c[first] for c in every}
