@@ -12,6 +12,7 @@ from benchmarks.problems import Problem, digits, mackey_glass, series
 from benchmarks.searches import compare
 from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, search_of, svc
 from benchmarks.tables import KEPT, first_fold, thinned
+from elmbench.specs.grids import candidates
 from elmbench.work.search import Search
 
 KERNEL: dict[str, list[Any]] = {"gamma": [0.05, 2.0], "C": [0.01, 1.0, 100.0]}
