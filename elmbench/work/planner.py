@@ -9,7 +9,7 @@ from typing import Any
 from elmbench.datasets import checksum_of
 from elmbench.errors import DataUnavailableError
 from elmbench.protocol.content import content_of
-from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Selection
@@ -133,7 +133,7 @@ class DatasetPlanner:
         return {
             model: params
             for (dataset, model), params in self.resolved.file.printed_parameters.items()
-            if load_dataset_specs().find(dataset).name == self.dataset.name
+            if self.resolved.dataset(dataset).name == self.dataset.name
         }
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from toy_data import add_model, make_unit, toys  # noqa: F401
 
-from elmbench.running.plan import make_plan
+from elmbench.layouts.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.specs.registry import load_plugin
