@@ -28,14 +28,11 @@ class DatasetPlanner:
         What is added to.
     resolved : Resolved
         The experiment under a profile and readings.
-    request : Request
-    dataset : DatasetSpec
     columns : dict of str to Model
         The columns to fill.
 
     Attributes
     ----------
-    work : ColumnWork
     missing : str
         Why the data are not here; empty where they are.
     """
@@ -146,10 +143,8 @@ class DatasetPlanner:
 
         Parameters
         ----------
-        column : str
         works : dict of (int, int) to Work
             By run and fold; the first determines what makes stored cells of this entry stale.
-        select : str
         """
         family = next(iter(works.values())).key
         for (run, fold), work in works.items():

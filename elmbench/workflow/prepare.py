@@ -32,10 +32,6 @@ class RunOptions:
         Every experiment of this paper.
     everything : bool
         Every experiment.
-    profile : str
-    readings : dict of str to str
-    request : Request
-    settings : Settings
     retry, force : bool
         As for `pending`.
     """
@@ -57,9 +53,6 @@ class PreparedRun:
 
     Attributes
     ----------
-    options : RunOptions
-    results_dir : Path
-    store : Store
     tables : list of (Resolved, Plan)
     works : dict of str to Work
         The work of all tables by key, each once.
