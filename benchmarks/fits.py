@@ -1,7 +1,5 @@
 """Single fits against what the machine's arithmetic and memory allow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Timing of two sides in turn."""
 
-from __future__ import annotations
-
 import gc
 import resource
 import statistics
@@ -28,10 +26,10 @@ class Seconds:
     cpu: float
     wall: float
 
-    def __add__(self, other: Seconds) -> Seconds:
+    def __add__(self, other: "Seconds") -> "Seconds":
         return Seconds(self.cpu + other.cpu, self.wall + other.wall)
 
-    def __mul__(self, factor: float) -> Seconds:
+    def __mul__(self, factor: float) -> "Seconds":
         return Seconds(self.cpu * factor, self.wall * factor)
 
 

@@ -1,7 +1,5 @@
 """Peak memory of fits and searches, each in a process of its own: `python -m benchmarks.memory WORK ROWS`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

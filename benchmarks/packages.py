@@ -1,7 +1,5 @@
 """Single fits against other public packages, where they are installed beside elmbench (`make bench` does that)."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 import sys

@@ -1,7 +1,5 @@
 """Data of the benchmark: what scikit-learn brings along and what elmbench generates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

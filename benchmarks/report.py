@@ -1,7 +1,5 @@
 """`bench.json` and `bench.md`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

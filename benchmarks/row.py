@@ -1,7 +1,5 @@
 """A row of the benchmark and what is recorded of it."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Searches of whole grids: elmbench against scikit-learn and against one fit each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

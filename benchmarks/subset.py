@@ -1,7 +1,5 @@
 """Which candidates a slow side is measured on, where all of them would take too long."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

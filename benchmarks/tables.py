@@ -1,7 +1,5 @@
 """The searches of whole tables, with the paths over grids and with `--no-paths`."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at some landmarks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The extreme entropy machine: random hidden nodes and the direction of the largest Cauchy-Schwarz divergence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

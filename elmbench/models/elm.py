@@ -1,7 +1,5 @@
 """The extreme learning machine: random hidden nodes, output weights by ridge regression."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kernel online sequential extreme learning machine with a fixed budget."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor

@@ -1,7 +1,5 @@
 """The kernel extreme learning machine."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

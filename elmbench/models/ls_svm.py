@@ -1,7 +1,5 @@
 """The least-squares support vector machine."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any

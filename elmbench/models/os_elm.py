@@ -1,7 +1,5 @@
 """The online sequential extreme learning machine: the output weights updated block by block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

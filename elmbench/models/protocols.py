@@ -4,8 +4,6 @@ Each is a protocol of classmethods, so it is the class that `isinstance` is aske
 GridPath)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """scikit-learn's support vector machine with the Gaussian kernel, and a path over its grid from precomputed kernels."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from numbers import Real

@@ -1,7 +1,5 @@
 """The weighted extreme learning machine: random hidden nodes, output weights by the pseudo-inverse of weighted rows."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Squared distances and kernel matrices, in row blocks that need no temporary of the size of the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -4,8 +4,6 @@ SciPy's own wrappers copy whatever is not a whole array, and lack some routines.
 library through the function pointers that SciPy publishes for Cython and Numba.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from functools import cache, lru_cache

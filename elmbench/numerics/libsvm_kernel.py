@@ -4,8 +4,6 @@ LIBSVM keeps its kernel values in single precision. Values from other arithmetic
 round to the same, but for the one in some ten million that lies next to the middle between two single numbers.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs

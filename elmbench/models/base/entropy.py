@@ -1,7 +1,5 @@
 """What the extreme entropy machines share: two Gaussians on a line for every class, and the decision between them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

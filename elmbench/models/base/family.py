@@ -13,8 +13,6 @@ and, for a sequential model, ``_update(X, T)``, which learns from further rows, 
 (``_start(n_features, n_outputs)`` forgets and prepares for them).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Self
 

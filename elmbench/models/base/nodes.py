@@ -1,7 +1,5 @@
 """What the models with random hidden nodes share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """What the online sequential kernel extreme learning machines share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

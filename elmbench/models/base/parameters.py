@@ -1,7 +1,5 @@
 """Checks of constructor parameters, made when a model is fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any

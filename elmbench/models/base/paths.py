@@ -1,7 +1,5 @@
 """Paths over grids: what the estimators that offer one share, see `elmbench.models.protocols`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field

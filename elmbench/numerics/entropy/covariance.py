@@ -1,7 +1,5 @@
 """Means and Ledoit-Wolf covariances of features, for many numbers of leading features at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 

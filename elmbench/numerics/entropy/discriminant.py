@@ -1,7 +1,5 @@
 """The direction that keeps two Gaussians apart, and the decision between them on the line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Cauchy-Schwarz divergence of two densities on the line: of Gaussians, and of kernel density estimates."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

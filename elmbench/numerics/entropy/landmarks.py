@@ -1,7 +1,5 @@
 """Features whose inner products are the kernel, from its values at some landmark rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpocon, dpstrf, dtrtri

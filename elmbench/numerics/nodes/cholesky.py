@@ -1,7 +1,5 @@
 """One Cholesky factor that holds those of all leading blocks, to the last bit what each has by itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array

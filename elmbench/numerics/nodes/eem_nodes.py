@@ -4,8 +4,6 @@ Each function returns what `hidden_layer` does: a matrix in Fortran order whose 
 whole tiles, where what a node yields is the same to the last bit in a network of any size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

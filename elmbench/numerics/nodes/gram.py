@@ -1,7 +1,5 @@
 """Products of hidden outputs with themselves and with targets, from sums over tiles of nodes and blocks of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

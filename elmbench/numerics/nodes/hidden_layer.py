@@ -1,7 +1,5 @@
 """Random hidden nodes and the activations they are passed through."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -98,7 +96,7 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def first(self, size: int) -> Nodes:
+    def first(self, size: int) -> "Nodes":
         """Return the nodes of a smaller network."""
         return Nodes(self.weights[:size], self.biases[:size], self.activation)
 

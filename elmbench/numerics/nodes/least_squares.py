@@ -1,7 +1,5 @@
 """Least squares in the leading columns of one matrix, for many numbers of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Networks that share their hidden nodes: output weights and outputs, for many numbers of nodes and ridges."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

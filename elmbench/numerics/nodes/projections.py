@@ -1,7 +1,5 @@
 """Means and variances of two classes of rows that random linear operators project from a hidden layer to a line."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

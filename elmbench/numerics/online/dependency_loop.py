@@ -1,7 +1,5 @@
 """The loop over rows with approximate linear dependency; its conventions are those of `online.rank_one`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

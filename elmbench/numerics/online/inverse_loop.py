@@ -1,7 +1,5 @@
 """The loop over rows with all of them kept or a fixed budget; its conventions are those of `online.rank_one`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

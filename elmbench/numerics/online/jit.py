@@ -3,8 +3,6 @@
 numba is imported by the first call of `run`, not by this module: importing the models stays light.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 import zlib

@@ -1,7 +1,5 @@
 """Recursive least squares in blocks: the inverse P = (H'H)^-1 and the output weights of a growing set of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 

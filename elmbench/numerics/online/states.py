@@ -10,8 +10,6 @@ Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-
 Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52 (2004), Table 1.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field
 
@@ -99,7 +97,7 @@ class InverseState:
         """Return the inverse of K + ridge I on the dictionary, with the care that `solution` takes."""
         return self._from_scratch()[0] if self._spoilt else self.inverse[: self.size, : self.size]
 
-    def serves(self, other: InverseState) -> bool:
+    def serves(self, other: "InverseState") -> bool:
         """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
         return self.ridge == other.ridge and min(self.budget, self.seen) == min(other.budget, self.seen)
 
@@ -181,7 +179,7 @@ class DependencyState:
         mirror(inverse)
         return inverse
 
-    def serves(self, other: DependencyState) -> bool:
+    def serves(self, other: "DependencyState") -> bool:
         """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
         return self.max_atoms == other.max_atoms and self.bracket[0] <= other.threshold < self.bracket[1]
 

@@ -1,7 +1,5 @@
 """Systems (K + r I) Z = B for many ridges r at the price of one or two factorisations, and what their residuals say."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

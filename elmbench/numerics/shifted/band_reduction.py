@@ -1,7 +1,5 @@
 """One orthogonal reduction of a symmetric matrix to a band, which serves the systems of all ridges."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.lapack import dpbsv, dptsv
 

@@ -4,8 +4,6 @@ The matrix is A = K + r S^-2 with a kernel K, a ridge r and a diagonal S, so A^-
 share one matrix S K S. What is said of solutions here holds for S^-1 times them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

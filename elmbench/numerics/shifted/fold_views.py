@@ -1,7 +1,5 @@
 """The training and test parts of folds in one symmetric matrix over all rows, mostly as views of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from elmbench.numerics.arrays import Array, Indices

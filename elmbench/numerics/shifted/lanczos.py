@@ -1,7 +1,5 @@
 """Lanczos' method for one right-hand side and every ridge: the spaces that it builds do not depend on the ridge."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Kernel systems factored in single precision, in half the memory, and solved to double precision by refinement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
