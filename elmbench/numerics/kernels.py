@@ -19,12 +19,7 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def rbf_from_distances(distances: Array, gamma: float) -> Array:
-    """Turn squared distances, an array of any shape, into the Gaussian kernel exp(-gamma d^2), in place, and return it.
-
-    References
-    ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (12).
-    """
+    """Turn squared distances, of any shape, into the Gaussian kernel exp(-gamma d^2), in place, and return it."""
     np.multiply(distances, -gamma, out=distances)
     return np.exp(distances, out=distances)
 
@@ -37,15 +32,9 @@ def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = N
     """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
 
     They come from d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` was taken off both, so that a common offset of the
-    data costs no digits. The error is of the order of the machine precision times the largest centred norm.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    Y : ndarray of shape (m, d), optional
-        `X` itself when left out; the result is then exactly symmetric, with an exactly zero diagonal.
-    out : ndarray of shape (n, m), optional
-        Where to write, in C or Fortran order.
+    data costs no digits. The error is of the order of the machine precision times the largest centred norm. Without
+    `Y`, which then is `X` itself, the result is exactly symmetric, with an exactly zero diagonal. `out`, of shape (n,
+    m) in C or Fortran order, is where to write.
     """
     return _fill(X, Y, out, lambda block: block)
 
@@ -55,14 +44,8 @@ def kernel_matrix(
 ) -> Array:
     """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
 
-    Parameters
-    ----------
-    X, Y, out
-        As for `squared_distances`; nothing else of the size of `out` is allocated.
-    gamma : float
-        Inverse squared width: exp(-gamma d^2).
-    kernel : str, default="rbf"
-        A key of `KERNELS`.
+    As `squared_distances`; nothing else of the size of `out` is allocated. `kernel` is a key of `KERNELS`, `gamma` the
+    inverse squared width: exp(-gamma d^2).
     """
     transform = KERNELS[kernel]
     return _fill(X, Y, out, lambda block: transform(block, gamma))
@@ -71,14 +54,9 @@ def kernel_matrix(
 def kernel_round_off(X: Array, gamma: float) -> float:
     """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
 
-    A computation that centres the rows, of length R at most, sees d^2 within (d + 4) (2 R)^2 eps / 2; one that centres
-    them by a part of them, four times that. The kernel takes it gamma times; `exp` and `kernel_ladder` add 16 eps.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    gamma : float
-        Inverse squared width of the kernel.
+    A computation that centres the rows, of d columns and of length R at most, sees d^2 within (d + 4) (2 R)^2 eps / 2;
+    one that centres them by a part of them, four times that. The kernel takes it gamma times; `exp` and `kernel_ladder`
+    add 16 eps.
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))

@@ -17,16 +17,9 @@ def libsvm_kernel(X: Array, distances: Array, gamma: float, out: Array) -> Array
     """Return the kernel of all pairs of rows, which in single precision is what LIBSVM computes from the rows.
 
     Where the two could round differently by the bounds of their errors, the value is computed as LIBSVM does:
-    exp(-gamma (x.x + y.y - 2 x.y)), with the same dot products of BLAS.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), in C order
-    distances : ndarray of shape (n, n)
-        Squared distances among the rows, as `squared_distances` returns them.
-    gamma : float
-    out : ndarray of shape (n, n)
-        What is written and returned: exactly symmetric, with ones on the diagonal.
+    exp(-gamma (x.x + y.y - 2 x.y)), with the same dot products of BLAS. X, of shape (n, d), is in C order; `distances`
+    are those that `squared_distances` returns for it. `out`, of shape (n, n), is written and returned: exactly
+    symmetric, with ones on the diagonal.
 
     References
     ----------

@@ -43,14 +43,8 @@ class Moments:
         """Return the Ledoit-Wolf covariance of the leading features, in Fortran order, and the shrinkage.
 
         What `sklearn.covariance.ledoit_wolf` returns, from products that were summed before: (1 - e) S + e tr(S) / h I
-        with the empirical covariance S.
-
-        Parameters
-        ----------
-        size : int
-            One of the numbers of leading features that the moments were made for.
-        dimension : int, optional
-            h where further features are zero in all rows; `size` by default.
+        with the empirical covariance S. `size` is one of the numbers of features that the moments were made for;
+        `dimension` is h where further features are zero in all rows, `size` by default.
 
         References
         ----------
@@ -72,18 +66,11 @@ class Moments:
 
 
 def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int]) -> Moments:
-    """Return the moments of rows, at least one, whose features are computed block by block.
+    """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
 
-    Those of a number of leading features, at most w, are the same to the last bit whatever other numbers are asked for.
-
-    Parameters
-    ----------
-    features : callable
-        Returns the features of a slice of the rows, of shape (rows, w), a fresh array in Fortran order; w is a
-        multiple of `TILE`.
-    n_rows : int
-    sizes : iterable of int
-        Numbers of leading features.
+    `features` returns those of a slice of the rows, of shape (rows, w), a fresh array in Fortran order; w is a multiple
+    of `TILE`, and no size exceeds it. The moments of a size are the same to the last bit whatever other sizes are asked
+    for.
     """
     kept: list[Array] = []
     blocks = list(layer_blocks(n_rows))

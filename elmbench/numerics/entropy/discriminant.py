@@ -56,16 +56,8 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
 
     Where m+ = m- up to round-off, or nothing varies, there is none: beta is zero, as the paper puts it. Where the sum
     of the covariances is singular to working precision, its least eigenvalues are lifted to h times the machine
-    precision times the largest one: the limit of the direction as ever less is added to all eigenvalues.
-
-    Parameters
-    ----------
-    negative, positive : Moments
-        Of the two sets.
-    size : int
-        Number of leading features.
-    dimension : int, optional
-        h where further features are zero in all rows; `size` by default.
+    precision times the largest one: the limit of the direction as ever less is added to all eigenvalues. `dimension` is
+    h where further features are zero in all rows, `size` by default.
 
     References
     ----------
@@ -110,14 +102,9 @@ def log_odds(
 ) -> Array:
     """Return ln of the density of the positive Gaussian over that of the negative one, plus `log_weight`.
 
-    Parameters
-    ----------
-    projections : ndarray of shape (n,)
-        Points of the line.
-    means, variances : tuple of float
-        Of the negative Gaussian and of the positive one.
-    log_weight : float, default=0.0
-        ln of the prior probability (times the cost) of the positive class over that of the negative one.
+    Projections are points of the line, of shape (n,); means and variances those of the negative Gaussian and of the
+    positive one; `log_weight` is ln of the prior probability (times the cost) of the positive class over that of the
+    negative one.
     """
     if means[0] == means[1]:
         return np.full(len(projections), log_weight)
@@ -133,11 +120,8 @@ def crossing_points(means: tuple[float, float], variances: tuple[float, float], 
     With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of D s^2
     - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is taken from the product of the two, so that nothing
     cancels as D goes to zero. There is one point for variances that are equal up to round-off, and none where one class
-    is the likelier everywhere; else there are two.
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in one.
+    is the likelier everywhere; else there are two. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+
+    for 2 S- in one.)
     """
     (m_negative, m_positive), (S_negative, S_positive) = means, variances
     gap = m_positive - m_negative

@@ -93,10 +93,7 @@ class LeadingCholesky:
         return Z
 
     def condition(self, size: int, norm: float) -> float:
-        """Return the condition number of a leading system in the 1-norm, as LAPACK's pocon estimates it.
-
-        `norm` is the 1-norm of the system.
-        """
+        """Return the condition of a leading system, of 1-norm `norm`, in that norm, as LAPACK's pocon estimates it."""
         reciprocal, work = np.empty(1), np.empty(3 * size)
         whole = np.empty(size, dtype=np.int32)
         call("dpocon", "L", size, self._A, self._stride, norm, reciprocal, work, whole)

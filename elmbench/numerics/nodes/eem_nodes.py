@@ -54,15 +54,7 @@ NODES: dict[str, Callable[[Array, Array, Array], Array]] = {
 def node_outputs(X: Array, weights: Array, biases: Array, activation: str) -> Array:
     """Return the outputs G(x, w, b) of hidden nodes, in Fortran order, of shape (n, padded(L)); zero from column L on.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    weights, biases : ndarray of shape (L, d), (L,)
-    activation : {"sigmoid", "nsig", "rbf"}
-        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) or exp(-b ||w - x||^2).
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, section 7.
+    For X of shape (n, d), weights (L, d) and biases (L,); the activation is a key of `NODES`: "sigmoid", "nsig" or
+    "rbf" (Czarnecki and Tabor, section 7).
     """
     return NODES[activation](X, weights, biases)

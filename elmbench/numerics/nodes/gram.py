@@ -14,13 +14,8 @@ from elmbench.numerics.solve import mirror
 def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:
     """Return H'H and H'T for hidden outputs H of n rows, which are never held for more than `ROW_BLOCK` of them.
 
-    Parameters
-    ----------
-    hidden : callable
-        From up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
-    T : ndarray of shape (n, k)
-        Targets.
-    n_nodes : int
+    `hidden` returns the outputs of a slice of up to `ROW_BLOCK` rows, of shape (rows, padded(n_nodes) or more); the
+    targets T are of shape (n, k).
 
     Returns
     -------

@@ -48,20 +48,8 @@ class Solved:
 def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Array, float]:
     """Return the output weights of one network, of shape (L, k), and the condition of the system that gives them.
 
-    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    T : ndarray of shape (n, k)
-        Targets.
-    nodes : Nodes
-        L of them.
-    ridge : float
-
-    References
-    ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (3).
+    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
+    eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of shape (n, k).
     """
     size = len(nodes)
     if size > len(X):
@@ -96,7 +84,7 @@ def many_outputs(
     probes : list of ndarray of shape (any, L)
         Hidden outputs of the rows that outputs are for, in blocks.
     solvers : Counter of str
-        Where the way of solving is counted, once a network: "leading cholesky", "cholesky" or "reduction".
+        Counts the way of solving, once a network: "leading cholesky", "cholesky" or "reduction".
     """
     n = len(X)
     primal = [i for i, (size, _) in enumerate(networks) if size <= n]

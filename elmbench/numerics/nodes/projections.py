@@ -27,15 +27,9 @@ def projected_classes(
     An operator costs a product with the hidden outputs, which for fewer operators than nodes is less than the
     covariance matrix of these. Neither outputs nor projections are held for more than a block of rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    positive : ndarray of bool of shape (n,)
-        Which rows are of the positive class; there are some of each.
-    weights, biases, activation
-        As for `node_outputs`.
-    operators : list of ndarray of shape (size, k)
-        Each set works on the first nodes, as many as it has rows.
+    X is of shape (n, d); `positive`, of shape (n,), says which rows are of the positive class, some of each; weights,
+    biases and activation are as for `node_outputs`. A set of operators, of shape (size, k), works on the first nodes,
+    as many as it has rows.
 
     Returns
     -------

@@ -81,15 +81,11 @@ def absorb(
 
     Parameters
     ----------
-    position : int
-        First row to use.
     rows, values : ndarray of shape (n, n_features), (n, n_outputs)
     gram : ndarray of shape (0, 0) or (n_all, n_all)
-    gamma, ridge : float
-        Kernel parameter; 1/C.
     budget, m, seen, age : int
-        Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed
-        from scratch.
+        Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed from
+        scratch.
     doubtful : int
         Number of rows up to which the state is doubtful: `CHECK_EVERY` after round-off was last seen to matter.
     dictionary, targets, weights, inverse : ndarray

@@ -35,17 +35,8 @@ KERNELS = ("rbf",)
 class InverseState:
     """The dictionary, weights and inverse of K + ridge I, of which the leading `size` entries are in use.
 
-    Parameters
-    ----------
-    n_features, n_outputs : int
-    ridge : float
-        1/C.
-    gamma : float
-        exp(-gamma d^2).
-    budget : int
-        Largest number of rows that are kept.
-    gram : ndarray of shape (n_all, n_all), optional
-        A kernel matrix computed before, by `kernel_square`; rows are then given as their numbers in it, in one column.
+    The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept. `gram` is a kernel matrix of
+    shape (n_all, n_all) computed before, by `kernel_square`, if any; rows are then their numbers in it, in one column.
     """
 
     n_features: int
@@ -120,17 +111,8 @@ class InverseState:
 class DependencyState:
     """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
 
-    Parameters
-    ----------
-    n_features, n_outputs : int
-    threshold : float
-        Squared distance from the span of the dictionary beyond which a row joins it.
-    gamma : float
-        exp(-gamma d^2).
-    max_atoms : int
-        Size from which no row joins.
-    gram : ndarray of shape (n_all, n_all), optional
-        See `InverseState`.
+    A row joins the dictionary, as long as that has less than `max_atoms`, where its squared distance from the span of
+    the dictionary exceeds `threshold`. The kernel and `gram` are as in `InverseState`.
     """
 
     n_features: int
@@ -209,16 +191,8 @@ def solve_from_scratch(
     """Return the inverse of K + ridge I, exactly symmetric, and its product with the targets, by Cholesky.
 
     Where that matrix is not positive definite in floating point, n times the machine precision is added to its
-    diagonal, and ten times more until it is.
-
-    Parameters
-    ----------
-    dictionary : ndarray of shape (n_features, n)
-        The rows, as columns.
-    targets : ndarray of shape (n, n_outputs)
-    gamma, ridge : float
-    gram : ndarray, optional
-        See `kernel_square`.
+    diagonal, and ten times more until it is. The dictionary, of shape (n_features, n), holds rows as columns; targets
+    are of shape (n, n_outputs); for `gram` see `kernel_square`.
     """
     regularised = kernel_square(dictionary.T, gamma, gram)
     diagonal = np.einsum("ii->i", regularised)

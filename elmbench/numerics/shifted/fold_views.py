@@ -11,10 +11,9 @@ class FoldView:
 
     Attributes
     ----------
-    rows : ndarray of shape (n_train,)
-        The training rows, as numbers in the original order, in the order in which they stand in the matrix.
-    training : ndarray of shape (n_train,)
-        Where that is.
+    rows, training : ndarray of shape (n_train,)
+        The training rows in the order in which they stand in the matrix: as numbers in the original order, and where
+        that is.
     test : ndarray of shape (n_test,)
         Where the test rows are in the matrix, in the fold's own order.
     """
@@ -61,13 +60,9 @@ class FoldView:
 class FoldViews:
     """An order of rows in which the training part of a fold is a few stretches, and often only one.
 
-    Rows that the folds treat alike are put side by side. For the folds of a cross-validation, each of which trains on
-    all the others, these are two stretches at most, and one for the first fold and the last.
-
-    Parameters
-    ----------
-    folds : list of (train, test)
-        Row numbers.
+    Rows that the folds, pairs of row numbers to train and to test on, treat alike are put side by side. For the folds
+    of a cross-validation, each of which trains on all the others, these are two stretches at most, and one for the
+    first fold and the last.
 
     Attributes
     ----------

@@ -21,8 +21,7 @@ class Lanczos:
     Parameters
     ----------
     product : callable
-        Writes A v over its second argument, for a symmetric positive semi-definite A of n rows.
-    b : ndarray of shape (n,)
+        Writes A v over its second argument, for a symmetric positive semi-definite A of as many rows as b has.
     ridge : float
         The smallest of the ridges: where its residual is small enough, those of the others are.
     tolerance : float

@@ -22,15 +22,10 @@ MAX_STEPS = 50
 
 
 class SingleFactor:
-    """The Cholesky factor of K + ridge I in single precision.
+    """The Cholesky factor of K + ridge I in single precision, and `condition`, its estimated condition in the 1-norm.
 
     Where the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
     and ten times more until it is: it is only what the refinement starts from.
-
-    Attributes
-    ----------
-    condition : float
-        Estimated condition number of what was factored, in the 1-norm.
     """
 
     def __init__(self, X: Array, gamma: float, kernel: str, ridge: float) -> None:
@@ -67,8 +62,8 @@ def solve_kernel_in_single(
 ) -> tuple[Array, float, float]:
     """Solve (K + ridge I) Z = T with a factor in single precision, for X of shape (n, d) and T of shape (n, k).
 
-    That factor is the preconditioner of conjugate gradients in double precision, whose products with K compute its
-    entries anew, a block of rows at a time.
+    That factor is the preconditioner of conjugate gradients in double precision (Golub, Van Loan, Matrix Computations,
+    4th ed., 11.5), whose products with K compute its entries anew, a block of rows at a time.
 
     Returns
     -------
@@ -78,10 +73,6 @@ def solve_kernel_in_single(
         the root mean square of what the outputs for the rows of X are off, over that of the targets.
     condition : float
         See `SingleFactor`.
-
-    References
-    ----------
-    Golub, Van Loan, Matrix Computations, 4th ed., 11.5 (preconditioned conjugate gradients).
     """
     factor = SingleFactor(X, gamma, kernel, ridge)
     size = np.linalg.norm(T, axis=0)
