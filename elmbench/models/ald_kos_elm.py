@@ -60,9 +60,8 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     ----------
     C : float, default=1.0
         Without effect. It is accepted because the published protocol gives this model the parameters of K-ELM.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
+    gamma, kernel
+        As in `KELMClassifier`.
     delta : float, default=0.1
         The threshold; 0 keeps every row that is not dependent to working precision.
     threshold : {"squared", "as-printed"}, default="squared"

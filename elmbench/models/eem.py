@@ -26,9 +26,8 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     Parameters
     ----------
-    n_hidden : int, default=100
-        Number of hidden nodes, h in the paper. The nodes of a smaller network are the first ones of a larger network
-        with the same integer `random_state`.
+    n_hidden, random_state
+        As in `ELMClassifier`.
     activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
         1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2), with w and b
         uniform on [0, 1].
@@ -37,13 +36,9 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         gives all classes the same, whatever their sizes, as the paper does.
     costs : array-like of shape (n_classes,) or dict, default=None
         Cost of an error on each class, likewise; the same for all by default.
-    random_state : int, RandomState or None, default=None
-        Draws the hidden nodes.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_hidden, n_features)
-    biases_ : ndarray of shape (n_hidden,)
     beta_ : ndarray of shape (n_hidden, n_outputs)
         The direction, one column for two classes, else one a class; zero where the means of the classes coincide.
     means_, variances_ : ndarray of shape (n_outputs, 2)
@@ -51,12 +46,10 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     thresholds_ : ndarray, or list of ndarray for more than two classes
         The projections at which the decision changes, ascending: two, one where the variances are the same, none where
         one class is the likelier everywhere.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of hidden nodes.
     condition_ : float
         Estimated condition number of S+ + S-, the largest over the outputs.
-    n_features_in_ : int
+    weights_, biases_, classes_, n_units_, n_features_in_
+        As in `ELMClassifier`.
 
     References
     ----------

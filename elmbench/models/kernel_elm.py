@@ -41,7 +41,6 @@ class _KELM(GridPathMixin, BaseEstimator):
         self.dtype = dtype
 
     def _checked(self) -> tuple[str, float, float]:
-        """Return the kernel, gamma and the ridge."""
         gamma = check_real("gamma", self.gamma)
         check_choice("dtype", self.dtype, DTYPES)
         return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
@@ -122,17 +121,10 @@ def _fitted_outputs(grid: Grid, candidate: int, fold: int) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class _SharedKernel:
-    """The kernel of all rows, and what the folds that look at it share.
+    """The kernel of all rows, the relative error of its entries, and what the folds that look at it share.
 
-    Attributes
-    ----------
-    omega : ndarray of shape (n, n)
-    round_off : float
-        Relative error of the entries.
-    room : ndarray of n^2 entries or more
-        Overwritten by each fold.
-    solvers : Counter of str
-        Added to.
+    Each fold overwrites `room`, which holds as many entries as the largest kernel among training rows, and adds to
+    `solvers`.
     """
 
     omega: Array

@@ -53,8 +53,7 @@ class GridPath(Protocol):
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        X, y : ndarray of shape (n_samples, n_features), (n_samples,) or (n_samples, n_targets)
         folds : list of (train, test)
             Row numbers.
         candidates : list of dict
@@ -73,7 +72,6 @@ class GridPath(Protocol):
         TypeError, ValueError
             What `fit` raises for parameters out of range, before anything is learnt.
         """
-        ...
 
 
 @runtime_checkable
@@ -89,7 +87,6 @@ class ProjectionPath(GridPath, Protocol):
         As `evaluate_grid`, but that `outputs` are what `project` of the fitted model returns for the test rows, or
         `decision_function` where it has no `project`: of shape (n_test,) for two classes.
         """
-        ...
 
 
 @runtime_checkable
@@ -106,9 +103,4 @@ class MemoryEstimate(Protocol):
             The shape of the problem; `n_outputs` is 1 for two classes, else the number of classes or targets.
         **params
             Parameters of the constructor; those that are left out have their defaults.
-
-        Returns
-        -------
-        int
         """
-        ...

@@ -40,16 +40,9 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets, for each number of leading features.
 
-    Parameters
-    ----------
-    features : callable
-        Returns the features of the rows of some numbers, a fresh array in Fortran order with whole tiles of columns.
-    T : ndarray of shape (n, k)
-        Targets -1/+1: the positive set of each column.
-    sizes, dimension
-        Numbers of leading features; as in `discriminant`.
-    if_constant : str
-        What is warned of where the features are the same for all rows.
+    `features` returns those of the rows of some numbers, a fresh array in Fortran order with whole tiles of columns; T,
+    of shape (n, k), holds targets -1/+1, the positive set of each column; `if_constant` is what is warned of where the
+    features are the same for all rows; `dimension` is as in `discriminant`.
     """
     found: dict[int, list[Discriminant]] = {size: [] for size in sizes}
     for t in T.T:
@@ -92,7 +85,6 @@ class EntropyClassifier(FamilyClassifier):
     costs: Any
 
     def _set(self, found: list[Discriminant]) -> None:
-        """Take over the discriminants that were found."""
         weights = self._log_weights(self.classes_)
         self._discriminants = found
         self.means_ = np.array([d.means for d in found])
@@ -150,11 +142,7 @@ class EntropyClassifier(FamilyClassifier):
 
 
 def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:
-    """Return a positive number a class, in the order of the classes; ones where nothing is given.
-
-    A ValueError says where there are not as many as classes, and a TypeError or ValueError where one is no positive
-    number.
-    """
+    """Return a positive number a class, in the order of the classes; ones where nothing is given."""
     if values is None:
         return np.ones(len(classes))
     if isinstance(values, Mapping):

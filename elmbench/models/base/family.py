@@ -73,13 +73,9 @@ class FamilyClassifier(ClassifierMixin):
         return held
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and class labels `y`, forgetting any earlier fit.
+        """Fit the model to inputs `X`, of shape (n_samples, n_features), and labels `y`, forgetting any earlier fit.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two classes are learnt as -1/+1, more as one against the rest.
+        Two classes are learnt as -1/+1, more as one against the rest.
         """
         rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
@@ -114,12 +110,10 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin):
         return targets, lambda outputs: outputs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
+        """Fit the model to inputs `X`, of shape (n_samples, n_features), and target values `y`, forgetting any earlier
+        fit.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The targets are of shape (n_samples,) or (n_samples, n_targets).
         """
         rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         self._flat_target = values.ndim == 1
@@ -137,14 +131,9 @@ class SequentialClassifier(FamilyClassifier):
     """A classifier that also learns row by row or block by block."""
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from further rows, in the order in which they stand.
+        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in the order in which they stand.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), optional
-            Every label that will ever occur; needed in the first call unless its `y` holds them all.
+        `classes` holds every label that will ever occur; the first call needs it unless its `y` holds them all.
         """
         first = not hasattr(self, "classes_")
         rows, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
@@ -168,13 +157,7 @@ class SequentialRegressor(FamilyRegressor):
     """A regressor that also learns row by row or block by block."""
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from further rows, in the order in which they stand.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        """
+        """Learn from further rows `X` and target values `y`, as for `fit`, in the order in which they stand."""
         first = not hasattr(self, "_flat_target")
         rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)

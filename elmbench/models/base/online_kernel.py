@@ -34,7 +34,6 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
         raise NotImplementedError
 
     def _checked(self) -> tuple[float, float]:
-        """Return the ridge and gamma."""
         check_choice("kernel", self.kernel, KERNELS)
         return 1.0 / check_real("C", self.C), check_real("gamma", self.gamma)
 

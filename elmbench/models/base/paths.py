@@ -13,12 +13,10 @@ from elmbench.numerics.arrays import Array
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of candidates on folds.
+    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`.
 
     Attributes
     ----------
-    X, y, folds
-        As in `GridPath.evaluate_grid`.
     models : list of estimator
         Unfitted, one a candidate.
     project : bool
