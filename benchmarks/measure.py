@@ -14,13 +14,8 @@ LONG_ROUND = 30.0
 
 @dataclass(frozen=True)
 class Seconds:
-    """What a piece of work took.
-
-    Attributes
-    ----------
-    cpu : float
-        Of this process and of those that it started and has waited for; user and system.
-    wall : float
+    """What a piece of work took: `cpu`, user and system, of this process and of those that it has waited for, and
+    `wall`.
     """
 
     cpu: float
@@ -49,16 +44,9 @@ def timed(work: Callable[[], Any]) -> tuple[Seconds, Any]:
 
 @dataclass
 class Measurement:
-    """The rounds of a row.
+    """The rounds of a row, one item of `ours` and of `theirs` each, and what the first round of either side returned.
 
-    Attributes
-    ----------
-    ours, theirs : list of Seconds
-        One a round.
-    scale : float
-        What the other side took stands for so many times as much.
-    our_result, their_result : object
-        What the first round returned.
+    What the other side took stands for `scale` times as much.
     """
 
     scale: float = 1.0
@@ -79,10 +67,7 @@ def rounds_for(first: float) -> int:
 
 
 def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Measurement:
-    """Measure two sides one after the other, `theirs` first, again and again.
-
-    What `theirs` does stands for `scale` times as much.
-    """
+    """Measure two sides one after the other, `theirs` first, again and again; for `scale` see `Measurement`."""
     found = Measurement(scale)
     while not found.ours or len(found.ours) < rounds_for(found.ours[0].wall + found.theirs[0].wall):
         seconds, result = timed(theirs)

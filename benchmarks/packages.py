@@ -22,13 +22,7 @@ L, C, BLOCK = 500, 32.0, 500
 
 
 def load(module: str) -> Any:
-    """Return a module of another package.
-
-    Raises
-    ------
-    ImportError
-        If it is not there, or does not work with the software that is.
-    """
+    """Return a module of another package; an ImportError where it is not there, or does not work here."""
     # At the end: what elmbench itself uses is not to be taken from there.
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))

@@ -27,15 +27,14 @@ def environment_line() -> str:
     packages = found["packages"]
     names = ("numpy", "scipy", "scikit-learn", "numba")
     blas = sorted({f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in found["blas"]})
-    return "; ".join(
-        [
-            f"elmbench {packages.get('elmbench')}, commit {found['commit'] or 'unknown'}",
-            f"{found['processor']}, {found['cores']} cores, {found['memory_gib']} GiB",
-            found["system"],
-            f"Python {found['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
-            ", ".join(blas) + ", one thread",
-        ]
+    parts = (
+        f"elmbench {packages.get('elmbench')}, commit {found['commit'] or 'unknown'}",
+        f"{found['processor']}, {found['cores']} cores, {found['memory_gib']} GiB",
+        found["system"],
+        f"Python {found['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
+        ", ".join(blas) + ", one thread",
     )
+    return "; ".join(parts)
 
 
 def line(result: Result) -> str:

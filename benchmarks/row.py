@@ -14,12 +14,10 @@ EQUAL = 1e-8
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the benchmark.
+    """One line of the benchmark: what was measured, and against what.
 
     Attributes
     ----------
-    name, against : str
-        What was measured, and what against.
     ratios : list of float
         One a round: how many times as much the other side takes; of a bound, the share of it that is reached.
     ours, theirs : Seconds or None
@@ -32,7 +30,6 @@ class Result:
         Whether both sides chose the same candidate.
     difference : float or None
         Largest difference between the scores of the two sides.
-    note : str
     points : dict
         Of a scaling: `x`, `ours`, `theirs` (seconds), `slope`, `slope_against`, `axis`.
     skipped : str
@@ -104,12 +101,7 @@ def measured(measurement: Measurement, **facts: Any) -> Result:
 class Row:
     """Something that can be measured.
 
-    Attributes
-    ----------
-    key : str
-        How it is called on the command line.
-    run : callable
-        Takes whether sizes are to be those of a trial, and yields results.
+    `key` is its name on the command line; `run` takes whether sizes are to be those of a trial, and yields results.
     """
 
     key: str

@@ -33,15 +33,8 @@ WIDE_GRID: dict[str, list[Any]] = {
 class Compared:
     """A search by two sides, measured.
 
-    Attributes
-    ----------
-    measurement : Measurement
-    subset : str
-        The candidates that the other side had, where not all.
-    same_choice : bool
-        Whether both choose the same of the candidates that both had.
-    difference : float
-        Largest difference between scores of these.
+    `subset` says which candidates the other side had, where not all; of those that both had, `same_choice` tells
+    whether both choose the same one, and `difference` is the largest between their scores.
     """
 
     measurement: Measurement

@@ -29,8 +29,6 @@ KEPT = 2
 
 NOTHING = Seconds(0.0, 0.0)
 Outcome = dict[str, Any]
-
-
 Planned = dict[str, Fit | GridWork]
 
 
@@ -130,8 +128,8 @@ def _tables(trial: bool) -> Iterator[Result]:
     every = list(rounds[0])
     for names in (every, *([name] for name in every)):
         found = Measurement(
-            ours=[_sum([side[name].ours for name in names]) for side in rounds],
-            theirs=[_sum([side[name].theirs for name in names]) for side in rounds],
+            ours=[sum((side[name].ours for name in names), NOTHING) for side in rounds],
+            theirs=[sum((side[name].theirs for name in names), NOTHING) for side in rounds],
         )
         whole = names is every
         yield measured(
@@ -155,10 +153,6 @@ def _small(work: Fit | GridWork) -> Fit | GridWork:
     if isinstance(small, GridWork):
         small = replace(small, grid=Grid({name: values[:2] for name, values in small.grid.values.items()}))
     return small
-
-
-def _sum(parts: list[Seconds]) -> Seconds:
-    return sum(parts, start=NOTHING)
 
 
 ROWS = [Row("tables", _tables)]

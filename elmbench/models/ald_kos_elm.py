@@ -93,8 +93,4 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 
 
 class ALDKOSELMRegressor(SequentialRegressor, _ALDKOSELM):
-    """Kernel online sequential extreme learning machine with approximate linear dependency, for regression.
-
-    As `ALDKOSELMClassifier`, with the values of `y`, one target or several, as targets; so are the parameters and, but
-    for `classes_`, the attributes.
-    """
+    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets."""

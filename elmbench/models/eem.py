@@ -87,13 +87,9 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         return EEMNodesMixin._outputs(self, X)
 
     @classmethod
-    def memory_estimate(
-        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
-    ) -> int:
-        """Count matrices of the number of nodes squared, copies of the rows of either class and their hidden outputs.
-
-        Of these a block of rows; of all rows, as long as they take less than `HELD_BYTES`.
-        """
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count matrices of the nodes squared, copies of the rows and up to `HELD_BYTES` of their outputs."""
+        n_hidden = params.get("n_hidden", 100)
         width = padded(n_hidden)
         outputs = 2 * width * ROW_BLOCK + 2 * TILE * ROW_BLOCK
         nodes = 3 * n_hidden * (n_features + 1)

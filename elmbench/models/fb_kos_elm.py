@@ -56,8 +56,4 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 
 
 class FBKOSELMRegressor(SequentialRegressor, _FBKOSELM):
-    """Fixed-budget kernel online sequential extreme learning machine for regression, with one target or several.
-
-    As `FBKOSELMClassifier`, with the values of `y` as targets; so are the parameters and, but for `classes_`, the
-    attributes.
-    """
+    """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets."""

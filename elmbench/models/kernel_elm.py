@@ -212,8 +212,7 @@ class KELMClassifier(FamilyClassifier, _KELM):
 
 
 class KELMRegressor(FamilyRegressor, _KELM):
-    """Kernel extreme learning machine for regression, with one target or several.
+    """Kernel ELM for regression: `KELMClassifier` with `y`, one column or several, as targets.
 
-    As `KELMClassifier`, with the values of `y` as targets: the same as scikit-learn's ``KernelRidge(alpha=1/C,
-    kernel="rbf", gamma=gamma)``. Parameters and attributes are those of `KELMClassifier` but for `classes_`.
+    The same as scikit-learn's ``KernelRidge(alpha=1/C, kernel="rbf", gamma=gamma)``.
     """

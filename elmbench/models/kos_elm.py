@@ -55,7 +55,4 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
 
 
 class KOSELMRegressor(SequentialRegressor, _KOSELM):
-    """Kernel online sequential extreme learning machine for regression, with one target or several.
-
-    As `KOSELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
-    """
+    """Kernel OS-ELM for regression: `KOSELMClassifier` with `y`, one column or several, as targets."""

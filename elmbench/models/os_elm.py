@@ -138,7 +138,4 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
 
 
 class OSELMRegressor(SequentialRegressor, _OSELM):
-    """Online sequential extreme learning machine for regression, with one target or several.
-
-    As `OSELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
-    """
+    """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets."""

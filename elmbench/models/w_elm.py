@@ -20,8 +20,7 @@ CUTOFF = 1e-15
 
 
 def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
-    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for so many leading columns of H, and the condition of B .
-    H.
+    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for as many leading columns, and the condition of B . H.
 
     B_i is the square root of the inverse of the size of the class of row i. H, the hidden outputs as `node_outputs`
     returns them, is overwritten; T are targets -1/+1, one column for two classes, else one a class; sizes ascend.
@@ -90,10 +89,9 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         ((_, self.beta_, self.condition_),) = balanced_solutions(self._layer(X), T, [len(self.weights_)])
 
     @classmethod
-    def memory_estimate(
-        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
-    ) -> int:
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the hidden outputs, what is decomposed of them at a time, and triangles of the number of nodes."""
+        n_hidden = params.get("n_hidden", 100)
         width = padded(n_hidden)
         nodes = 3 * n_hidden * (n_features + 1)
         least = min(n_hidden, n_samples)

@@ -131,7 +131,7 @@ class SequentialClassifier(FamilyClassifier):
     """A classifier that also learns row by row or block by block."""
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in the order in which they stand.
+        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in the order they stand in.
 
         `classes` holds every label that will ever occur; the first call needs it unless its `y` holds them all.
         """

@@ -14,7 +14,6 @@ TILE = 64
 ROW_BLOCK = 2048
 """Rows that are passed through the hidden layer at a time where their outputs need not be kept."""
 
-
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "sigmoid": lambda Z: expit(Z, out=Z),  # 1 / (1 + exp(-z)), without overflow
     "tanh": lambda Z: np.tanh(Z, out=Z),
