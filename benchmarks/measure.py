@@ -14,9 +14,7 @@ LONG_ROUND = 30.0
 
 @dataclass(frozen=True)
 class Seconds:
-    """What a piece of work took: `cpu`, user and system, of this process and of those that it has waited for, and
-    `wall`.
-    """
+    """What a piece of work took: `cpu` of this process and of those that it has waited for, and `wall`."""
 
     cpu: float
     wall: float

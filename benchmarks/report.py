@@ -52,9 +52,8 @@ def line(result: Result) -> str:
 
 
 def write_report(folder: Path, row: str, results: list[Result], environment: str, order: list[str]) -> None:
-    """Put the results of a row in the place of those of before, and write all files anew.
-
-    `row` is the key of what was measured; `order` holds the keys of all rows, as the report has them.
+    """Put the results of a row, by its key, in the place of those before, and write all files anew; `order` has all
+    keys.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"

@@ -99,10 +99,7 @@ def measured(measurement: Measurement, **facts: Any) -> Result:
 
 @dataclass(frozen=True)
 class Row:
-    """Something that can be measured.
-
-    `key` is its name on the command line; `run` takes whether sizes are to be those of a trial, and yields results.
-    """
+    """Something to measure: its key on the command line, and what yields results, given whether it is a trial."""
 
     key: str
     run: Callable[[bool], Iterable[Result]]

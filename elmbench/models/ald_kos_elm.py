@@ -40,11 +40,7 @@ class _ALDKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count a dictionary of all rows, or of `max_atoms`.
-
-        Without `max_atoms`, of no more than 2,048 rows (8,192 for the threshold as printed): how many join depends on
-        the data, and is far less as a rule.
-        """
+        """Count a dictionary of all rows or of `max_atoms`; without that, of no more than `LARGEST_EXPECTED`."""
         m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
         return 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
 

@@ -98,11 +98,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the hidden nodes of the largest network only.
-
-        The means and the products of its hidden outputs, class by class, hold those of every smaller network in their
-        leading blocks.
-        """
+        """Draw the nodes of the largest network only: its moments hold those of the others in their leading blocks."""
         X, y = grid.X, grid.y
         for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):

@@ -17,12 +17,10 @@ Folds = list[tuple[Indices, Indices]]
 
 
 class Evaluated(NamedTuple):
-    """What a path yields for one candidate on one fold.
+    """What a path yields for one candidate on one fold, each by its place in the list that the path was given.
 
     Attributes
     ----------
-    candidate, fold : int
-        Places in the lists that the path was given.
     outputs : ndarray of shape (n_test, ...)
         Predictions, or projections, for the test rows of the fold.
     solvers : mapping of str to int
@@ -97,10 +95,6 @@ class MemoryEstimate(Protocol):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Return the peak memory of `fit` in bytes, the rows that it is given left aside.
 
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem; `n_outputs` is 1 for two classes, else the number of classes or targets.
-        **params
-            Parameters of the constructor; those that are left out have their defaults.
+        `n_outputs` is 1 for two classes, else the number of classes or targets; `params` are parameters of the
+        constructor, and those that are left out have their defaults.
         """

@@ -101,10 +101,7 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the hidden nodes of the largest network only.
-
-        One QR decomposition of a fold's hidden outputs serves every `n_hidden` up to the number of rows.
-        """
+        """Draw the nodes of the largest network only: one QR decomposition serves every `n_hidden` up to the rows."""
         X, y = grid.X, grid.y
         for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):

@@ -45,6 +45,10 @@ def discriminants(
     features are the same for all rows; `dimension` is as in `discriminant`.
     """
     found: dict[int, list[Discriminant]] = {size: [] for size in sizes}
+
+    def moments_of(side: NDArray[np.intp]) -> Moments:
+        return moments(lambda rows: features(side[rows]), len(side), found)
+
     for t in T.T:
         sides = [np.flatnonzero(t < 0), np.flatnonzero(t > 0)]
         fewest = min(map(len, sides))
@@ -54,7 +58,7 @@ def discriminants(
             continue
         if fewest == 1:
             warnings.warn(ONE_ROW, UserWarning, stacklevel=2)
-        negative, positive = (_moments(features, side, found) for side in sides)
+        negative, positive = map(moments_of, sides)
         for size, columns in found.items():
             columns.append(discriminant(negative, positive, size, dimension))
             if columns[-1].degenerate:
@@ -63,10 +67,6 @@ def discriminants(
                     COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant, UserWarning, stacklevel=2
                 )
     return found
-
-
-def _moments(features: Callable[[NDArray[np.intp]], Array], side: NDArray[np.intp], sizes: Iterable[int]) -> Moments:
-    return moments(lambda rows: features(side[rows]), len(side), sizes)
 
 
 def odds_of(projections: Array, found: list[Discriminant], log_weights: Array) -> Array:

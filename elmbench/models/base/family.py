@@ -73,9 +73,8 @@ class FamilyClassifier(ClassifierMixin):
         return held
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X`, of shape (n_samples, n_features), and labels `y`, forgetting any earlier fit.
-
-        Two classes are learnt as -1/+1, more as one against the rest.
+        """Fit the model to inputs `X` and labels `y`, more than two classes one against the rest, forgetting earlier
+        fits.
         """
         rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
@@ -110,11 +109,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin):
         return targets, lambda outputs: outputs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X`, of shape (n_samples, n_features), and target values `y`, forgetting any earlier
-        fit.
-
-        The targets are of shape (n_samples,) or (n_samples, n_targets).
-        """
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit."""
         rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         self._flat_target = values.ndim == 1
         self._fit(rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1))

@@ -13,16 +13,10 @@ from elmbench.numerics.arrays import Array
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`.
+    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
 
-    Attributes
-    ----------
-    models : list of estimator
-        Unfitted, one a candidate.
-    project : bool
-        Whether projections are asked for, not predictions.
-    solvers : Counter of str
-        Where a path counts the ways of solving that it takes.
+    `project` says whether projections are asked for, not predictions; a path counts in `solvers` the ways of solving
+    that it takes.
     """
 
     X: Array

@@ -15,13 +15,12 @@ HELD_BYTES = 256 * 2**20
 
 @dataclass(frozen=True)
 class Moments:
-    """What the Gaussian of a set of rows is made of, for some numbers of leading features.
+    """What the Gaussian of a set of rows is made of, for some numbers of leading features, w at most.
 
     Attributes
     ----------
-    n_rows : int
-    first : ndarray of shape (w,)
-        The first row.
+    n_rows, first : int, ndarray of shape (w,)
+        Number of rows; the first one.
     mean : ndarray of shape (w,)
         Mean of the rows less the first: exactly zero for a feature that has one value in all rows.
     spread : ndarray of shape (w,)
@@ -43,13 +42,9 @@ class Moments:
         """Return the Ledoit-Wolf covariance of the leading features, in Fortran order, and the shrinkage.
 
         What `sklearn.covariance.ledoit_wolf` returns, from products that were summed before: (1 - e) S + e tr(S) / h I
-        with the empirical covariance S. `size` is one of the numbers of features that the moments were made for;
-        `dimension` is h where further features are zero in all rows, `size` by default.
-
-        References
-        ----------
-        Ledoit and Wolf, A well-conditioned estimator for large-dimensional covariance matrices, J. Multivariate
-        Analysis 88(2), 2004; Czarnecki and Tabor, Extreme Entropy Machines, section 3.
+        with the empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the
+        numbers of features that the moments were made for; `dimension` is h where further features are zero in all
+        rows.
         """
         h = dimension or size
         covariance = np.array(self.scatter[:size, :size], order="F")

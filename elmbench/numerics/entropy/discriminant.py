@@ -23,16 +23,10 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Discriminant:
-    """Two Gaussians on the line that a direction projects two sets of rows to.
+    """Two Gaussians on the line that `beta`, of shape (size,), projects two sets of rows to.
 
-    Attributes
-    ----------
-    beta : ndarray of shape (size,)
-        The direction; zero where the means of the sets coincide.
-    means, variances : tuple of float
-        Of the negative set and of the positive one; the means differ by 2 where there is a direction.
-    condition : float
-        Of the sum of the covariances.
+    Means and variances are those of the negative set and of the positive one. The means differ by 2; where those of the
+    rows coincide, there is no direction and `beta` is zero. The condition is that of the sum of the covariances.
     """
 
     beta: Array
@@ -57,12 +51,8 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     Where m+ = m- up to round-off, or nothing varies, there is none: beta is zero, as the paper puts it. Where the sum
     of the covariances is singular to working precision, its least eigenvalues are lifted to h times the machine
     precision times the largest one: the limit of the direction as ever less is added to all eigenvalues. `dimension` is
-    h where further features are zero in all rows, `size` by default.
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, eqs. (2) and (4). (Its Algorithm 1 divides by the norm instead of its
-    square, for the same direction.)
+    h where further features are zero in all rows, `size` by default. (Czarnecki and Tabor, whose Algorithm 1 divides by
+    the norm instead of its square, for the same direction.)
     """
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])
@@ -102,9 +92,8 @@ def log_odds(
 ) -> Array:
     """Return ln of the density of the positive Gaussian over that of the negative one, plus `log_weight`.
 
-    Projections are points of the line, of shape (n,); means and variances those of the negative Gaussian and of the
-    positive one; `log_weight` is ln of the prior probability (times the cost) of the positive class over that of the
-    negative one.
+    Projections are points of the line; the mean and variance of the negative Gaussian come first; `log_weight` is ln of
+    the prior probability (times the cost) of the positive class over that of the negative one.
     """
     if means[0] == means[1]:
         return np.full(len(projections), log_weight)

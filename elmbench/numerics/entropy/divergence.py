@@ -119,7 +119,5 @@ def _gathered(points: Array, width: float) -> tuple[Array, Array]:
         masses += 2.0 / NODES * np.outer(np.add.reduceat(polynomial, starts), np.cos(j * angles))
         before, polynomial = polynomial, 2.0 * t * polynomial - before
     nodes = middle[:, np.newaxis] + half[:, np.newaxis] * np.cos(angles)
-    return (
-        np.concatenate([kept, nodes[large].ravel()]),
-        np.concatenate([np.ones(len(kept)), masses[large].ravel()]),
-    )
+    nodes, masses = nodes[large].ravel(), masses[large].ravel()
+    return np.concatenate([kept, nodes]), np.concatenate([np.ones(len(kept)), masses])

@@ -52,9 +52,5 @@ NODES: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 
 def node_outputs(X: Array, weights: Array, biases: Array, activation: str) -> Array:
-    """Return the outputs G(x, w, b) of hidden nodes, in Fortran order, of shape (n, padded(L)); zero from column L on.
-
-    For X of shape (n, d), weights (L, d) and biases (L,); the activation is a key of `NODES`: "sigmoid", "nsig" or
-    "rbf" (Czarnecki and Tabor, section 7).
-    """
+    """Return the outputs of hidden nodes for X (n, d), weights (L, d), biases (L,) and a key of `NODES` (section 7)."""
     return NODES[activation](X, weights, biases)

@@ -26,13 +26,12 @@ class Solved:
     Attributes
     ----------
     networks : list of int
-        Which ones.
-    outputs : ndarray of shape (n_probe, len(networks) * k)
+        Which ones, p in all.
+    outputs : ndarray of shape (n_probe, p * k)
         The k columns of the first one, then those of the second, ...
-    close : ndarray of bool, of shape (len(networks),)
-        Whether they are those of `output_weights` to `elmbench.numerics.shifted.all_ridges.RESIDUAL`, as there.
-    slack : ndarray of shape (len(networks),)
-        What an output may be off, over the norm of the hidden outputs that it is of.
+    close, slack : ndarray of shape (p,)
+        Whether they are those of `output_weights` to `elmbench.numerics.shifted.all_ridges.RESIDUAL`, as there. What an
+        output may be off, over the norm of the hidden outputs that it is of.
     exact : callable
         From a position in `networks` to the output weights as `output_weights` returns them, to the last bit. Valid
         until the next result.

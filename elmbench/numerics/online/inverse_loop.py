@@ -17,10 +17,7 @@ def unit_residual(j: int, m: int, z: Array) -> float:
 
 
 def weight_residual(j: int, m: int, k: Array, weights: Array, targets: Array) -> float:
-    """Return how far the weights are from solving equation `j`, in units of the largest target.
-
-    `k` is row `j` of the regularised kernel matrix.
-    """
+    """Return how far the weights are from solving equation `j`, with row `k`, in units of the largest target."""
     worst = 0.0
     for o in range(len(weights)):
         largest = 0.0

@@ -176,10 +176,7 @@ class DependencyState:
 
 
 def kernel_square(X: Array, gamma: float, gram: Array = NO_GRAM) -> Array:
-    """Return the kernel matrix of the rows of `X`, to the last bit as the loops compute it.
-
-    `gram` may be a kernel matrix computed before; `X` then holds row numbers into it, in one column.
-    """
+    """Return the kernel of the rows of `X`, or of those that they number in `gram`, to the last bit as in the loops."""
     out = np.empty((len(X), len(X)))
     run("kernel_square", np.array(X.T, order="C"), len(X), float(gamma), gram, np.empty(X.shape[1]), out)
     return out

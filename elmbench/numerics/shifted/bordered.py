@@ -26,19 +26,10 @@ def bordered(scale: Array, ones: Array, targets: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class BorderedSystems:
-    """The systems of several ridges, and the rows whose outputs are asked for.
+    """The systems of several ridges, for targets T of shape (n, k), and the rows whose outputs are asked for.
 
-    Attributes
-    ----------
-    K, work : ndarray of shape (n, n)
-        S K S; memory that is overwritten.
-    T : ndarray of shape (n, k)
-        Targets.
-    scale : ndarray of shape (n,)
-        The diagonal of S.
-    ridges : ndarray of shape (p,)
-    across : list of ndarray of shape (rows, n)
-        Kernel between the rows whose outputs are asked for, n_test in all, and those of K.
+    K is S K S and `scale` the diagonal of S; `work`, of the shape of K, is overwritten. The items of `across`, of shape
+    (rows, n), are the kernel between the rows whose outputs are asked for, n_test in all, and those of K.
     """
 
     K: Array

@@ -9,13 +9,8 @@ from elmbench.numerics.lapack import call, leading_dimension
 class FoldView:
     """One fold of a matrix whose rows were put in the order of `FoldViews`.
 
-    Attributes
-    ----------
-    rows, training : ndarray of shape (n_train,)
-        The training rows in the order in which they stand in the matrix: as numbers in the original order, and where
-        that is.
-    test : ndarray of shape (n_test,)
-        Where the test rows are in the matrix, in the fold's own order.
+    `rows` are the training rows in the order in which they stand in the matrix, as numbers in the original order;
+    `training` is where in the matrix they stand, and `test` where the test rows are, in the fold's own order.
     """
 
     def __init__(self, places: Indices, rows: Indices, test: Indices) -> None:
@@ -62,13 +57,7 @@ class FoldViews:
 
     Rows that the folds, pairs of row numbers to train and to test on, treat alike are put side by side. For the folds
     of a cross-validation, each of which trains on all the others, these are two stretches at most, and one for the
-    first fold and the last.
-
-    Attributes
-    ----------
-    order : ndarray of int
-        The rows that any fold names, each once.
-    folds : list of FoldView
+    first fold and the last. `order` holds the rows that any fold names, each once.
     """
 
     def __init__(self, folds: list[tuple[Indices, Indices]]) -> None:
