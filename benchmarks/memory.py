@@ -20,10 +20,7 @@ _FEW: dict[str, list[Any]] = {"gamma": [0.25, 4.0], "C": POWERS[::7]}
 
 
 def resident_bytes(what: str) -> int:
-    """Return the memory that this process holds ("VmRSS"), or the most that it has held ("VmHWM").
-
-    `getrusage` would count what the process that started this one has held.
-    """
+    """Return what this process holds ("VmRSS") or has held at most ("VmHWM"); `getrusage` would count its parent's."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split(f"{what}:")[1].split()[0])
 

@@ -52,9 +52,7 @@ def line(result: Result) -> str:
 
 
 def write_report(folder: Path, row: str, results: list[Result], environment: str, order: list[str]) -> None:
-    """Put the results of a row, by its key, in the place of those before, and write all files anew; `order` has all
-    keys.
-    """
+    """Put the results of a row in the place of those before, and write all files anew, in the order of the keys."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
     known = json.loads(path.read_text("utf-8")) if path.is_file() else []

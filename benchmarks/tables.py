@@ -33,10 +33,7 @@ Planned = dict[str, Fit | GridWork]
 
 
 def first_fold(table: str, rows: int, data_dir: str | None) -> Planned:
-    """Return the work of a table's first run and first outer fold, as printed, with at most so many rows a data set.
-
-    Data sets that are not here have none.
-    """
+    """Return the work of a table's first run and outer fold, with at most so many rows a data set that is here."""
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
     works = make_plan(resolved, Request(runs=1, data_dir=data_dir)).works

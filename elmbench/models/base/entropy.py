@@ -94,10 +94,8 @@ class EntropyClassifier(FamilyClassifier):
         self.thresholds_ = points[0] if len(points) == 1 else points
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:
-        """Return, for each column of targets, ln of the weight of its class over the mean weight of the others.
-
-        Section 6: the weight of a class is its prior probability times its cost.
-        """
+        """Return for each column ln of the prior times the cost of its class, over their mean for the others."""
+        # Section 6: the weight of a class is its prior probability times its cost.
         weights = _by_class("priors", self.priors, classes) * _by_class("costs", self.costs, classes)
         if len(classes) == 1:
             return np.zeros(1)

@@ -73,9 +73,7 @@ class FamilyClassifier(ClassifierMixin):
         return held
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and labels `y`, more than two classes one against the rest, forgetting earlier
-        fits.
-        """
+        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits."""
         rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_ = unique_labels(labels)

@@ -12,16 +12,6 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, hidden_layer, padded
 
 
-def _sigmoid(X: Array, weights: Array, biases: Array) -> Array:
-    """1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added."""
-    return hidden_layer(X, weights, -biases)
-
-
-def _normalised_sigmoid(X: Array, weights: Array, biases: Array) -> Array:
-    """1 / (1 + exp(-<w, x> / d + b)) for rows of d columns."""
-    return hidden_layer(X, weights / X.shape[1], -biases)
-
-
 def _radial(X: Array, weights: Array, biases: Array) -> Array:
     """exp(-b ||w - x||^2), from ||w||^2 + ||x||^2 - 2 <w, x>."""
     n_nodes = len(weights)
@@ -44,8 +34,8 @@ def _radial(X: Array, weights: Array, biases: Array) -> Array:
 
 
 NODES: dict[str, Callable[[Array, Array, Array], Array]] = {
-    "sigmoid": _sigmoid,
-    "nsig": _normalised_sigmoid,
+    "sigmoid": lambda X, w, b: hidden_layer(X, w, -b),  # 1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added
+    "nsig": lambda X, w, b: hidden_layer(X, w / X.shape[1], -b),  # 1 / (1 + exp(-<w, x> / d + b))
     "rbf": _radial,
 }
 """Generalised activations G(x, w, b) by name, of inputs (n, d), weights (L, d) and biases (L,)."""

@@ -15,14 +15,9 @@ def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) ->
     """Return H'H and H'T for hidden outputs H of n rows, which are never held for more than `ROW_BLOCK` of them.
 
     `hidden` returns the outputs of a slice of up to `ROW_BLOCK` rows, of shape (rows, padded(n_nodes) or more); the
-    targets T are of shape (n, k).
-
-    Returns
-    -------
-    gram : ndarray of shape (w, w), in Fortran order, with w = factor_width(n_nodes)
-    moments : ndarray of shape (w, k)
-        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; zero from
-        `n_nodes` on.
+    targets T are of shape (n, k). With w = factor_width(n_nodes), H'H is of shape (w, w), in Fortran order, and H'T of
+    shape (w, k). The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; they
+    are zero from `n_nodes` on.
     """
     width = factor_width(n_nodes)
     gram = np.zeros((width, width), order="F")

@@ -72,18 +72,10 @@ def many_outputs(
     Up to as many nodes as rows: H'H is computed once, and one Cholesky factor a ridge serves all of them. Beyond: HH'
     is carried on from one number of nodes to the next, and one reduction of it serves all ridges.
 
-    Parameters
-    ----------
-    X, T : ndarray of shape (n, d), (n, k)
-        Training rows and targets.
-    nodes : Nodes
-        Of the largest network, L in all.
-    networks : list of (int, float)
-        Numbers of nodes and ridges.
-    probes : list of ndarray of shape (any, L)
-        Hidden outputs of the rows that outputs are for, in blocks.
-    solvers : Counter of str
-        Counts the way of solving, once a network: "leading cholesky", "cholesky" or "reduction".
+    X, of shape (n, d), and T, of shape (n, k), are training rows and targets; the nodes are those of the largest
+    network, L in all; the networks are numbers of nodes and ridges. The probes, of shape (any, L), are the hidden
+    outputs of the rows that outputs are for, in blocks. The way of solving is counted in `solvers`, once a network:
+    "leading cholesky", "cholesky" or "reduction".
     """
     n = len(X)
     primal = [i for i, (size, _) in enumerate(networks) if size <= n]

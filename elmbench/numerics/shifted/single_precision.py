@@ -63,16 +63,10 @@ def solve_kernel_in_single(
     """Solve (K + ridge I) Z = T with a factor in single precision, for X of shape (n, d) and T of shape (n, k).
 
     That factor is the preconditioner of conjugate gradients in double precision (Golub, Van Loan, Matrix Computations,
-    4th ed., 11.5), whose products with K compute its entries anew, a block of rows at a time.
-
-    Returns
-    -------
-    Z : ndarray of shape (n, k)
-    error : float
-        Norm of T - (K + ridge I) Z, computed in double precision, over that of T: the largest of all columns. It bounds
-        the root mean square of what the outputs for the rows of X are off, over that of the targets.
-    condition : float
-        See `SingleFactor`.
+    4th ed., 11.5), whose products with K compute its entries anew, a block of rows at a time. Returned are Z, the error
+    and the condition of the factor. The error is the norm of T - (K + ridge I) Z, computed in double precision, over
+    that of T, the largest of all columns: it bounds the root mean square of what the outputs for the rows of X are off,
+    over that of the targets.
     """
     factor = SingleFactor(X, gamma, kernel, ridge)
     size = np.linalg.norm(T, axis=0)
