@@ -1,7 +1,5 @@
 """The command: `python -m benchmarks [--trial] [--out FOLDER] [ROW ...]`, as `make bench` calls it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """What the suite itself costs: a cell, and the start of the command line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -1,8 +1,7 @@
 """Single fits against what the machine's arithmetic and memory allow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,10 @@ from elmbench.models import ALDKOSELMRegressor, FBKOSELMRegressor, KELMRegressor
 GAMMA, C, BUDGET, DELTA = 4.0, 1012.0, 300, 0.1
 
 
-def matrix_product(n: int) -> Callable[[], None]:
+def matrix_product(n: int) -> Callable[[], Array]:
     """Return a product of two matrices of n rows, 2 n^3 operations, into memory that is there."""
     A, B = (np.random.default_rng(i).random((n, n)) for i in (0, 1))
-    out = np.empty((n, n))
-
-    def work() -> None:
-        np.dot(A, B, out=out)
-
-    return work
+    return partial(np.dot, A, B, out=np.empty((n, n)))
 
 
 def copies(n: int, times: int) -> Callable[[], None]:

@@ -1,7 +1,5 @@
 """Timing of two sides in turn."""
 
-from __future__ import annotations
-
 import gc
 import resource
 import statistics
@@ -16,22 +14,15 @@ LONG_ROUND = 30.0
 
 @dataclass(frozen=True)
 class Seconds:
-    """What a piece of work took.
-
-    Attributes
-    ----------
-    cpu : float
-        Of this process and of those that it started and has waited for; user and system.
-    wall : float
-    """
+    """What a piece of work took: `cpu` of this process and of those that it has waited for, and `wall`."""
 
     cpu: float
     wall: float
 
-    def __add__(self, other: Seconds) -> Seconds:
+    def __add__(self, other: "Seconds") -> "Seconds":
         return Seconds(self.cpu + other.cpu, self.wall + other.wall)
 
-    def __mul__(self, factor: float) -> Seconds:
+    def __mul__(self, factor: float) -> "Seconds":
         return Seconds(self.cpu * factor, self.wall * factor)
 
 
@@ -51,16 +42,9 @@ def timed(work: Callable[[], Any]) -> tuple[Seconds, Any]:
 
 @dataclass
 class Measurement:
-    """The rounds of a row.
+    """The rounds of a row, one item of `ours` and of `theirs` each, and what the first round of either side returned.
 
-    Attributes
-    ----------
-    ours, theirs : list of Seconds
-        One a round.
-    scale : float
-        What the other side took stands for so many times as much.
-    our_result, their_result : object
-        What the first round returned.
+    What the other side took stands for `scale` times as much.
     """
 
     scale: float = 1.0
@@ -81,10 +65,7 @@ def rounds_for(first: float) -> int:
 
 
 def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any], *, scale: float = 1.0) -> Measurement:
-    """Measure two sides one after the other, `theirs` first, again and again.
-
-    What `theirs` does stands for `scale` times as much.
-    """
+    """Measure two sides one after the other, `theirs` first, again and again; for `scale` see `Measurement`."""
     found = Measurement(scale)
     while not found.ours or len(found.ours) < rounds_for(found.ours[0].wall + found.theirs[0].wall):
         seconds, result = timed(theirs)

@@ -1,11 +1,9 @@
 """Peak memory of fits and searches, each in a process of its own: `python -m benchmarks.memory WORK ROWS`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +16,11 @@ from elmbench.models import ELMRegressor, KELMRegressor
 from elmbench.specs.grids import candidates
 
 L = 1000
-_NO_RECORD = "this system keeps no record of a process's peak in /proc"
 _FEW: dict[str, list[Any]] = {"gamma": [0.25, 4.0], "C": POWERS[::7]}
 
 
 def resident_bytes(what: str) -> int:
-    """Return the memory that this process holds ("VmRSS"), or the most that it has held ("VmHWM").
-
-    `getrusage` would count what the process that started this one has held.
-    """
+    """Return what this process holds ("VmRSS") or has held at most ("VmHWM"); `getrusage` would count its parent's."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split(f"{what}:")[1].split()[0])
 
@@ -51,9 +45,6 @@ def growth(work: str, rows: int) -> tuple[int, Seconds]:
 def _bound(key: str, work: str, name: str, bound: str, rows: int, needed: Callable[[int], int]) -> Row:
     def run(trial: bool) -> Iterator[Result]:
         n = rows // 10 if trial else rows
-        if not Path("/proc/self/status").is_file():
-            yield Result(f"memory of {name}", bound, skipped=_NO_RECORD)
-            return
         found = [growth(work, n) for _ in range(2)]
         peak = max(size for size, _ in found)
         yield Result(
@@ -64,14 +55,17 @@ def _bound(key: str, work: str, name: str, bound: str, rows: int, needed: Callab
             note=f"{peak / 2**20:.0f} MiB above what the process held before",
         )
 
-    return Row(key, run)
+    return _recorded(key, name, bound, run)
+
+
+def _recorded(key: str, name: str, against: str, run: Callable[[bool], Iterable[Result]]) -> Row:
+    """Return a row that is measured where the system keeps a record of the peak."""
+    skipped = Result(f"memory of {name}", against, skipped="this system keeps no record of a process's peak in /proc")
+    return Row(key, lambda trial: run(trial) if Path("/proc/self/status").is_file() else [skipped])
 
 
 def _against_scikit_learn(trial: bool) -> Iterator[Result]:
     n = 500 if trial else 3000
-    if not Path("/proc/self/status").is_file():
-        yield Result("memory of a K-ELM search", "GridSearchCV(KernelRidge)", skipped=_NO_RECORD)
-        return
     rounds = [(growth("kernel-ridge-search", n), growth("k-elm-search", n)) for _ in range(2)]
     (theirs, their_seconds), (ours, our_seconds) = rounds[0]
     yield Result(
@@ -91,7 +85,7 @@ ROWS = [
         "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 3000,
         lambda n: 8 * (n**2 + (2 * n // 3) ** 2),
     ),
-    Row("memory-k-elm-rival", _against_scikit_learn),
+    _recorded("memory-k-elm-rival", "a K-ELM search", "GridSearchCV(KernelRidge)", _against_scikit_learn),
 ]  # fmt: skip
 
 

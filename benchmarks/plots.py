@@ -1,7 +1,5 @@
 """The picture of how times grow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Data of the benchmark: what scikit-learn brings along and what elmbench generates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +17,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows, folds and a score.
+    """Rows, three folds of them, and a score.
 
-    Attributes
-    ----------
-    X, y : ndarray of shape (n_samples, n_features), (n_samples,)
-        Inputs in [0, 1]; labels -1/+1 or real targets.
-    folds : list of (train, test)
-        Three, of row numbers.
-    metric : str
-        As elmbench's searches know it.
-    labels : list of int or None
-        None for regression.
+    Inputs X are in [0, 1]; y holds labels -1/+1 or real targets; folds are pairs of row numbers, to train and to test
+    on. The metric is named as elmbench's searches know it; `labels` is None for regression.
     """
 
     X: Array

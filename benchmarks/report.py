@@ -1,7 +1,5 @@
 """`bench.json` and `bench.md`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -29,15 +27,14 @@ def environment_line() -> str:
     packages = found["packages"]
     names = ("numpy", "scipy", "scikit-learn", "numba")
     blas = sorted({f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in found["blas"]})
-    return "; ".join(
-        [
-            f"elmbench {packages.get('elmbench')}, commit {found['commit'] or 'unknown'}",
-            f"{found['processor']}, {found['cores']} cores, {found['memory_gib']} GiB",
-            found["system"],
-            f"Python {found['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
-            ", ".join(blas) + ", one thread",
-        ]
+    parts = (
+        f"elmbench {packages.get('elmbench')}, commit {found['commit'] or 'unknown'}",
+        f"{found['processor']}, {found['cores']} cores, {found['memory_gib']} GiB",
+        found["system"],
+        f"Python {found['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
+        ", ".join(blas) + ", one thread",
     )
+    return "; ".join(parts)
 
 
 def line(result: Result) -> str:
@@ -55,10 +52,7 @@ def line(result: Result) -> str:
 
 
 def write_report(folder: Path, row: str, results: list[Result], environment: str, order: list[str]) -> None:
-    """Put the results of a row in the place of those of before, and write all files anew.
-
-    `row` is the key of what was measured; `order` holds the keys of all rows, as the report has them.
-    """
+    """Put the results of a row in the place of those before, and write all files anew, in the order of the keys."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
     known = json.loads(path.read_text("utf-8")) if path.is_file() else []

@@ -1,7 +1,5 @@
 """A row of the benchmark and what is recorded of it."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Iterable
@@ -16,12 +14,10 @@ EQUAL = 1e-8
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the benchmark.
+    """One line of the benchmark: what was measured, and against what.
 
     Attributes
     ----------
-    name, against : str
-        What was measured, and what against.
     ratios : list of float
         One a round: how many times as much the other side takes; of a bound, the share of it that is reached.
     ours, theirs : Seconds or None
@@ -34,7 +30,6 @@ class Result:
         Whether both sides chose the same candidate.
     difference : float or None
         Largest difference between the scores of the two sides.
-    note : str
     points : dict
         Of a scaling: `x`, `ours`, `theirs` (seconds), `slope`, `slope_against`, `axis`.
     skipped : str
@@ -104,15 +99,7 @@ def measured(measurement: Measurement, **facts: Any) -> Result:
 
 @dataclass(frozen=True)
 class Row:
-    """Something that can be measured.
-
-    Attributes
-    ----------
-    key : str
-        How it is called on the command line.
-    run : callable
-        Takes whether sizes are to be those of a trial, and yields results.
-    """
+    """Something to measure: its key on the command line, and what yields results, given whether it is a trial."""
 
     key: str
     run: Callable[[bool], Iterable[Result]]

@@ -1,7 +1,5 @@
 """How what a search takes grows with the rows, with the hidden nodes and with the candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

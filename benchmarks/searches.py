@@ -1,7 +1,5 @@
 """Searches of whole grids: elmbench against scikit-learn and against one fit each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +22,7 @@ SIZES = list(range(100, 1001, 50))
 
 KERNEL_GRID: dict[str, list[Any]] = {"gamma": POWERS, "C": POWERS}
 NODES_GRID: dict[str, list[Any]] = {"n_hidden": SIZES, "C": POWERS}
-WIDE_GRID: dict[str, list[Any]] = {
-    "gamma": [10.0**e for e in range(-10, 1)],
-    "C": [10.0**e for e in range(-1, 11)],
-}
+WIDE_GRID: dict[str, list[Any]] = {"gamma": [10.0**e for e in range(-10, 1)], "C": [10.0**e for e in range(-1, 11)]}
 """11 x 12 values, the grid of the EEM paper for SVM and LS-SVM."""
 
 
@@ -35,15 +30,8 @@ WIDE_GRID: dict[str, list[Any]] = {
 class Compared:
     """A search by two sides, measured.
 
-    Attributes
-    ----------
-    measurement : Measurement
-    subset : str
-        The candidates that the other side had, where not all.
-    same_choice : bool
-        Whether both choose the same of the candidates that both had.
-    difference : float
-        Largest difference between scores of these.
+    `subset` says which candidates the other side had, where not all; of those that both had, `same_choice` tells
+    whether both choose the same one, and `difference` is the largest between their scores.
     """
 
     measurement: Measurement
@@ -135,10 +123,7 @@ ROWS = [
         "k-elm-series", (f"K-ELM, {_SERIES}, {_PAIRS}", _KERNEL_RIDGE),
         _series, KERNEL_GRID, (search_of("k-elm"), kernel_ridge), target=12.0,
     ),
-    _row(
-        "elm-wdbc", (f"ELM, {_WDBC}, {_SIZES}", _CLONE),
-        _wdbc, NODES_GRID, (_NODES, _ONE_BY_ONE), target=30.0,
-    ),
+    _row("elm-wdbc", (f"ELM, {_WDBC}, {_SIZES}", _CLONE), _wdbc, NODES_GRID, (_NODES, _ONE_BY_ONE), target=30.0),
     _row("elm-wdbc-pipeline", (f"ELM, {_WDBC}, {_SIZES}", _PIPELINE), _wdbc, NODES_GRID, (_NODES, ridge_pipeline)),
     _row("elm-series", (f"ELM, {_SERIES}, {_SIZES}", _CLONE), _series, NODES_GRID, (_NODES, _ONE_BY_ONE), target=40.0),
     _row(

@@ -3,8 +3,6 @@
 Each is a function from a problem and candidates to scores of shape (n_candidates, n_folds), larger being better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -73,7 +71,7 @@ class HiddenNodes(TransformerMixin, BaseEstimator):
         self.n_hidden = n_hidden
         self.random_state = random_state
 
-    def fit(self, X: Array, y: Any = None) -> HiddenNodes:
+    def fit(self, X: Array, y: Any = None) -> "HiddenNodes":
         """Draw the nodes."""
         random_state = check_random_state(self.random_state)
         self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, X.shape[1], random_state)

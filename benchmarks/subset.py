@@ -1,7 +1,5 @@
 """Which candidates a slow side is measured on, where all of them would take too long."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,8 +29,7 @@ def subset_size(
 def spread_order(strata: Sequence[Any], seed: int = 0) -> list[int]:
     """Return candidate numbers in random order, such that the first ones are shared equally by the strata.
 
-    The strata hold the group of each candidate, such as its gamma: the first k * m numbers hold k of each of m groups
-    of a grid.
+    With the group of each candidate, such as its gamma, the first k * m numbers hold k of each of m groups of a grid.
     """
     random = np.random.default_rng(seed)
     groups = list(dict.fromkeys(strata))

@@ -1,7 +1,5 @@
 """The searches of whole tables, with the paths over grids and with `--no-paths`."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator
@@ -31,16 +29,11 @@ KEPT = 2
 
 NOTHING = Seconds(0.0, 0.0)
 Outcome = dict[str, Any]
-
-
 Planned = dict[str, Fit | GridWork]
 
 
 def first_fold(table: str, rows: int, data_dir: str | None) -> Planned:
-    """Return the work of a table's first run and first outer fold, as printed, with at most so many rows a data set.
-
-    Data sets that are not here have none.
-    """
+    """Return the work of a table's first run and outer fold, with at most so many rows a data set that is here."""
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
     works = make_plan(resolved, Request(runs=1, data_dir=data_dir)).works
@@ -132,8 +125,8 @@ def _tables(trial: bool) -> Iterator[Result]:
     every = list(rounds[0])
     for names in (every, *([name] for name in every)):
         found = Measurement(
-            ours=[_sum([side[name].ours for name in names]) for side in rounds],
-            theirs=[_sum([side[name].theirs for name in names]) for side in rounds],
+            ours=[sum((side[name].ours for name in names), NOTHING) for side in rounds],
+            theirs=[sum((side[name].theirs for name in names), NOTHING) for side in rounds],
         )
         whole = names is every
         yield measured(
@@ -157,10 +150,6 @@ def _small(work: Fit | GridWork) -> Fit | GridWork:
     if isinstance(small, GridWork):
         small = replace(small, grid=Grid({name: values[:2] for name, values in small.grid.values.items()}))
     return small
-
-
-def _sum(parts: list[Seconds]) -> Seconds:
-    return sum(parts, start=NOTHING)
 
 
 ROWS = [Row("tables", _tables)]

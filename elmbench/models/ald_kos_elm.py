@@ -1,7 +1,5 @@
 """The kernel online sequential extreme learning machine with approximate linear dependency."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
@@ -42,11 +40,7 @@ class _ALDKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count a dictionary of all rows, or of `max_atoms`.
-
-        Without `max_atoms`, of no more than 2,048 rows (8,192 for the threshold as printed): how many join depends on
-        the data, and is far less as a rule.
-        """
+        """Count a dictionary of all rows or of `max_atoms`; without that, of no more than `LARGEST_EXPECTED`."""
         m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
         return 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
 
@@ -62,9 +56,8 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     ----------
     C : float, default=1.0
         Without effect. It is accepted because the published protocol gives this model the parameters of K-ELM.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
+    gamma, kernel
+        As in `KELMClassifier`.
     delta : float, default=0.1
         The threshold; 0 keeps every row that is not dependent to working precision.
     threshold : {"squared", "as-printed"}, default="squared"
@@ -96,8 +89,4 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 
 
 class ALDKOSELMRegressor(SequentialRegressor, _ALDKOSELM):
-    """Kernel online sequential extreme learning machine with approximate linear dependency, for regression.
-
-    As `ALDKOSELMClassifier`, with the values of `y`, one target or several, as targets; so are the parameters and, but
-    for `classes_`, the attributes.
-    """
+    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets."""

@@ -16,8 +16,6 @@ random_state : int, optional
     Draws the landmarks, the features or the splits.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

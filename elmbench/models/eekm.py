@@ -1,7 +1,5 @@
 """The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at some landmarks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -51,8 +49,7 @@ def _fitted(
 ) -> tuple[list[Discriminant], Array]:
     """Return the discriminants in the features of landmarks, and beta^ = K^(-1/2) beta of section 6.
 
-    `distances` returns the squared distances of rows, by number, to the landmarks; `among`, of shape (h, h), holds
-    those among the landmarks.
+    `distances` returns the squared distances of rows, by number, to the landmarks; `among` holds those among these.
     """
     transform = KERNELS[kernel]
     landmarks = LandmarkFeatures(transform(among.copy(), gamma))
@@ -83,7 +80,7 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
     gamma : float, default=1.0
         Inverse squared width of the kernel, exp(-gamma d^2).
     kernel : {"rbf"}, default="rbf"
-    priors, costs : array-like of shape (n_classes,) or dict, default=None
+    priors, costs
         As in `EEMClassifier`.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
@@ -124,7 +121,6 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
         self.random_state = random_state
 
     def _checked(self) -> tuple[str, float, int]:
-        """Return the kernel, gamma and the number of landmarks."""
         gamma = check_real("gamma", self.gamma)
         return check_choice("kernel", self.kernel, KERNELS), gamma, check_count("n_landmarks", self.n_landmarks)
 
@@ -141,14 +137,9 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
         return kernel_product(X, self.landmarks_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
 
     @classmethod
-    def memory_estimate(
-        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_landmarks: int = 100, **params: Any
-    ) -> int:
-        """Count matrices of the number of landmarks squared and the features of a block of rows.
-
-        Of all rows, as long as they take less than `HELD_BYTES`.
-        """
-        size = min(n_samples, n_landmarks)
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count matrices of the landmarks squared and the features of the rows, up to `HELD_BYTES` of these."""
+        size = min(n_samples, params.get("n_landmarks", 100))
         width = padded(size)
         block = 4 * width * min(n_samples, ROW_BLOCK) + 2 * n_features * ROW_BLOCK
         held = min(8 * n_samples * width, HELD_BYTES)

@@ -1,7 +1,5 @@
 """The extreme entropy machine: random hidden nodes and the direction of the largest Cauchy-Schwarz divergence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -28,9 +26,8 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     Parameters
     ----------
-    n_hidden : int, default=100
-        Number of hidden nodes, h in the paper. The nodes of a smaller network are the first ones of a larger network
-        with the same integer `random_state`.
+    n_hidden, random_state
+        As in `ELMClassifier`.
     activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
         1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2), with w and b
         uniform on [0, 1].
@@ -39,13 +36,9 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         gives all classes the same, whatever their sizes, as the paper does.
     costs : array-like of shape (n_classes,) or dict, default=None
         Cost of an error on each class, likewise; the same for all by default.
-    random_state : int, RandomState or None, default=None
-        Draws the hidden nodes.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_hidden, n_features)
-    biases_ : ndarray of shape (n_hidden,)
     beta_ : ndarray of shape (n_hidden, n_outputs)
         The direction, one column for two classes, else one a class; zero where the means of the classes coincide.
     means_, variances_ : ndarray of shape (n_outputs, 2)
@@ -53,12 +46,10 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     thresholds_ : ndarray, or list of ndarray for more than two classes
         The projections at which the decision changes, ascending: two, one where the variances are the same, none where
         one class is the likelier everywhere.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of hidden nodes.
     condition_ : float
         Estimated condition number of S+ + S-, the largest over the outputs.
-    n_features_in_ : int
+    weights_, biases_, classes_, n_units_, n_features_in_
+        As in `ELMClassifier`.
 
     References
     ----------
@@ -96,13 +87,9 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         return EEMNodesMixin._outputs(self, X)
 
     @classmethod
-    def memory_estimate(
-        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
-    ) -> int:
-        """Count matrices of the number of nodes squared, copies of the rows of either class and their hidden outputs.
-
-        Of these a block of rows; of all rows, as long as they take less than `HELD_BYTES`.
-        """
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count matrices of the nodes squared, copies of the rows and up to `HELD_BYTES` of their outputs."""
+        n_hidden = params.get("n_hidden", 100)
         width = padded(n_hidden)
         outputs = 2 * width * ROW_BLOCK + 2 * TILE * ROW_BLOCK
         nodes = 3 * n_hidden * (n_features + 1)
@@ -111,11 +98,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the hidden nodes of the largest network only.
-
-        The means and the products of its hidden outputs, class by class, hold those of every smaller network in their
-        leading blocks.
-        """
+        """Draw the nodes of the largest network only: its moments hold those of the others in their leading blocks."""
         X, y = grid.X, grid.y
         for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):

@@ -1,7 +1,5 @@
 """The extreme learning machine: random hidden nodes, output weights by ridge regression."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,17 +43,14 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
         return Nodes(self.weights_, self.biases_, self.activation)
 
     @classmethod
-    def memory_estimate(
-        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
-    ) -> int:
-        """Count H'H and a block of hidden outputs, or, of more nodes than rows, all of these and HH'."""
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count H'H and a block of hidden outputs or, of more nodes than rows, all and HH', factored in place."""
+        n_hidden = params.get("n_hidden", 100)
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
-            # H'H, which is factored where it stands, and a block of hidden outputs
             width = factor_width(n_hidden)
             outputs = (padded(n_hidden) + 4 * TILE) * min(n_samples, ROW_BLOCK)
             return 8 * (nodes + width**2 + outputs + 4 * width * (TILE + n_outputs))
-        # H, and HH', which is factored where it stands
         width = padded(n_hidden)
         return 8 * (nodes + n_samples * (width + 4 * TILE) + n_samples**2 + 3 * width * n_outputs)
 
@@ -128,7 +123,4 @@ class ELMClassifier(FamilyClassifier, _ELM):
 
 
 class ELMRegressor(FamilyRegressor, _ELM):
-    """Extreme learning machine for regression, with one target or several.
-
-    As `ELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
-    """
+    """Extreme learning machine for regression: `ELMClassifier` with `y`, one column or several, as targets."""

@@ -1,7 +1,5 @@
 """The kernel online sequential extreme learning machine with a fixed budget."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
@@ -11,8 +9,6 @@ from elmbench.numerics.online.states import InverseState
 
 
 class _FBKOSELM(OnlineKernel):
-    """Table I, and after each row the least significant one removed."""
-
     def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf", budget: int = 200) -> None:
         super().__init__(C, gamma, kernel)
         self.budget = budget
@@ -23,7 +19,6 @@ class _FBKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the inverse of a dictionary that has reached the budget."""
         return inverse_bytes(min(n_samples, params.get("budget", 200)), n_features, n_outputs)
 
 
@@ -37,11 +32,8 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
+    C, gamma, kernel
+        As in `KELMClassifier`.
     budget : int, default=200
         Largest number of rows in the dictionary.
 
@@ -64,8 +56,4 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 
 
 class FBKOSELMRegressor(SequentialRegressor, _FBKOSELM):
-    """Fixed-budget kernel online sequential extreme learning machine for regression, with one target or several.
-
-    As `FBKOSELMClassifier`, with the values of `y` as targets; so are the parameters and, but for `classes_`, the
-    attributes.
-    """
+    """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets."""

@@ -1,7 +1,5 @@
 """The kernel extreme learning machine."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,7 +41,6 @@ class _KELM(GridPathMixin, BaseEstimator):
         self.dtype = dtype
 
     def _checked(self) -> tuple[str, float, float]:
-        """Return the kernel, gamma and the ridge."""
         gamma = check_real("gamma", self.gamma)
         check_choice("dtype", self.dtype, DTYPES)
         return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
@@ -124,17 +121,10 @@ def _fitted_outputs(grid: Grid, candidate: int, fold: int) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class _SharedKernel:
-    """The kernel of all rows, and what the folds that look at it share.
+    """The kernel of all rows, the relative error of its entries, and what the folds that look at it share.
 
-    Attributes
-    ----------
-    omega : ndarray of shape (n, n)
-    round_off : float
-        Relative error of the entries.
-    room : ndarray of n^2 entries or more
-        Overwritten by each fold.
-    solvers : Counter of str
-        Added to.
+    Each fold overwrites `room`, which holds as many entries as the largest kernel among training rows, and adds to
+    `solvers`.
     """
 
     omega: Array
@@ -222,8 +212,7 @@ class KELMClassifier(FamilyClassifier, _KELM):
 
 
 class KELMRegressor(FamilyRegressor, _KELM):
-    """Kernel extreme learning machine for regression, with one target or several.
+    """Kernel ELM for regression: `KELMClassifier` with `y`, one column or several, as targets.
 
-    As `KELMClassifier`, with the values of `y` as targets: the same as scikit-learn's ``KernelRidge(alpha=1/C,
-    kernel="rbf", gamma=gamma)``. Parameters and attributes are those of `KELMClassifier` but for `classes_`.
+    The same as scikit-learn's ``KernelRidge(alpha=1/C, kernel="rbf", gamma=gamma)``.
     """

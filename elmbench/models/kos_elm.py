@@ -1,7 +1,5 @@
 """The kernel online sequential extreme learning machine that keeps every row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
@@ -10,8 +8,6 @@ from elmbench.numerics.online.states import InverseState
 
 
 class _KOSELM(OnlineKernel):
-    """Table I as it stands."""
-
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
         ridge, gamma = self._checked()
         return InverseState(n_features, n_outputs, ridge, gamma)
@@ -30,11 +26,8 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
+    C, gamma, kernel
+        As in `KELMClassifier`.
 
     Attributes
     ----------
@@ -44,12 +37,10 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
         The rows learnt so far.
     inverse_ : ndarray of shape (n_units, n_units)
         Inverse of K + I/C on the dictionary.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of rows in the dictionary.
     condition_ : float
         Condition number of K + I/C in the 1-norm, from `inverse_`; computed when asked for.
-    n_features_in_ : int
+    classes_, n_units_, n_features_in_
+        As in `KELMClassifier`.
 
     Notes
     -----
@@ -64,7 +55,4 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
 
 
 class KOSELMRegressor(SequentialRegressor, _KOSELM):
-    """Kernel online sequential extreme learning machine for regression, with one target or several.
-
-    As `KOSELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
-    """
+    """Kernel OS-ELM for regression: `KOSELMClassifier` with `y`, one column or several, as targets."""

@@ -1,7 +1,5 @@
 """The least-squares support vector machine."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -31,11 +29,8 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
+    C, gamma, kernel
+        As in `KELMClassifier`.
     class_weight : "balanced", dict or None, default=None
         Weight w of the errors on each class: "balanced" is the size of the largest class over that of the row's own;
         a dictionary gives numbers by label, 1 where it has none.
@@ -49,14 +44,10 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
         Coefficients of the rows of the dictionary, which add up to zero.
     intercept_ : ndarray of shape (n_outputs,)
         b.
-    dictionary_ : ndarray of shape (n_samples, n_features)
-        All training rows.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of rows in the dictionary.
     condition_ : float
         Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C.
-    n_features_in_ : int
+    dictionary_, classes_, n_units_, n_features_in_
+        As in `KELMClassifier`.
 
     Notes
     -----
@@ -86,7 +77,6 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
         self.weighting = weighting
 
     def _checked(self) -> tuple[str, float, float]:
-        """Return the kernel, gamma and the ridge."""
         gamma = check_real("gamma", self.gamma)
         return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
 
@@ -123,7 +113,6 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count one kernel matrix and little more."""
         return 8 * n_samples * (n_samples + 2 * n_features + 6 * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod

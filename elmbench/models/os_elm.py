@@ -1,7 +1,5 @@
 """The online sequential extreme learning machine: the output weights updated block by block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -107,8 +105,6 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
         Number of hidden nodes. More of them than the first block determines make the start "pinv" unstable.
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge. Used with `start` "ridge" only.
-    activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
-        The function of the hidden nodes.
     initial_batch : int, default=250
         Number of rows in the first block of `fit`. All the rows of a first call of `partial_fit` are its first block.
     batch_size : int, default=200
@@ -117,25 +113,21 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
         What takes the place of the inverse in eq. (5), which does not exist for fewer rows than nodes. "pinv": the
         pseudo-inverse pinv(H_1) pinv(H_1)', no ridge; the later steps are then eqs. (7) and (8) as printed, which may
         diverge. "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for every cut into blocks.
-    random_state : int, RandomState or None, default=None
-        Draws the hidden nodes.
+    activation, random_state
+        As in `ELMClassifier`.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_hidden, n_features)
-    biases_ : ndarray of shape (n_hidden,)
     beta_ : ndarray of shape (n_hidden, n_outputs)
         Output weights; not finite after a divergence.
     P_ : ndarray of shape (n_hidden, n_hidden)
         The inverse that is carried on from block to block.
-    classes_ : ndarray of shape (n_classes,)
     n_seen_ : int
         Number of rows learnt from.
-    n_units_ : int
-        Number of hidden nodes.
     condition_ : float
         Condition number of `P_`, worked out when asked for.
-    n_features_in_ : int
+    weights_, biases_, classes_, n_units_, n_features_in_
+        As in `ELMClassifier`.
 
     References
     ----------
@@ -146,7 +138,4 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
 
 
 class OSELMRegressor(SequentialRegressor, _OSELM):
-    """Online sequential extreme learning machine for regression, with one target or several.
-
-    As `OSELMClassifier`, with the values of `y` as targets. Parameters and attributes are the same but for `classes_`.
-    """
+    """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets."""

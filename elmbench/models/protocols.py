@@ -4,8 +4,6 @@ Each is a protocol of classmethods, so it is the class that `isinstance` is aske
 GridPath)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -19,12 +17,10 @@ Folds = list[tuple[Indices, Indices]]
 
 
 class Evaluated(NamedTuple):
-    """What a path yields for one candidate on one fold.
+    """What a path yields for one candidate on one fold, each by its place in the list that the path was given.
 
     Attributes
     ----------
-    candidate, fold : int
-        Places in the lists that the path was given.
     outputs : ndarray of shape (n_test, ...)
         Predictions, or projections, for the test rows of the fold.
     solvers : mapping of str to int
@@ -55,8 +51,7 @@ class GridPath(Protocol):
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        X, y : ndarray of shape (n_samples, n_features), (n_samples,) or (n_samples, n_targets)
         folds : list of (train, test)
             Row numbers.
         candidates : list of dict
@@ -75,7 +70,6 @@ class GridPath(Protocol):
         TypeError, ValueError
             What `fit` raises for parameters out of range, before anything is learnt.
         """
-        ...
 
 
 @runtime_checkable
@@ -91,7 +85,6 @@ class ProjectionPath(GridPath, Protocol):
         As `evaluate_grid`, but that `outputs` are what `project` of the fitted model returns for the test rows, or
         `decision_function` where it has no `project`: of shape (n_test,) for two classes.
         """
-        ...
 
 
 @runtime_checkable
@@ -102,15 +95,6 @@ class MemoryEstimate(Protocol):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Return the peak memory of `fit` in bytes, the rows that it is given left aside.
 
-        Parameters
-        ----------
-        n_samples, n_features, n_outputs : int
-            The shape of the problem; `n_outputs` is 1 for two classes, else the number of classes or targets.
-        **params
-            Parameters of the constructor; those that are left out have their defaults.
-
-        Returns
-        -------
-        int
+        `n_outputs` is 1 for two classes, else the number of classes or targets; `params` are parameters of the
+        constructor, and those that are left out have their defaults.
         """
-        ...

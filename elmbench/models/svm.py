@@ -1,7 +1,5 @@
 """scikit-learn's support vector machine with the Gaussian kernel, and a path over its grid from precomputed kernels."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from numbers import Real
@@ -67,10 +65,7 @@ class SVMClassifier(ProjectionPathMixin, SVC):
         super().__init__(C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to rows `X`, dense or sparse, and labels `y`.
-
-        A `ConvergenceWarning` says where LIBSVM was stopped.
-        """
+        """Fit to rows `X`, dense or sparse, and labels `y`; a `ConvergenceWarning` says where LIBSVM was stopped."""
         super().fit(X, y)
         self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
         self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}

@@ -1,7 +1,5 @@
 """The weighted extreme learning machine: random hidden nodes, output weights by the pseudo-inverse of weighted rows."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -22,17 +20,10 @@ CUTOFF = 1e-15
 
 
 def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
-    """Yield beta = (B . H)^+ (B . T) of section 2.1, for each of the ascending numbers of leading columns of H.
+    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for as many leading columns, and the condition of B . H.
 
     B_i is the square root of the inverse of the size of the class of row i. H, the hidden outputs as `node_outputs`
-    returns them, is overwritten; T are targets -1/+1, one column for two classes, else one a class.
-
-    Yields
-    ------
-    size : int
-    beta : ndarray of shape (size, k)
-    condition : float
-        Of the weighted hidden outputs.
+    returns them, is overwritten; T are targets -1/+1, one column for two classes, else one a class; sizes ascend.
     """
     if not np.ptp(H, axis=0).any():
         # The balanced targets add up to nothing along the one direction there is: solved exactly, beta = 0.
@@ -55,26 +46,19 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     Parameters
     ----------
-    n_hidden : int, default=100
-        Number of hidden nodes, h in the paper. The nodes of a smaller network are the first ones of a larger network
-        with the same integer `random_state`.
+    n_hidden, random_state
+        As in `ELMClassifier`; the paper's h is `n_hidden`.
     activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
         1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2).
-    random_state : int, RandomState or None, default=None
-        Draws the hidden nodes.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_hidden, n_features)
-    biases_ : ndarray of shape (n_hidden,)
     beta_ : ndarray of shape (n_hidden, n_outputs)
         Output weights; zero where the hidden layer yields the same values for every training row.
-    classes_ : ndarray of shape (n_classes,)
-    n_units_ : int
-        Number of hidden nodes.
     condition_ : float
         Condition number of the weighted hidden outputs, those directions left aside that the cutoff leaves out.
-    n_features_in_ : int
+    weights_, biases_, classes_, n_units_, n_features_in_
+        As in `ELMClassifier`.
 
     Notes
     -----
@@ -105,10 +89,9 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         ((_, self.beta_, self.condition_),) = balanced_solutions(self._layer(X), T, [len(self.weights_)])
 
     @classmethod
-    def memory_estimate(
-        cls, n_samples: int, n_features: int, n_outputs: int = 1, *, n_hidden: int = 100, **params: Any
-    ) -> int:
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the hidden outputs, what is decomposed of them at a time, and triangles of the number of nodes."""
+        n_hidden = params.get("n_hidden", 100)
         width = padded(n_hidden)
         nodes = 3 * n_hidden * (n_features + 1)
         least = min(n_hidden, n_samples)
@@ -118,10 +101,7 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the hidden nodes of the largest network only.
-
-        One QR decomposition of a fold's hidden outputs serves every `n_hidden` up to the number of rows.
-        """
+        """Draw the nodes of the largest network only: one QR decomposition serves every `n_hidden` up to the rows."""
         X, y = grid.X, grid.y
         for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):

@@ -1,7 +1,5 @@
 """Names of arrays, and the machine precision."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

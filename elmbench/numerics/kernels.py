@@ -1,7 +1,5 @@
 """Squared distances and kernel matrices, in row blocks that need no temporary of the size of the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -21,12 +19,7 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def rbf_from_distances(distances: Array, gamma: float) -> Array:
-    """Turn squared distances, an array of any shape, into the Gaussian kernel exp(-gamma d^2), in place, and return it.
-
-    References
-    ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (12).
-    """
+    """Turn squared distances, of any shape, into the Gaussian kernel exp(-gamma d^2), in place, and return it."""
     np.multiply(distances, -gamma, out=distances)
     return np.exp(distances, out=distances)
 
@@ -39,15 +32,9 @@ def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = N
     """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
 
     They come from d^2 = |x|^2 + |y|^2 - 2 x.y, after the mean of `Y` was taken off both, so that a common offset of the
-    data costs no digits. The error is of the order of the machine precision times the largest centred norm.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    Y : ndarray of shape (m, d), optional
-        `X` itself when left out; the result is then exactly symmetric, with an exactly zero diagonal.
-    out : ndarray of shape (n, m), optional
-        Where to write, in C or Fortran order.
+    data costs no digits. The error is of the order of the machine precision times the largest centred norm. Without
+    `Y`, which then is `X` itself, the result is exactly symmetric, with an exactly zero diagonal. `out`, of shape (n,
+    m) in C or Fortran order, is where to write.
     """
     return _fill(X, Y, out, lambda block: block)
 
@@ -57,14 +44,8 @@ def kernel_matrix(
 ) -> Array:
     """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
 
-    Parameters
-    ----------
-    X, Y, out
-        As for `squared_distances`; nothing else of the size of `out` is allocated.
-    gamma : float
-        Inverse squared width: exp(-gamma d^2).
-    kernel : str, default="rbf"
-        A key of `KERNELS`.
+    As `squared_distances`; nothing else of the size of `out` is allocated. `kernel` is a key of `KERNELS`, `gamma` the
+    inverse squared width: exp(-gamma d^2).
     """
     transform = KERNELS[kernel]
     return _fill(X, Y, out, lambda block: transform(block, gamma))
@@ -73,14 +54,9 @@ def kernel_matrix(
 def kernel_round_off(X: Array, gamma: float) -> float:
     """Bound the relative difference between two computations of an entry of the Gaussian kernel of some rows.
 
-    A computation that centres the rows, of length R at most, sees d^2 within (d + 4) (2 R)^2 eps / 2; one that centres
-    them by a part of them, four times that. The kernel takes it gamma times; `exp` and `kernel_ladder` add 16 eps.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    gamma : float
-        Inverse squared width of the kernel.
+    A computation that centres the rows, of d columns and of length R at most, sees d^2 within (d + 4) (2 R)^2 eps / 2;
+    one that centres them by a part of them, four times that. The kernel takes it gamma times; `exp` and `kernel_ladder`
+    add 16 eps.
     """
     centred = X - X.mean(axis=0)
     longest = float(np.einsum("ij,ij->i", centred, centred).max(initial=0.0))
@@ -104,17 +80,12 @@ DISTANCES_UP_TO = 2048
 
 
 def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterator[tuple[float, Array]]:
-    """Yield the kernel matrix of the rows of `X` for every gamma, from the smallest to the largest.
+    """Yield each gamma, from the smallest to the largest, and the kernel matrix of the rows of `X` for it.
 
     The Gaussian kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the
     relative error of an entry and adds half a unit in the last place, so that after `SQUARINGS` of them in a row it is
-    below 2^(SQUARINGS + 1) such halves, 2e-15; then the kernel is computed anew.
-
-    Yields
-    ------
-    gamma : float
-    matrix : ndarray of shape (n, n), in Fortran order
-        Exactly symmetric. Overwritten by the next one, so valid until that is asked for, and not to be changed.
+    below 2^(SQUARINGS + 1) such halves, 2e-15; then the kernel is computed anew. The matrix, in Fortran order and
+    exactly symmetric, is overwritten by the next one, so valid until that is asked for, and not to be changed.
     """
     matrix = np.empty((len(X), len(X)), order="F")
     ascending = sorted(set(gammas))

@@ -4,8 +4,6 @@ SciPy's own wrappers copy whatever is not a whole array, and lack some routines.
 library through the function pointers that SciPy publishes for Cython and Numba.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -51,20 +49,11 @@ def routine(name: str) -> Callable[..., None]:
 
 
 def call(name: str, *arguments: str | int | float | Array | NDArray[np.int32]) -> int:
-    """Call a routine of BLAS or LAPACK, and return LAPACK's INFO; 0 for a routine of BLAS.
+    """Call a routine of BLAS or LAPACK by its name, such as "dsyrk"; return LAPACK's INFO, 0 for a routine of BLAS.
 
-    Parameters
-    ----------
-    name : str
-        In lower case, such as "dsyrk".
-    *arguments : str, int, float or ndarray
-        Those of the Fortran declaration without INFO, which is added at the end. Arrays are passed by the address of
-        their first entry, so leading dimensions have to be given.
-
-    Raises
-    ------
-    ValueError
-        If LAPACK finds an argument illegal.
+    The arguments are those of the Fortran declaration without INFO, which is added at the end. Arrays are passed by the
+    address of their first entry, so leading dimensions have to be given. A ValueError says which argument LAPACK finds
+    illegal.
     """
     info = ctypes.c_int(0)
     converted: list[Any] = [_converted(argument) for argument in arguments]

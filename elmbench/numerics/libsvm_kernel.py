@@ -4,8 +4,6 @@ LIBSVM keeps its kernel values in single precision. Values from other arithmetic
 round to the same, but for the one in some ten million that lies next to the middle between two single numbers.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -18,21 +16,10 @@ from elmbench.numerics.kernels import rbf_from_distances, row_blocks
 def libsvm_kernel(X: Array, distances: Array, gamma: float, out: Array) -> Array:
     """Return the kernel of all pairs of rows, which in single precision is what LIBSVM computes from the rows.
 
-    Where the two could round differently by the bounds of their errors, the value is computed as LIBSVM does:
-    exp(-gamma (x.x + y.y - 2 x.y)), with the same dot products of BLAS.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), in C order
-    distances : ndarray of shape (n, n)
-        Squared distances among the rows, as `squared_distances` returns them.
-    gamma : float
-    out : ndarray of shape (n, n)
-        What is written and returned: exactly symmetric, with ones on the diagonal.
-
-    References
-    ----------
-    Chang and Lin, LIBSVM: a library for support vector machines, ACM TIST 2(3), 2011.
+    Where the two could round differently by the bounds of their errors, the value is computed as LIBSVM (Chang and Lin,
+    ACM TIST 2(3), 2011) does: exp(-gamma (x.x + y.y - 2 x.y)), with the same dot products of BLAS. X, of shape (n, d),
+    is in C order; `distances` are those that `squared_distances` returns for it. `out`, of shape (n, n), is written and
+    returned: exactly symmetric, with ones on the diagonal.
     """
     np.copyto(out, distances)
     rbf_from_distances(out, gamma)

@@ -1,7 +1,5 @@
 """Random streams by key: a stream depends on what it is for, never on what ran before it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

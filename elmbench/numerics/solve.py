@@ -1,7 +1,5 @@
 """Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs
@@ -13,23 +11,15 @@ _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
 
 
 class RidgeSystem:
-    """The matrix A + ridge I, factored in the memory of A.
+    """The matrix A + ridge I, factored in the memory of A: the inverses of eqs. (3) and (4) of Scardapane et al.
 
     By Cholesky. Where that breaks down because the ridge is below the round-off of A (or leaves a squared pivot below n
     times the machine precision times the largest diagonal entry), by eigenvalues instead, of which those are kept that
     exceed n times the machine precision times the largest one: solutions are then those of least norm. The second way
     takes two more matrices of the size of A.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, n)
-        Symmetric, positive semi-definite. Overwritten; in Fortran order, no second matrix of its size is needed.
-    ridge : float
-        Added to the diagonal: 1/C in all models of the family.
-
-    References
-    ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, the inverses of eqs. (3) and (4).
+    A, of shape (n, n), is symmetric and positive semi-definite. It is overwritten; where it is in Fortran order, no
+    second matrix of its size is needed.
     """
 
     def __init__(self, A: Array, ridge: float) -> None:
@@ -74,11 +64,7 @@ class RidgeSystem:
 
     @property
     def condition(self) -> float:
-        """The condition number.
-
-        In the 1-norm, as LAPACK's pocon estimates it from the factor; in the fallback from the eigenvalues, infinite
-        where one is not positive.
-        """
+        """The condition number, as LAPACK's pocon estimates it; in the fallback, from the eigenvalues or infinite."""
         if self._factor is None:
             return float(self._values[-1] / self._values[0]) if self._values[0] > 0 else float(np.inf)
         reciprocal, _ = dpocon(self._factor, self._norm, uplo="L")

@@ -1,7 +1,5 @@
 """What the extreme entropy machines share: two Gaussians on a line for every class, and the decision between them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -42,18 +40,15 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets, for each number of leading features.
 
-    Parameters
-    ----------
-    features : callable
-        Returns the features of the rows of some numbers, a fresh array in Fortran order with whole tiles of columns.
-    T : ndarray of shape (n, k)
-        Targets -1/+1: the positive set of each column.
-    sizes, dimension
-        Numbers of leading features; as in `discriminant`.
-    if_constant : str
-        What is warned of where the features are the same for all rows.
+    `features` returns those of the rows of some numbers, a fresh array in Fortran order with whole tiles of columns; T,
+    of shape (n, k), holds targets -1/+1, the positive set of each column; `if_constant` is what is warned of where the
+    features are the same for all rows; `dimension` is as in `discriminant`.
     """
     found: dict[int, list[Discriminant]] = {size: [] for size in sizes}
+
+    def moments_of(side: NDArray[np.intp]) -> Moments:
+        return moments(lambda rows: features(side[rows]), len(side), found)
+
     for t in T.T:
         sides = [np.flatnonzero(t < 0), np.flatnonzero(t > 0)]
         fewest = min(map(len, sides))
@@ -63,7 +58,7 @@ def discriminants(
             continue
         if fewest == 1:
             warnings.warn(ONE_ROW, UserWarning, stacklevel=2)
-        negative, positive = (_moments(features, side, found) for side in sides)
+        negative, positive = map(moments_of, sides)
         for size, columns in found.items():
             columns.append(discriminant(negative, positive, size, dimension))
             if columns[-1].degenerate:
@@ -72,10 +67,6 @@ def discriminants(
                     COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant, UserWarning, stacklevel=2
                 )
     return found
-
-
-def _moments(features: Callable[[NDArray[np.intp]], Array], side: NDArray[np.intp], sizes: Iterable[int]) -> Moments:
-    return moments(lambda rows: features(side[rows]), len(side), sizes)
 
 
 def odds_of(projections: Array, found: list[Discriminant], log_weights: Array) -> Array:
@@ -94,7 +85,6 @@ class EntropyClassifier(FamilyClassifier):
     costs: Any
 
     def _set(self, found: list[Discriminant]) -> None:
-        """Take over the discriminants that were found."""
         weights = self._log_weights(self.classes_)
         self._discriminants = found
         self.means_ = np.array([d.means for d in found])
@@ -104,10 +94,8 @@ class EntropyClassifier(FamilyClassifier):
         self.thresholds_ = points[0] if len(points) == 1 else points
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:
-        """Return, for each column of targets, ln of the weight of its class over the mean weight of the others.
-
-        Section 6: the weight of a class is its prior probability times its cost.
-        """
+        """Return for each column ln of the prior times the cost of its class, over their mean for the others."""
+        # Section 6: the weight of a class is its prior probability times its cost.
         weights = _by_class("priors", self.priors, classes) * _by_class("costs", self.costs, classes)
         if len(classes) == 1:
             return np.zeros(1)
@@ -152,11 +140,7 @@ class EntropyClassifier(FamilyClassifier):
 
 
 def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:
-    """Return a positive number a class, in the order of the classes; ones where nothing is given.
-
-    A ValueError says where there are not as many as classes, and a TypeError or ValueError where one is no positive
-    number.
-    """
+    """Return a positive number a class, in the order of the classes; ones where nothing is given."""
     if values is None:
         return np.ones(len(classes))
     if isinstance(values, Mapping):

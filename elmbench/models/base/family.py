@@ -13,8 +13,6 @@ and, for a sequential model, ``_update(X, T)``, which learns from further rows, 
 (``_start(n_features, n_outputs)`` forgets and prepares for them).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -75,14 +73,7 @@ class FamilyClassifier(ClassifierMixin):
         return held
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and class labels `y`, forgetting any earlier fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two classes are learnt as -1/+1, more as one against the rest.
-        """
+        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits."""
         rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_ = unique_labels(labels)
@@ -116,13 +107,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin):
         return targets, lambda outputs: outputs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        """
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit."""
         rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         self._flat_target = values.ndim == 1
         self._fit(rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1))
@@ -139,14 +124,9 @@ class SequentialClassifier(FamilyClassifier):
     """A classifier that also learns row by row or block by block."""
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from further rows, in the order in which they stand.
+        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in the order they stand in.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), optional
-            Every label that will ever occur; needed in the first call unless its `y` holds them all.
+        `classes` holds every label that will ever occur; the first call needs it unless its `y` holds them all.
         """
         first = not hasattr(self, "classes_")
         rows, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
@@ -170,13 +150,7 @@ class SequentialRegressor(FamilyRegressor):
     """A regressor that also learns row by row or block by block."""
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from further rows, in the order in which they stand.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        """
+        """Learn from further rows `X` and target values `y`, as for `fit`, in the order in which they stand."""
         first = not hasattr(self, "_flat_target")
         rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)

@@ -1,7 +1,5 @@
 """What the models with random hidden nodes share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -33,7 +31,6 @@ class HiddenNodesMixin:
     beta_: Array
 
     def _draw_nodes(self, n_features: int) -> None:
-        """Set `weights_` and `biases_`."""
         n_hidden = check_count("n_hidden", self.n_hidden)
         check_choice("activation", self.activation, self._activations)
         random_state = check_random_state(self.random_state)
@@ -73,11 +70,8 @@ class EEMNodesMixin(HiddenNodesMixin):
 def by_nodes(grid: Grid) -> Iterator[tuple[Any, list[int], list[tuple[int, Any]]]]:
     """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group.
 
-    Yields
-    ------
-    model, sizes, members
-        The candidate with the most nodes, which are drawn and whose leading nodes are those of the others; the
-        ascending numbers of nodes; the group's candidates with their places in the grid.
+    Yields the candidate with the most nodes, which are drawn and whose leading nodes are those of the others; the
+    ascending numbers of nodes; the group's candidates with their places in the grid.
     """
     groups: dict[tuple[str, Any], list[tuple[int, Any]]] = {}
     for i, model in enumerate(grid.models):

@@ -1,7 +1,5 @@
 """What the online sequential kernel extreme learning machines share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,7 +34,6 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
         raise NotImplementedError
 
     def _checked(self) -> tuple[float, float]:
-        """Return the ridge and gamma."""
         check_choice("kernel", self.kernel, KERNELS)
         return 1.0 / check_real("C", self.C), check_real("gamma", self.gamma)
 

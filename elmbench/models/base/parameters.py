@@ -1,7 +1,5 @@
 """Checks of constructor parameters, made when a model is fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
@@ -9,13 +7,13 @@ from typing import Any
 import numpy as np
 
 
-def check_real(name: str, value: Any, *, above: float = 0.0) -> float:
-    """Return `value` as a float: a TypeError if it is not a number, a ValueError if not a finite one above `above`."""
+def check_real(name: str, value: Any) -> float:
+    """Return `value` as a float: a TypeError if it is not a number, a ValueError if it is not positive and finite."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{name}: expected a number greater than {above:g}, got {value!r} instead")
+        raise TypeError(f"{name}: expected a number greater than 0, got {value!r} instead")
     number = float(value)
-    if not (np.isfinite(number) and number > above):
-        raise ValueError(f"{name}: expected a finite number greater than {above:g}, got {value!r} instead")
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"{name}: expected a finite number greater than 0, got {value!r} instead")
     return number
 
 

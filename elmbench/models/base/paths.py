@@ -1,7 +1,5 @@
 """Paths over grids: what the estimators that offer one share, see `elmbench.models.protocols`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,18 +13,10 @@ from elmbench.numerics.arrays import Array
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of candidates on folds.
+    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
 
-    Attributes
-    ----------
-    X, y, folds
-        As in `GridPath.evaluate_grid`.
-    models : list of estimator
-        Unfitted, one a candidate.
-    project : bool
-        Whether projections are asked for, not predictions.
-    solvers : Counter of str
-        Where a path counts the ways of solving that it takes.
+    `project` says whether projections are asked for, not predictions; a path counts in `solvers` the ways of solving
+    that it takes.
     """
 
     X: Array

@@ -1,7 +1,5 @@
 """Means and Ledoit-Wolf covariances of features, for many numbers of leading features at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -17,13 +15,12 @@ HELD_BYTES = 256 * 2**20
 
 @dataclass(frozen=True)
 class Moments:
-    """What the Gaussian of a set of rows is made of, for some numbers of leading features.
+    """What the Gaussian of a set of rows is made of, for some numbers of leading features, w at most.
 
     Attributes
     ----------
-    n_rows : int
-    first : ndarray of shape (w,)
-        The first row.
+    n_rows, first : int, ndarray of shape (w,)
+        Number of rows; the first one.
     mean : ndarray of shape (w,)
         Mean of the rows less the first: exactly zero for a feature that has one value in all rows.
     spread : ndarray of shape (w,)
@@ -45,19 +42,9 @@ class Moments:
         """Return the Ledoit-Wolf covariance of the leading features, in Fortran order, and the shrinkage.
 
         What `sklearn.covariance.ledoit_wolf` returns, from products that were summed before: (1 - e) S + e tr(S) / h I
-        with the empirical covariance S.
-
-        Parameters
-        ----------
-        size : int
-            One of the numbers of leading features that the moments were made for.
-        dimension : int, optional
-            h where further features are zero in all rows; `size` by default.
-
-        References
-        ----------
-        Ledoit and Wolf, A well-conditioned estimator for large-dimensional covariance matrices, J. Multivariate
-        Analysis 88(2), 2004; Czarnecki and Tabor, Extreme Entropy Machines, section 3.
+        with the empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis 88(2), 2004). `size` is one of the
+        numbers of features that the moments were made for; `dimension` is h where further features are zero in all
+        rows.
         """
         h = dimension or size
         covariance = np.array(self.scatter[:size, :size], order="F")
@@ -74,18 +61,11 @@ class Moments:
 
 
 def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int]) -> Moments:
-    """Return the moments of rows, at least one, whose features are computed block by block.
+    """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
 
-    Those of a number of leading features, at most w, are the same to the last bit whatever other numbers are asked for.
-
-    Parameters
-    ----------
-    features : callable
-        Returns the features of a slice of the rows, of shape (rows, w), a fresh array in Fortran order; w is a
-        multiple of `TILE`.
-    n_rows : int
-    sizes : iterable of int
-        Numbers of leading features.
+    `features` returns those of a slice of the rows, of shape (rows, w), a fresh array in Fortran order; w is a multiple
+    of `TILE`, and no size exceeds it. The moments of a size are the same to the last bit whatever other sizes are asked
+    for.
     """
     kept: list[Array] = []
     blocks = list(layer_blocks(n_rows))

@@ -1,7 +1,5 @@
 """The direction that keeps two Gaussians apart, and the decision between them on the line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,16 +23,10 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Discriminant:
-    """Two Gaussians on the line that a direction projects two sets of rows to.
+    """Two Gaussians on the line that `beta`, of shape (size,), projects two sets of rows to.
 
-    Attributes
-    ----------
-    beta : ndarray of shape (size,)
-        The direction; zero where the means of the sets coincide.
-    means, variances : tuple of float
-        Of the negative set and of the positive one; the means differ by 2 where there is a direction.
-    condition : float
-        Of the sum of the covariances.
+    Means and variances are those of the negative set and of the positive one. The means differ by 2; where those of the
+    rows coincide, there is no direction and `beta` is zero. The condition is that of the sum of the covariances.
     """
 
     beta: Array
@@ -58,21 +50,9 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
 
     Where m+ = m- up to round-off, or nothing varies, there is none: beta is zero, as the paper puts it. Where the sum
     of the covariances is singular to working precision, its least eigenvalues are lifted to h times the machine
-    precision times the largest one: the limit of the direction as ever less is added to all eigenvalues.
-
-    Parameters
-    ----------
-    negative, positive : Moments
-        Of the two sets.
-    size : int
-        Number of leading features.
-    dimension : int, optional
-        h where further features are zero in all rows; `size` by default.
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, eqs. (2) and (4). (Its Algorithm 1 divides by the norm instead of its
-    square, for the same direction.)
+    precision times the largest one: the limit of the direction as ever less is added to all eigenvalues. `dimension` is
+    h where further features are zero in all rows, `size` by default. (Czarnecki and Tabor, whose Algorithm 1 divides by
+    the norm instead of its square, for the same direction.)
     """
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])
@@ -112,14 +92,8 @@ def log_odds(
 ) -> Array:
     """Return ln of the density of the positive Gaussian over that of the negative one, plus `log_weight`.
 
-    Parameters
-    ----------
-    projections : ndarray of shape (n,)
-        Points of the line.
-    means, variances : tuple of float
-        Of the negative Gaussian and of the positive one.
-    log_weight : float, default=0.0
-        ln of the prior probability (times the cost) of the positive class over that of the negative one.
+    Projections are points of the line; the mean and variance of the negative Gaussian come first; `log_weight` is ln of
+    the prior probability (times the cost) of the positive class over that of the negative one.
     """
     if means[0] == means[1]:
         return np.full(len(projections), log_weight)
@@ -135,11 +109,8 @@ def crossing_points(means: tuple[float, float], variances: tuple[float, float], 
     With D = S- - S+, means that differ by g and c = ln(S-/S+) + 2 `log_weight`, they are the zeros s = t - m- of D s^2
     - 2 g S- s + g^2 S- - S- S+ c; the one between the classes is taken from the product of the two, so that nothing
     cancels as D goes to zero. There is one point for variances that are equal up to round-off, and none where one class
-    is the likelier everywhere; else there are two.
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in one.
+    is the likelier everywhere; else there are two. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+
+    for 2 S- in one.)
     """
     (m_negative, m_positive), (S_negative, S_positive) = means, variances
     gap = m_positive - m_negative

@@ -1,7 +1,5 @@
 """The Cauchy-Schwarz divergence of two densities on the line: of Gaussians, and of kernel density estimates."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -30,26 +28,12 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
 
 
 def gaussian_divergence(means: ArrayLike, variances: ArrayLike, form: str = "corrected") -> Array:
-    """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3).
+    """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3) of Czarnecki and Tabor, of shape (...).
 
-    It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-). As printed,
-    the logarithm has a minus, and ln(pi / 2) / 2 is taken off.
-
-    Parameters
-    ----------
-    means, variances : array-like of shape (..., 2)
-        Of the negative Gaussian and of the positive one.
-    form : {"corrected", "as-printed"}, default="corrected"
-        Any other is a ValueError.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        Infinite where a variance is zero; NaN as printed where both are.
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, section 3.
+    It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-), and
+    infinite where a variance is zero. With the form "as-printed" the logarithm has a minus, ln(pi / 2) / 2 is taken
+    off, and the result is NaN where both variances are zero. Means and variances are as for `leading_term`; a form
+    other than "corrected" and "as-printed" is a ValueError.
     """
     variances = np.asarray(variances, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -71,14 +55,9 @@ def silverman_width(points: ArrayLike) -> float:
 def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     """Return the Cauchy-Schwarz divergence of the Gaussian kernel density estimates of two sets of points, eq. (5).
 
-    Each estimate has the width of Silverman's rule. The three double sums over all pairs of points are taken over
-    groups of them instead, so the cost is linear in the number of points but for sorting. The divergence is infinite
-    where all points of one set are the same, zero where all of both are.
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, section 7.4; Silverman, Density estimation for statistics and data
-    analysis, 1986.
+    Each estimate has the width of Silverman's rule (Czarnecki and Tabor, section 7.4). The three double sums over all
+    pairs of points are taken over groups of them instead, so the cost is linear in the number of points but for
+    sorting. The divergence is infinite where all points of one set are the same, zero where all of both are.
     """
     f, g = np.sort(np.asarray(negative, dtype=np.float64)), np.sort(np.asarray(positive, dtype=np.float64))
     f_width, g_width = silverman_width(f), silverman_width(g)
@@ -140,7 +119,5 @@ def _gathered(points: Array, width: float) -> tuple[Array, Array]:
         masses += 2.0 / NODES * np.outer(np.add.reduceat(polynomial, starts), np.cos(j * angles))
         before, polynomial = polynomial, 2.0 * t * polynomial - before
     nodes = middle[:, np.newaxis] + half[:, np.newaxis] * np.cos(angles)
-    return (
-        np.concatenate([kept, nodes[large].ravel()]),
-        np.concatenate([np.ones(len(kept)), masses[large].ravel()]),
-    )
+    nodes, masses = nodes[large].ravel(), masses[large].ravel()
+    return np.concatenate([kept, nodes]), np.concatenate([np.ones(len(kept)), masses])

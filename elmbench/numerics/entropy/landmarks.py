@@ -1,7 +1,5 @@
 """Features whose inner products are the kernel, from its values at some landmark rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpocon, dpstrf, dtrtri
@@ -16,22 +14,10 @@ class LandmarkFeatures:
     """The features K^(-1/2) k(x) for the kernel matrix K of landmarks and the kernel k(x) between them and a row.
 
     Up to a rotation of the features, which changes no covariance estimate that shrinks towards a multiple of the
-    identity and no projection. K is factored by Cholesky with pivots, to its numerical rank r. Its eigenvalues are
-    those of a matrix of the size of the rank; they are only asked for where one of them may be less than `FLOOR`.
-
-    Parameters
-    ----------
-    K : ndarray of shape (h, h)
-        Kernel matrix of the landmarks, with ones on its diagonal. Overwritten.
-
-    Attributes
-    ----------
-    map : ndarray of shape (h, r)
-        A row's features are k(x)' `map`.
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, section 3 and Algorithm 2.
+    identity and no projection: a row's features are k(x)' `map`, with `map` of shape (h, r). K, with ones on its
+    diagonal, is overwritten. It is factored by Cholesky with pivots, to its numerical rank r. Its eigenvalues are those
+    of a matrix of the size of the rank; they are only asked for where one of them may be less than `FLOOR`. (Czarnecki
+    and Tabor, section 3 and Algorithm 2.)
     """
 
     def __init__(self, K: Array) -> None:

@@ -1,7 +1,5 @@
 """One Cholesky factor that holds those of all leading blocks, to the last bit what each has by itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
@@ -30,24 +28,11 @@ def factor_width(n_nodes: int) -> int:
 class LeadingCholesky:
     """The factor of A + ridge I, made one block of rows after the other in the lower triangle of A, and solutions.
 
-    A block of rows rests on those before it only, and all its products have the same shape whatever comes after: so
-    the factor of a leading block, and the forward substitution with it, are the same to the last bit in a matrix of
-    any size.
-
-    Parameters
-    ----------
-    A : ndarray of shape (w, w)
-        Symmetric, positive semi-definite, in Fortran order, of a width that `factor_width` returns. Its lower triangle
-        is overwritten.
-    ridge : float
-        Positive.
-    B : ndarray of shape (w, k)
-        Right-hand sides.
-
-    Attributes
-    ----------
-    sound : int
-        Rows of the largest leading block whose factor is there, as far as it has been grown.
+    A block of rows rests on those before it only, and all its products have the same shape whatever comes after: so the
+    factor of a leading block, and the forward substitution with it, are the same to the last bit in a matrix of any
+    size. A, of a width that `factor_width` returns, is symmetric, positive semi-definite and in Fortran order; its
+    lower triangle is overwritten. The ridge is positive, and B, of shape (w, k), holds right-hand sides. `sound` counts
+    the rows of the largest leading block whose factor is there, as far as it has been grown.
     """
 
     def __init__(self, A: Array, ridge: float, B: Array) -> None:
@@ -95,10 +80,7 @@ class LeadingCholesky:
         return Z
 
     def condition(self, size: int, norm: float) -> float:
-        """Return the condition number of a leading system in the 1-norm, as LAPACK's pocon estimates it.
-
-        `norm` is the 1-norm of the system.
-        """
+        """Return the condition of a leading system, of 1-norm `norm`, in that norm, as LAPACK's pocon estimates it."""
         reciprocal, work = np.empty(1), np.empty(3 * size)
         whole = np.empty(size, dtype=np.int32)
         call("dpocon", "L", size, self._A, self._stride, norm, reciprocal, work, whole)

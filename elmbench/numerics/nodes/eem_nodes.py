@@ -4,24 +4,12 @@ Each function returns what `hidden_layer` does: a matrix in Fortran order whose 
 whole tiles, where what a node yields is the same to the last bit in a network of any size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import TILE, hidden_layer, padded
-
-
-def _sigmoid(X: Array, weights: Array, biases: Array) -> Array:
-    """1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added."""
-    return hidden_layer(X, weights, -biases)
-
-
-def _normalised_sigmoid(X: Array, weights: Array, biases: Array) -> Array:
-    """1 / (1 + exp(-<w, x> / d + b)) for rows of d columns."""
-    return hidden_layer(X, weights / X.shape[1], -biases)
 
 
 def _radial(X: Array, weights: Array, biases: Array) -> Array:
@@ -46,25 +34,13 @@ def _radial(X: Array, weights: Array, biases: Array) -> Array:
 
 
 NODES: dict[str, Callable[[Array, Array, Array], Array]] = {
-    "sigmoid": _sigmoid,
-    "nsig": _normalised_sigmoid,
+    "sigmoid": lambda X, w, b: hidden_layer(X, w, -b),  # 1 / (1 + exp(-<w, x> + b)): the bias is taken off, not added
+    "nsig": lambda X, w, b: hidden_layer(X, w / X.shape[1], -b),  # 1 / (1 + exp(-<w, x> / d + b))
     "rbf": _radial,
 }
 """Generalised activations G(x, w, b) by name, of inputs (n, d), weights (L, d) and biases (L,)."""
 
 
 def node_outputs(X: Array, weights: Array, biases: Array, activation: str) -> Array:
-    """Return the outputs G(x, w, b) of hidden nodes, in Fortran order, of shape (n, padded(L)); zero from column L on.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    weights, biases : ndarray of shape (L, d), (L,)
-    activation : {"sigmoid", "nsig", "rbf"}
-        1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) or exp(-b ||w - x||^2).
-
-    References
-    ----------
-    Czarnecki and Tabor, Extreme Entropy Machines, section 7.
-    """
+    """Return the outputs of hidden nodes for X (n, d), weights (L, d), biases (L,) and a key of `NODES` (section 7)."""
     return NODES[activation](X, weights, biases)

@@ -1,7 +1,5 @@
 """Products of hidden outputs with themselves and with targets, from sums over tiles of nodes and blocks of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -16,20 +14,10 @@ from elmbench.numerics.solve import mirror
 def gram_of_outputs(hidden: Callable[[slice], Array], T: Array, n_nodes: int) -> tuple[Array, Array]:
     """Return H'H and H'T for hidden outputs H of n rows, which are never held for more than `ROW_BLOCK` of them.
 
-    Parameters
-    ----------
-    hidden : callable
-        From up to `ROW_BLOCK` rows to their hidden outputs, of shape (n_rows, padded(n_nodes) or more).
-    T : ndarray of shape (n, k)
-        Targets.
-    n_nodes : int
-
-    Returns
-    -------
-    gram : ndarray of shape (w, w), in Fortran order, with w = factor_width(n_nodes)
-    moments : ndarray of shape (w, k)
-        The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; zero from
-        `n_nodes` on.
+    `hidden` returns the outputs of a slice of up to `ROW_BLOCK` rows, of shape (rows, padded(n_nodes) or more); the
+    targets T are of shape (n, k). With w = factor_width(n_nodes), H'H is of shape (w, w), in Fortran order, and H'T of
+    shape (w, k). The leading l rows and columns of both are, to the last bit, those of the first l nodes alone; they
+    are zero from `n_nodes` on.
     """
     width = factor_width(n_nodes)
     gram = np.zeros((width, width), order="F")

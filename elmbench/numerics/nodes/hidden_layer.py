@@ -1,7 +1,5 @@
 """Random hidden nodes and the activations they are passed through."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -15,7 +13,6 @@ TILE = 64
 
 ROW_BLOCK = 2048
 """Rows that are passed through the hidden layer at a time where their outputs need not be kept."""
-
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "sigmoid": lambda Z: expit(Z, out=Z),  # 1 / (1 + exp(-z)), without overflow
@@ -52,18 +49,8 @@ def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sig
     """Return the outputs g(a.x + b) of the hidden nodes, filled up with columns of zeros to whole tiles.
 
     All products are between whole tiles, so what a node yields is the same to the last bit in a network of any size.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    weights, biases : ndarray of shape (L, d), (L,)
-    activation : str, default="sigmoid"
-        A key of `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al.
-
-    Returns
-    -------
-    ndarray of shape (n, padded(L)), in Fortran order
-        The columns from L on are zero.
+    For X of shape (n, d), weights (L, d) and biases (L,) the outputs are of shape (n, padded(L)), in Fortran order, and
+    zero from column L on. The activation is a key of `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al.
     """
     function = ACTIVATIONS[activation]
     n_nodes = len(weights)
@@ -81,15 +68,7 @@ def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sig
 
 @dataclass(frozen=True)
 class Nodes:
-    """Hidden nodes that were drawn.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (L, d)
-    biases : ndarray of shape (L,)
-    activation : str
-        A key of `ACTIVATIONS`.
-    """
+    """Hidden nodes that were drawn: L of them, with weights (L, d), biases (L,) and a key of `ACTIVATIONS`."""
 
     weights: Array
     biases: Array
@@ -98,7 +77,7 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def first(self, size: int) -> Nodes:
+    def first(self, size: int) -> "Nodes":
         """Return the nodes of a smaller network."""
         return Nodes(self.weights[:size], self.biases[:size], self.activation)
 

@@ -1,7 +1,5 @@
 """Least squares in the leading columns of one matrix, for many numbers of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -31,11 +29,9 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
 
     Yields
     ------
-    size : int
-    solution : ndarray of shape (size, k)
-    condition : float
-        Of what was inverted: as LAPACK's trcon estimates it, or the largest singular value over the smallest one that
-        was kept; infinite if none was.
+    size, solution, condition
+        The solution is of shape (size, k). The condition is that of what was inverted: as LAPACK's trcon estimates it,
+        or the largest singular value over the smallest one that was kept; infinite if none was.
     """
     tall = [size for size in sizes if size <= len(H)]
     for size in sizes:

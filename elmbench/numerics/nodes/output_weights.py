@@ -1,7 +1,5 @@
 """Networks that share their hidden nodes: output weights and outputs, for many numbers of nodes and ridges."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,13 +26,12 @@ class Solved:
     Attributes
     ----------
     networks : list of int
-        Which ones.
-    outputs : ndarray of shape (n_probe, len(networks) * k)
+        Which ones, p in all.
+    outputs : ndarray of shape (n_probe, p * k)
         The k columns of the first one, then those of the second, ...
-    close : ndarray of bool, of shape (len(networks),)
-        Whether they are those of `output_weights` to `elmbench.numerics.shifted.all_ridges.RESIDUAL`, as there.
-    slack : ndarray of shape (len(networks),)
-        What an output may be off, over the norm of the hidden outputs that it is of.
+    close, slack : ndarray of shape (p,)
+        Whether they are those of `output_weights` to `elmbench.numerics.shifted.all_ridges.RESIDUAL`, as there. What an
+        output may be off, over the norm of the hidden outputs that it is of.
     exact : callable
         From a position in `networks` to the output weights as `output_weights` returns them, to the last bit. Valid
         until the next result.
@@ -50,20 +47,8 @@ class Solved:
 def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Array, float]:
     """Return the output weights of one network, of shape (L, k), and the condition of the system that gives them.
 
-    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    T : ndarray of shape (n, k)
-        Targets.
-    nodes : Nodes
-        L of them.
-    ridge : float
-
-    References
-    ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (3).
+    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
+    eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of shape (n, k).
     """
     size = len(nodes)
     if size > len(X):
@@ -87,18 +72,10 @@ def many_outputs(
     Up to as many nodes as rows: H'H is computed once, and one Cholesky factor a ridge serves all of them. Beyond: HH'
     is carried on from one number of nodes to the next, and one reduction of it serves all ridges.
 
-    Parameters
-    ----------
-    X, T : ndarray of shape (n, d), (n, k)
-        Training rows and targets.
-    nodes : Nodes
-        Of the largest network, L in all.
-    networks : list of (int, float)
-        Numbers of nodes and ridges.
-    probes : list of ndarray of shape (any, L)
-        Hidden outputs of the rows that outputs are for, in blocks.
-    solvers : Counter of str
-        Where the way of solving is counted, once a network: "leading cholesky", "cholesky" or "reduction".
+    X, of shape (n, d), and T, of shape (n, k), are training rows and targets; the nodes are those of the largest
+    network, L in all; the networks are numbers of nodes and ridges. The probes, of shape (any, L), are the hidden
+    outputs of the rows that outputs are for, in blocks. The way of solving is counted in `solvers`, once a network:
+    "leading cholesky", "cholesky" or "reduction".
     """
     n = len(X)
     primal = [i for i, (size, _) in enumerate(networks) if size <= n]

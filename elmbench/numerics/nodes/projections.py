@@ -1,7 +1,5 @@
 """Means and variances of two classes of rows that random linear operators project from a hidden layer to a line."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,26 +22,16 @@ def unit_columns(operators: Array, size: int) -> Array:
 def projected_classes(
     X: Array, positive: NDArray[np.bool_], weights: Array, biases: Array, activation: str, operators: list[Array]
 ) -> tuple[list[Array], list[Array]]:
-    """Return mean and variance of the projections beta'h(x) of two classes of rows, for sets of operators beta.
+    """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
 
     An operator costs a product with the hidden outputs, which for fewer operators than nodes is less than the
     covariance matrix of these. Neither outputs nor projections are held for more than a block of rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    positive : ndarray of bool of shape (n,)
-        Which rows are of the positive class; there are some of each.
-    weights, biases, activation
-        As for `node_outputs`.
-    operators : list of ndarray of shape (size, k)
-        Each set works on the first nodes, as many as it has rows.
-
-    Returns
-    -------
-    means, variances : list of ndarray of shape (k, 2)
-        One a set, of the negative class and of the positive one. The means are less the projection of the first row;
-        the variances divide by the number of rows. Both are exactly zero where no node varies.
+    X is of shape (n, d); `positive`, of shape (n,), says which rows are of the positive class, some of each; weights,
+    biases and activation are as for `node_outputs`. A set of operators, of shape (size, k), works on the first nodes,
+    as many as it has rows, and has means and variances of shape (k, 2), those of the negative class first. The means
+    are less the projection of the first row; the variances divide by the number of rows. Both are exactly zero where no
+    node varies.
     """
     n_hidden = len(weights)
     first = node_outputs(X[:1], weights, biases, activation)[:, :n_hidden]

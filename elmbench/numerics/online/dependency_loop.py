@@ -1,7 +1,5 @@
 """The loop over rows with approximate linear dependency; its conventions are those of `online.rank_one`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -78,9 +76,9 @@ def absorb_ald(
     """Learn `rows` from `position` on by kernel recursive least squares (Engel et al., 2004, Table 1).
 
     Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the dictionary. Where that
-    is more than `threshold`, the row joins the dictionary and a becomes a unit vector. With A the matrix of the
-    vectors a of all rows so far, the outputs at the dictionary rows are c = argmin |A c - y|^2; they are what is
-    carried from row to row, with P = (A'A)^-1. The weights K^-1 c follow at the end.
+    is more than `threshold`, the row joins the dictionary and a becomes a unit vector. With A the matrix of the vectors
+    a of all rows so far, the outputs at the dictionary rows are c = argmin |A c - y|^2; they are what is carried from
+    row to row, with P = (A'A)^-1. The weights K^-1 c follow at the end.
 
     K = L L' is carried by its Cholesky factor rather than by its inverse as in the paper: rows only ever join, a row
     costs the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits where K is nearly singular.
@@ -88,14 +86,10 @@ def absorb_ald(
     Parameters
     ----------
     position, rows, values, gram, gamma, m
-        As in `elmbench.numerics.online.inverse_loop.absorb`.
-    threshold : float
-        What the squared distance has to exceed.
-    max_atoms : int
-        Largest size of the dictionary.
+        As in `elmbench.numerics.online.inverse_loop.absorb`; `max_atoms` is the largest m.
     bracket : ndarray of shape (2,)
-        Largest squared distance that was within the threshold and least that was beyond, so far: any threshold from
-        the first up to, not including, the second leads to the same model.
+        Largest squared distance that was within the threshold and least that was beyond, so far: any threshold from the
+        first up to, not including, the second leads to the same model.
     dictionary, fitted, factor, covariance : ndarray
         The state (x_j, c, L + L' with its diagonal once, P), changed in place. The factor stands in both triangles so
         that both solves run along rows.

@@ -1,7 +1,5 @@
 """The loop over rows with all of them kept or a fixed budget; its conventions are those of `online.rank_one`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -19,10 +17,7 @@ def unit_residual(j: int, m: int, z: Array) -> float:
 
 
 def weight_residual(j: int, m: int, k: Array, weights: Array, targets: Array) -> float:
-    """Return how far the weights are from solving equation `j`, in units of the largest target.
-
-    `k` is row `j` of the regularised kernel matrix.
-    """
+    """Return how far the weights are from solving equation `j`, with row `k`, in units of the largest target."""
     worst = 0.0
     for o in range(len(weights)):
         largest = 0.0
@@ -83,15 +78,11 @@ def absorb(
 
     Parameters
     ----------
-    position : int
-        First row to use.
     rows, values : ndarray of shape (n, n_features), (n, n_outputs)
     gram : ndarray of shape (0, 0) or (n_all, n_all)
-    gamma, ridge : float
-        Kernel parameter; 1/C.
     budget, m, seen, age : int
-        Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed
-        from scratch.
+        Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed from
+        scratch.
     doubtful : int
         Number of rows up to which the state is doubtful: `CHECK_EVERY` after round-off was last seen to matter.
     dictionary, targets, weights, inverse : ndarray

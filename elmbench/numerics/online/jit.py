@@ -3,8 +3,6 @@
 numba is imported by the first call of `run`, not by this module: importing the models stays light.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 import zlib
@@ -63,11 +61,7 @@ def run(name: str, *arguments: Any) -> Any:
 
 
 def build(mode: int) -> dict[str, Any]:
-    """Return every loop by name, prepared for `mode`, calling one another.
-
-    What numba raises where it cannot be imported (ImportError) or finds no folder for its cache (RuntimeError, OSError)
-    is raised.
-    """
+    """Return every loop by name, prepared for `mode`, calling one another; what numba raises is raised."""
     decorate = _decorator(mode)
     functions: dict[str, Any] = {}
     # numba looks for changes in the file of a function only, not in those of what it calls: name them by all sources.

@@ -12,8 +12,6 @@ capacity); square matrices as (capacity, capacity). The leading `m` columns (and
 `gram` is either empty or a kernel matrix that was computed before; then the only "feature" of a row is its number.
 """
 
-from __future__ import annotations
-
 import math
 
 from elmbench.numerics.arrays import Array

@@ -1,7 +1,5 @@
 """Recursive least squares in blocks: the inverse P = (H'H)^-1 and the output weights of a growing set of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
@@ -11,14 +9,10 @@ from elmbench.numerics.arrays import EPS, Array
 def pseudo_inverse_of_gram(H: Array) -> Array:
     """Return pinv(H'H) = pinv(H) pinv(H)', of shape (L, L) and exactly symmetric, for H of shape (n, L).
 
-    A singular value of H counts as zero up to max(n, L) eps times the largest, as in MATLAB's ``pinv(H)``. The same
-    rule for H'H, whose singular values are the squares, would drop whatever of H is below the square root of that, and
-    with it the instability that Scardapane et al. report for Calhousing.
-
-    References
-    ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eq. (5), whose inverse does not exist
-    for fewer rows than nodes.
+    It stands for the inverse in eq. (5) of Scardapane et al., which does not exist for fewer rows than nodes. A
+    singular value of H counts as zero up to max(n, L) eps times the largest, as in MATLAB's ``pinv(H)``. The same rule
+    for H'H, whose singular values are the squares, would drop whatever of H is below the square root of that, and with
+    it the instability that the paper reports for Calhousing.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
     kept = values > max(H.shape) * EPS * values[0]
@@ -27,24 +21,12 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
 
 
 def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
-    """Return P and the output weights after one block, by eqs. (7) and (8) as they are printed.
+    """Return P and the output weights after one block, by eqs. (7) and (8) of Scardapane et al. as they are printed.
 
-    With one product HP that serves both sides of eq. (7). Nothing holds P symmetric or positive definite: where it is
-    ill-conditioned, what round-off takes from its symmetry grows from block to block and the weights diverge, as
-    Scardapane et al. report for Calhousing. After a divergence they are not finite.
-
-    Parameters
-    ----------
-    P : ndarray of shape (L, L)
-    beta : ndarray of shape (L, k)
-    H : ndarray of shape (b, L)
-        Hidden outputs of the block.
-    T : ndarray of shape (b, k)
-        Its targets.
-
-    References
-    ----------
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, eqs. (7) and (8).
+    With one product HP that serves both sides of eq. (7), for P of shape (L, L), beta of shape (L, k), and the hidden
+    outputs H, of shape (b, L), and targets T, of shape (b, k), of the block. Nothing holds P symmetric or positive
+    definite: where it is ill-conditioned, what round-off takes from its symmetry grows from block to block and the
+    weights diverge, as the paper reports for Calhousing. After a divergence they are not finite.
     """
     with np.errstate(all="ignore"):
         HP = H @ P
@@ -62,9 +44,7 @@ def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, 
     """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P symmetric.
 
     With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, P loses W'W. As accurate as solving anew for all rows.
-
-    Parameters and returns are those of `update_as_printed`, which does the step where I + HPH' is not positive definite
-    within round-off.
+    Where I + HPH' is not positive definite within round-off, the step is that of `update_as_printed`.
     """
     HP = H @ P
     inner = HP @ H.T

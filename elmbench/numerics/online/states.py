@@ -10,8 +10,6 @@ Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-
 Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52 (2004), Table 1.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field
 
@@ -37,17 +35,8 @@ KERNELS = ("rbf",)
 class InverseState:
     """The dictionary, weights and inverse of K + ridge I, of which the leading `size` entries are in use.
 
-    Parameters
-    ----------
-    n_features, n_outputs : int
-    ridge : float
-        1/C.
-    gamma : float
-        exp(-gamma d^2).
-    budget : int
-        Largest number of rows that are kept.
-    gram : ndarray of shape (n_all, n_all), optional
-        A kernel matrix computed before, by `kernel_square`; rows are then given as their numbers in it, in one column.
+    The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept. `gram` is a kernel matrix of
+    shape (n_all, n_all) computed before, by `kernel_square`, if any; rows are then their numbers in it, in one column.
     """
 
     n_features: int
@@ -99,7 +88,7 @@ class InverseState:
         """Return the inverse of K + ridge I on the dictionary, with the care that `solution` takes."""
         return self._from_scratch()[0] if self._spoilt else self.inverse[: self.size, : self.size]
 
-    def serves(self, other: InverseState) -> bool:
+    def serves(self, other: "InverseState") -> bool:
         """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
         return self.ridge == other.ridge and min(self.budget, self.seen) == min(other.budget, self.seen)
 
@@ -122,17 +111,8 @@ class InverseState:
 class DependencyState:
     """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
 
-    Parameters
-    ----------
-    n_features, n_outputs : int
-    threshold : float
-        Squared distance from the span of the dictionary beyond which a row joins it.
-    gamma : float
-        exp(-gamma d^2).
-    max_atoms : int
-        Size from which no row joins.
-    gram : ndarray of shape (n_all, n_all), optional
-        See `InverseState`.
+    A row joins the dictionary, as long as that has less than `max_atoms`, where its squared distance from the span of
+    the dictionary exceeds `threshold`. The kernel and `gram` are as in `InverseState`.
     """
 
     n_features: int
@@ -181,7 +161,7 @@ class DependencyState:
         mirror(inverse)
         return inverse
 
-    def serves(self, other: DependencyState) -> bool:
+    def serves(self, other: "DependencyState") -> bool:
         """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
         return self.max_atoms == other.max_atoms and self.bracket[0] <= other.threshold < self.bracket[1]
 
@@ -196,10 +176,7 @@ class DependencyState:
 
 
 def kernel_square(X: Array, gamma: float, gram: Array = NO_GRAM) -> Array:
-    """Return the kernel matrix of the rows of `X`, to the last bit as the loops compute it.
-
-    `gram` may be a kernel matrix computed before; `X` then holds row numbers into it, in one column.
-    """
+    """Return the kernel of the rows of `X`, or of those that they number in `gram`, to the last bit as in the loops."""
     out = np.empty((len(X), len(X)))
     run("kernel_square", np.array(X.T, order="C"), len(X), float(gamma), gram, np.empty(X.shape[1]), out)
     return out
@@ -211,16 +188,8 @@ def solve_from_scratch(
     """Return the inverse of K + ridge I, exactly symmetric, and its product with the targets, by Cholesky.
 
     Where that matrix is not positive definite in floating point, n times the machine precision is added to its
-    diagonal, and ten times more until it is.
-
-    Parameters
-    ----------
-    dictionary : ndarray of shape (n_features, n)
-        The rows, as columns.
-    targets : ndarray of shape (n, n_outputs)
-    gamma, ridge : float
-    gram : ndarray, optional
-        See `kernel_square`.
+    diagonal, and ten times more until it is. The dictionary, of shape (n_features, n), holds rows as columns; targets
+    are of shape (n, n_outputs); for `gram` see `kernel_square`.
     """
     regularised = kernel_square(dictionary.T, gamma, gram)
     diagonal = np.einsum("ii->i", regularised)

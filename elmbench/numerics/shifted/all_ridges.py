@@ -1,7 +1,5 @@
 """Systems (K + r I) Z = B for many ridges r at the price of one or two factorisations, and what their residuals say."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 
@@ -30,19 +28,18 @@ def solve_shifted(
     By Lanczos' method, a column of B after the other, as long as the residual of the smallest ridge falls fast enough;
     else by an orthogonal reduction, which takes as long as four factorisations for whatever K. What a step, a reduction
     and a factorisation cost is a function of the sizes alone, never of a clock, so that a search takes the same way
-    whatever else the machine does.
+    whatever else the machine does. Nothing here bounds the error: see `residuals`.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
         Symmetric, positive semi-definite: columns of doubles, or the view of them in a larger matrix.
-    B : ndarray of shape (n, k)
-    ridges : ndarray of shape (p,)
-        Positive.
+    B, ridges : ndarray of shape (n, k), (p,)
+        The ridges are positive.
     work : ndarray of shape (n, n)
         In Fortran order; may be K itself where that may be overwritten.
     solvers : Counter of str
-        Where the way is counted, once a ridge: "lanczos" or "reduction"; "lanczos given up" once.
+        Counts the way, once a ridge: "lanczos" or "reduction"; "lanczos given up" once.
     try_lanczos : bool, default=True
         False where it is known to converge slowly.
 
@@ -51,10 +48,6 @@ def solve_shifted(
     ndarray of shape (n, p * k) or None
         The k columns of the first ridge, then those of the second, ...; NaN where a system is not positive definite
         within round-off. None where factoring each system is cheaper, or no harder.
-
-    Notes
-    -----
-    Nothing here bounds the error: see `residuals`.
     """
     n, k = B.shape
     p = len(ridges)

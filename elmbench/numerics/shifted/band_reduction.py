@@ -1,7 +1,5 @@
 """One orthogonal reduction of a symmetric matrix to a band, which serves the systems of all ridges."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.lapack import dpbsv, dptsv
 
@@ -19,13 +17,9 @@ WIDE_FROM = 2000
 class BandReduction:
     """A = Q B Q', with Q orthogonal and B a band, in the memory of A.
 
-    No eigenvalues: (A + r I)^-1 = Q (B + r I)^-1 Q' for every ridge r, and B + r I is factored in O(n w^2) steps
-    where its band has width w. The reduction takes 4/3 n^3.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n, n)
-        Symmetric, in Fortran order or a part of such a matrix; only its lower triangle is read, and overwritten.
+    No eigenvalues: (A + r I)^-1 = Q (B + r I)^-1 Q' for every ridge r, and B + r I is factored in O(n w^2) steps where
+    its band has width w. The reduction takes 4/3 n^3. A is symmetric, in Fortran order or a part of such a matrix; only
+    its lower triangle is read, and overwritten.
 
     References
     ----------
@@ -92,11 +86,7 @@ class BandReduction:
         return B
 
     def solve(self, ridges: Array, B: Array) -> Array:
-        """Return the solutions of (A + r I) Z = B for all ridges r, in Fortran order, of shape (n, p * k).
-
-        The k columns of the first ridge, then those of the second, ...; NaN where A + r I is not positive definite
-        within round-off.
-        """
+        """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `solve_shifted`."""
         rotated = self._apply(B, transposed=True)
         n, k = rotated.shape
         solutions = np.empty((n, len(ridges) * k), order="F")

@@ -4,8 +4,6 @@ The matrix is A = K + r S^-2 with a kernel K, a ridge r and a diagonal S, so A^-
 share one matrix S K S. What is said of solutions here holds for S^-1 times them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 
@@ -19,20 +17,8 @@ from elmbench.numerics.solve import RidgeSystem
 def bordered(scale: Array, ones: Array, targets: Array) -> tuple[Array, Array]:
     """Return the solution b, of shape (k,), and S^-1 beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
 
-    From solutions with A: b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1.
-
-    Parameters
-    ----------
-    scale : ndarray of shape (n,)
-        The diagonal of S.
-    ones : ndarray of shape (n,)
-        S^-1 A^-1 1.
-    targets : ndarray of shape (n, k)
-        S^-1 A^-1 T.
-
-    References
-    ----------
-    Suykens and Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters 9, 1999.
+    From solutions with A: b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1 (Suykens and Vandewalle, 1999).
+    `scale` is the diagonal of S, `ones` S^-1 A^-1 1, of shape (n,), and `targets` S^-1 A^-1 T, of shape (n, k).
     """
     intercepts = (scale @ targets) / (scale @ ones)
     return intercepts, targets - np.outer(ones, intercepts)
@@ -40,21 +26,10 @@ def bordered(scale: Array, ones: Array, targets: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class BorderedSystems:
-    """The systems of several ridges, and the rows whose outputs are asked for.
+    """The systems of several ridges, for targets T of shape (n, k), and the rows whose outputs are asked for.
 
-    Attributes
-    ----------
-    K : ndarray of shape (n, n)
-        S K S.
-    work : ndarray of shape (n, n)
-        Overwritten.
-    T : ndarray of shape (n, k)
-        Targets.
-    scale : ndarray of shape (n,)
-        The diagonal of S.
-    ridges : ndarray of shape (p,)
-    across : list of ndarray of shape (rows, n)
-        Kernel between the rows whose outputs are asked for, n_test in all, and those of K.
+    K is S K S and `scale` the diagonal of S; `work`, of the shape of K, is overwritten. The items of `across`, of shape
+    (rows, n), are the kernel between the rows whose outputs are asked for, n_test in all, and those of K.
     """
 
     K: Array
@@ -72,10 +47,8 @@ class SharedOutputs:
     Attributes
     ----------
     values : ndarray of shape (n_test, k)
-    ridge : float
-        r.
-    scale, ones, solution
-        As `bordered` takes and returns them.
+    ridge, scale, ones, solution
+        r; as `bordered` takes and returns them.
     residuals : ndarray of shape (1 + k,)
         Norms of S times the residuals, that of A^-1 1 first.
     across_ones : ndarray of shape (n_test,)
@@ -96,12 +69,8 @@ class SharedOutputs:
         With the residuals e = T - 1 b - A beta and e0 = -1'beta, the exact solution differs by A^-1 (e - d 1) in beta
         and by d = (1' A^-1 e - e0) / 1' A^-1 1 in b, so an output differs by k' A^-1 e + d (1 - k' A^-1 1). What is
         known of A^-1 1 has a residual too, by which it may be off as |S^-1 A^-1 S^-1| is at most 1 / r; where that is
-        too large to tell, the bound is infinite.
-
-        Parameters
-        ----------
-        reach : float or ndarray of shape (n_test,)
-            Bounds |S^-1 A^-1 k(x)| of the rows whose outputs are asked for. 1 / sqrt(r) does so wherever k(x, x) = 1.
+        too large to tell, the bound is infinite. `reach`, of shape (n_test,) or one for all rows, bounds |S^-1 A^-1
+        k(x)|: 1 / sqrt(r) does so wherever k(x, x) = 1.
         """
         residuals, n_test = self.residuals, len(self.across_ones)
         reaches = np.broadcast_to(reach, n_test)

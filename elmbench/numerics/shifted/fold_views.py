@@ -1,7 +1,5 @@
 """The training and test parts of folds in one symmetric matrix over all rows, mostly as views of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from elmbench.numerics.arrays import Array, Indices
@@ -11,14 +9,8 @@ from elmbench.numerics.lapack import call, leading_dimension
 class FoldView:
     """One fold of a matrix whose rows were put in the order of `FoldViews`.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_train,)
-        The training rows, as numbers in the original order, in the order in which they stand in the matrix.
-    training : ndarray of shape (n_train,)
-        Where that is.
-    test : ndarray of shape (n_test,)
-        Where the test rows are in the matrix, in the fold's own order.
+    `rows` are the training rows in the order in which they stand in the matrix, as numbers in the original order;
+    `training` is where in the matrix they stand, and `test` where the test rows are, in the fold's own order.
     """
 
     def __init__(self, places: Indices, rows: Indices, test: Indices) -> None:
@@ -63,19 +55,9 @@ class FoldView:
 class FoldViews:
     """An order of rows in which the training part of a fold is a few stretches, and often only one.
 
-    Rows that the folds treat alike are put side by side. For the folds of a cross-validation, each of which trains on
-    all the others, these are two stretches at most, and one for the first fold and the last.
-
-    Parameters
-    ----------
-    folds : list of (train, test)
-        Row numbers.
-
-    Attributes
-    ----------
-    order : ndarray of int
-        The rows that any fold names, each once.
-    folds : list of FoldView
+    Rows that the folds, pairs of row numbers to train and to test on, treat alike are put side by side. For the folds
+    of a cross-validation, each of which trains on all the others, these are two stretches at most, and one for the
+    first fold and the last. `order` holds the rows that any fold names, each once.
     """
 
     def __init__(self, folds: list[tuple[Indices, Indices]]) -> None:

@@ -1,7 +1,5 @@
 """Lanczos' method for one right-hand side and every ridge: the spaces that it builds do not depend on the ridge."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -20,24 +18,11 @@ class Lanczos:
     (A + r I)^-1 b is near V (T + r I)^-1 V' b for every ridge r, the nearer the larger r is. V is kept orthogonal by
     Gram-Schmidt against all its columns in every step, so it never has to be restarted.
 
-    Parameters
-    ----------
-    product : callable
-        Writes A v over its second argument, for a symmetric positive semi-definite A of n rows.
-    b : ndarray of shape (n,)
-    ridge : float
-        The smallest of the ridges: where its residual is small enough, those of the others are.
-    tolerance : float
-        Norm of the residual at which to stop.
-    affordable : callable
-        Tells from a number of steps already made and how many there will be in all whether to go on.
-
-    Attributes
-    ----------
-    steps : int
-        Columns of V.
-    converged : bool
-        Whether the residual became small enough, by a recurrence that round-off does not enter.
+    `product` writes A v over its second argument, for a symmetric positive semi-definite A of as many rows as b has.
+    The steps, as many as V has columns, end where the norm of the residual of `ridge`, the smallest one, is at most
+    `tolerance`, as then are those of the other ridges; `converged` says so, by a recurrence that round-off does not
+    enter. They also end where `affordable`, asked from time to time with the steps already made and how many there will
+    be in all, says no.
 
     References
     ----------

@@ -1,7 +1,5 @@
 """Kernel systems factored in single precision, in half the memory, and solved to double precision by refinement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -24,15 +22,10 @@ MAX_STEPS = 50
 
 
 class SingleFactor:
-    """The Cholesky factor of K + ridge I in single precision.
+    """The Cholesky factor of K + ridge I in single precision, and `condition`, its estimated condition in the 1-norm.
 
     Where the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
     and ten times more until it is: it is only what the refinement starts from.
-
-    Attributes
-    ----------
-    condition : float
-        Estimated condition number of what was factored, in the 1-norm.
     """
 
     def __init__(self, X: Array, gamma: float, kernel: str, ridge: float) -> None:
@@ -69,21 +62,11 @@ def solve_kernel_in_single(
 ) -> tuple[Array, float, float]:
     """Solve (K + ridge I) Z = T with a factor in single precision, for X of shape (n, d) and T of shape (n, k).
 
-    That factor is the preconditioner of conjugate gradients in double precision, whose products with K compute its
-    entries anew, a block of rows at a time.
-
-    Returns
-    -------
-    Z : ndarray of shape (n, k)
-    error : float
-        Norm of T - (K + ridge I) Z, computed in double precision, over that of T: the largest of all columns. It bounds
-        the root mean square of what the outputs for the rows of X are off, over that of the targets.
-    condition : float
-        See `SingleFactor`.
-
-    References
-    ----------
-    Golub, Van Loan, Matrix Computations, 4th ed., 11.5 (preconditioned conjugate gradients).
+    That factor is the preconditioner of conjugate gradients in double precision (Golub, Van Loan, Matrix Computations,
+    4th ed., 11.5), whose products with K compute its entries anew, a block of rows at a time. Returned are Z, the error
+    and the condition of the factor. The error is the norm of T - (K + ridge I) Z, computed in double precision, over
+    that of T, the largest of all columns: it bounds the root mean square of what the outputs for the rows of X are off,
+    over that of the targets.
     """
     factor = SingleFactor(X, gamma, kernel, ridge)
     size = np.linalg.norm(T, axis=0)
