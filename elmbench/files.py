@@ -44,13 +44,11 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_atomically(
     path: Path, content: str | bytes, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
 ) -> None:
-    """Write a file whole or not at all.
+    """Write a file whole or not at all; its folder is created if it is missing.
 
     Parameters
     ----------
-    path : Path
-        Its folder is created if it is missing.
-    content : str or bytes
+    path, content
         Text is written in UTF-8, its line ends as they are.
     expected, next_step : str
         What the error says where the file is no result.
@@ -64,11 +62,8 @@ def write_atomically(
         with replacing(path) as partial:
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        raise WriteError(
-            f"cannot write {path}: {error.strerror or error}",
-            expected=expected,
-            next_step=next_step,
-        ) from error
+        found = f"cannot write {path}: {error.strerror or error}"
+        raise WriteError(found, expected=expected, next_step=next_step) from error
 
 
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:

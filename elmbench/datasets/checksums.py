@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elmbench.datasets.folders import cache_folder
-from elmbench.datasets.load import find_origin, load
+from elmbench.datasets.load import Origin, find_origin, load
 from elmbench.datasets.receipts import fetched_folder
 from elmbench.datasets.sources.generator import chosen_options, identity
 from elmbench.files import replacing
 from elmbench.specs.dataset_sources import GeneratorSource
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from elmbench.datasets.load import Origin
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import DatasetSpec
 
 #: Raised when the code that loads or prepares rows changes what comes out of it.
 LOADER_VERSION = 1

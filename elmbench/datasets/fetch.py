@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import load_fetched
@@ -17,13 +18,7 @@ from elmbench.datasets.sources.openml import openml_file_urls, server_url
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import sweep
 from elmbench.specs.dataset_sources import NetworkSource, OpenMLSource
-from elmbench.specs.datasets import load_dataset_specs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,23 +12,15 @@ import scipy.sparse as sp
 from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.folders import data_folder
 from elmbench.datasets.prepare import prepare
-from elmbench.datasets.receipts import fetched_files, read_receipt
+from elmbench.datasets.receipts import Receipt, fetched_files, read_receipt
 from elmbench.datasets.sources.folder import PATTERN, Files, find_files, read_files
 from elmbench.datasets.sources.generator import chosen_options, generate, identity
 from elmbench.datasets.sources.scikit_learn import load_bundled
+from elmbench.datasets.table import Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
 from elmbench.errors import DataUnavailableError
-from elmbench.specs.dataset_sources import GeneratorSource, LibsvmSource, ScikitLearnSource
-from elmbench.specs.datasets import load_dataset_specs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from elmbench.datasets.receipts import Receipt
-    from elmbench.datasets.table import Table
-    from elmbench.specs.dataset_sources import Source
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.dataset_sources import GeneratorSource, LibsvmSource, ScikitLearnSource, Source
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 
 def load_dataset(

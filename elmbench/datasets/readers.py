@@ -15,19 +15,18 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
-    from numpy.typing import NDArray
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MISSING = ["?", "", "NaN", "nan", "NA"]

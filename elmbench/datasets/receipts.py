@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,15 +21,11 @@ from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.sources.download import file_sha256
 from elmbench.datasets.sources.fetching import RawFile
 from elmbench.datasets.sources.folder import Files
+from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.files import replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elmbench.datasets.table import Table
-    from elmbench.specs.dataset_sources import NetworkSource
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.dataset_sources import NetworkSource
+from elmbench.specs.datasets import DatasetSpec
 
 _verified: dict[tuple[str, int, int], str] = {}
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.folders import cache_folder, data_folder
 from elmbench.datasets.load import find_origin, load_files
 from elmbench.datasets.receipts import fetched_files
@@ -14,13 +16,7 @@ from elmbench.datasets.sources.folder import COMPRESSIONS, FORMATS, PATTERN, Fil
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import replacing
 from elmbench.specs.dataset_sources import GeneratorSource, ScikitLearnSource
-from elmbench.specs.datasets import load_dataset_specs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from elmbench.datasets.dataset import Dataset
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from elmbench.specs.datasets import DatasetSpec, Shape
+from elmbench.specs.datasets import DatasetSpec, Shape
 
 _REPLACE = "correct or replace it, or remove it to use the next source"
 

@@ -19,9 +19,6 @@ class SpecPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-# --- preparation ------------------------------------------------------------------------------------------------
-
-
 class OneHot(SpecPart):
     """Replace a nominal column by one 0/1 column a category, categories in alphabetical (numbers: rising) order."""
 
@@ -98,9 +95,6 @@ Step = Annotated[
     | ResizeImages,
     Field(discriminator="step"),
 ]
-
-
-# --- sources ----------------------------------------------------------------------------------------------------
 
 
 class _Source(SpecPart):

@@ -13,17 +13,11 @@ _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2
 
 @dataclass(frozen=True)
 class Limits:
-    """What a unit may take; None where it may take what it likes.
+    """What a unit may take; None where it may take what it likes."""
 
-    Attributes
-    ----------
-    seconds : float or None
-        Of wall time, from when its data are loaded.
-    memory : int or None
-        Bytes of the process that runs it.
-    """
-
+    #: Wall time, from when its data are loaded.
     seconds: float | None = None
+    #: Bytes of the process that runs it.
     memory: int | None = None
 
     def over(self, other: Limits) -> Limits:
@@ -49,13 +43,7 @@ class Limits:
 
 
 def parse_limits(text: str) -> Limits:
-    """Return the limits that a text such as `time=600s,memory=4GB` sets.
-
-    Raises
-    ------
-    ElmbenchError
-        If a name, number or unit is wrong.
-    """
+    """Return the limits that a text such as `time=600s,memory=4GB` sets."""
     found: dict[str, float] = {}
     for part in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(time|memory)=([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)", part)

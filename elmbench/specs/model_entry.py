@@ -47,13 +47,7 @@ class ModelEntry:
     cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
 
     def factory(self, task: str) -> Callable[..., Any]:
-        """Return the estimator class or factory for a task.
-
-        Raises
-        ------
-        ElmbenchError
-            If the model has none for this task, or its address leads nowhere.
-        """
+        """Return the estimator class or factory for a task."""
         target = getattr(self, task)
         if target is None:
             other = next(t for t in TASKS if getattr(self, t) is not None)

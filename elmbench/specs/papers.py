@@ -8,14 +8,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
-def _hyphens(name: str) -> str:
-    return name.replace("_", "-")
-
-
 class Spec(BaseModel):
     """A frozen model that refuses unknown keys and spells its own with hyphens."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=_hyphens, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=lambda name: name.replace("_", "-"), allow_inf_nan=False
+    )
 
 
 class ReadingValue(Spec):
@@ -50,17 +48,11 @@ class Reading(Spec):
 
 @dataclass(frozen=True)
 class ChosenReading:
-    """A reading with a value other than its default.
-
-    Attributes
-    ----------
-    id, value : str
-    leaks : bool
-        Whether test rows reach a model before it is tested on them.
-    """
+    """A reading with a value other than its default."""
 
     id: str
     value: str
+    #: Whether test rows reach a model before it is tested on them.
     leaks: bool = False
 
     def __str__(self) -> str:

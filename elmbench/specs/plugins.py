@@ -6,7 +6,6 @@ import hashlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -34,24 +33,14 @@ def plugin_objects(kind: str) -> dict[str, object]:
 
 
 def models_from_outside() -> tuple[ModelEntry, ...]:
-    """Return the models of installed packages, then those of the plug-in files that were loaded.
-
-    Raises
-    ------
-    ElmbenchError
-        If a package declares a model that cannot be read.
-    """
+    """Return the models of installed packages, then those of the plug-in files that were loaded."""
     from_files = (declared for (kind, _), (declared, _) in _declared.items() if kind == "MODELS")
     return (*_from_entry_points(), *from_files)
 
 
-@cache
+@cache  # it takes milliseconds
 def _from_entry_points() -> tuple[ModelEntry, ...]:
-    """Return the models of installed packages; looked for once a process, as it takes milliseconds."""
-    return tuple(_installed_models())
-
-
-def _installed_models() -> Iterator[ModelEntry]:
+    found = []
     for point in entry_points(group="elmbench.models"):
         origin = f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
@@ -61,7 +50,8 @@ def _installed_models() -> Iterator[ModelEntry]:
                 f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}",
                 next_step="correct or uninstall that package",
             ) from error
-        yield _as_entry(point.name, loaded, origin, point.dist.version if point.dist else "")
+        found.append(_as_entry(point.name, loaded, origin, point.dist.version if point.dist else ""))
+    return tuple(found)
 
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
@@ -72,11 +62,14 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     if tasks:
         title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
         return ModelEntry(name, title, **dict.fromkeys(tasks, loaded), version=version, origin=origin)
-    raise ElmbenchError(
+    raise _badly_declared(
         f"the model {name!r} ({origin}) is {loaded!r}",
-        expected="an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
-        next_step="correct it where it is declared",
+        "an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
     )
+
+
+def _badly_declared(found: str, expected: str) -> ElmbenchError:
+    return ElmbenchError(found, expected=expected, next_step="correct it where it is declared")
 
 
 def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
@@ -89,11 +82,8 @@ def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
     try:
         instance = loaded()
     except TypeError as error:
-        raise ElmbenchError(
-            f"the model {name!r} ({origin}) cannot be made without arguments: {error}",
-            expected="a default for every parameter, as scikit-learn has it",
-            next_step="correct it where it is declared",
-        ) from error
+        found = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
+        raise _badly_declared(found, "a default for every parameter, as scikit-learn has it") from error
     return [task for task, told in (("classification", is_classifier), ("regression", is_regressor)) if told(instance)]
 
 
@@ -158,10 +148,6 @@ def load_plugin(path: Path) -> list[str]:
         if kind == "MODELS":
             loaded = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}")
         elif not isinstance(loaded, type):
-            raise ElmbenchError(
-                f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}",
-                expected="a class",
-                next_step="correct it where it is declared",
-            )
+            raise _badly_declared(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
         _declared[kind, name] = loaded, path
     return [name for _, name, _ in found]

@@ -11,8 +11,8 @@ from toy_data import add_model, make_unit, toys  # noqa: F401
 
 from elmbench.running.plan import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.plugins import load_plugin
 from elmbench.specs.profiles import resolve
-from elmbench.specs.registry import load_plugin
 from elmbench.work.plan import Plan, Request
 
 

@@ -9,22 +9,16 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from elmbench.datasets.readers import csv_columns
-from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import ArchiveSource
+from elmbench.specs.dataset_sources import ArchiveSource
 
 _MAGIC = ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress), (b"\xfd7zXZ", lzma.decompress))
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)

@@ -11,15 +11,11 @@ import secrets
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmbench.errors import DataUnavailableError, ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TIMEOUT_SECONDS = 30.0
 ATTEMPTS = 4

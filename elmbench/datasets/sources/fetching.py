@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmbench.datasets.sources.download import Download, Progress, download
-
-if TYPE_CHECKING:
-    from elmbench.datasets.table import Table
+from elmbench.datasets.table import Table
 
 
 @dataclass(frozen=True)

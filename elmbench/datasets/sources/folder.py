@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,11 +13,7 @@ from elmbench.datasets.readers import read_table
 from elmbench.datasets.table import Matrix, Table
 from elmbench.errors import ElmbenchError
 from elmbench.specs.dataset_sources import OpenMLSource
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import DatasetSpec
 
 FORMATS = ("csv", "svm", "arff", "npz", "parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz")

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.sources.mackey_glass import mackey_glass
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator as stream_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from elmbench.specs.dataset_sources import GeneratorSource
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.dataset_sources import GeneratorSource
+from elmbench.specs.datasets import DatasetSpec
 
 
 def base_waves() -> NDArray[np.float64]:

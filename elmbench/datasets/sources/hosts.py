@@ -6,11 +6,8 @@ import socket
 import threading
 import time
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 CONNECT_SECONDS = 3.0
 # Name resolution has no time limit of its own: a host that is not through by then counts as out of reach.

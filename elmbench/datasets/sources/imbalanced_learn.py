@@ -5,19 +5,15 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elmbench.datasets.sources.archive import read_members
 from elmbench.datasets.sources.download import downloaded
-from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import ImbalancedLearnSource
+from elmbench.specs.dataset_sources import ImbalancedLearnSource
 
 
 def fetch_imbalanced_learn(source: ImbalancedLearnSource, job: FetchJob) -> FetchedRows:

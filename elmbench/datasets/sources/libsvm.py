@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from elmbench.datasets.sources.fetching import FetchedRows, RawFile
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob, RawFile
 from elmbench.datasets.sources.folder import COMPRESSIONS
-
-if TYPE_CHECKING:
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import LibsvmSource
+from elmbench.specs.dataset_sources import LibsvmSource
 
 
 def fetch_libsvm(source: LibsvmSource, job: FetchJob) -> FetchedRows:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,6 @@ from numpy.typing import NDArray
 from elmbench.datasets.folders import cache_folder
 from elmbench.files import replacing
 from elmbench.numerics.seeds import generator
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Array = NDArray[np.float64]
 

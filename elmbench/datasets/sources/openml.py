@@ -7,28 +7,23 @@ import logging
 import os
 import tempfile
 from array import array
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.readers import ChooseTarget, read_table
 from elmbench.datasets.sources.download import file_sha256, other_checksum
-from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import DataUnavailableError, ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import OpenMLSource
+from elmbench.specs.dataset_sources import OpenMLSource
 
 
 def server_url() -> str:
