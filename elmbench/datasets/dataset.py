@@ -22,13 +22,9 @@ class Dataset:
     y : ndarray of shape (n,)
         int8 -1/+1 with +1 the declared positive class; the class index in declared order (int64) where there are
         more than two classes; float64 for regression.
-    name : str
-        Name in the suite, such as 'wdbc'.
-    task : {'classification', 'regression'}
     classes : tuple of str or None
-        Original labels: of classes 0, 1, ...; or of -1 and +1, in this order ('rest' for
-        several negative labels, several positive ones joined by '+').
-    feature_names : tuple of str
+        Original labels of classes 0, 1, ..., or of -1 and +1 ('rest' for several negative labels, several positive
+        ones joined by '+').
     source : str
         What the rows were read from.
     checksum : str
@@ -55,13 +51,7 @@ class Dataset:
 def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
     """Return the SHA-256 of features, targets and further words, whatever the byte order or layout of the arrays.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Sparse rows with sorted indices and without stored zeros.
-    y : ndarray of shape (n,)
-    *more : str
-        What else the checksum is to depend on.
+    Sparse rows must have sorted indices and no stored zeros.
     """
     digest = hashlib.sha256(b"elmbench dataset 1")
     if sp.issparse(X):

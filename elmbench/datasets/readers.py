@@ -36,22 +36,10 @@ _QUOTED = re.compile(rb'"[^"]*"')
 
 
 def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, sparse: bool = False) -> Table:
-    """Read a file of rows.
+    """Read a file of rows, `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
 
-    Parameters
-    ----------
-    path : Path
-        `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
-    choose : callable
-        Returns which of the names of the columns is the target's.
-    n_features : int or None
-        Width of the rows of a LIBSVM file, whose last features may be zero everywhere.
-    sparse : bool
-        Whether the rows of a LIBSVM file are kept sparse.
-
-    Returns
-    -------
-    Table
+    Of the rows of a LIBSVM file, `n_features` is the width, as the last features may be zero everywhere, and `sparse`
+    whether they are kept sparse.
 
     Raises
     ------
@@ -65,7 +53,7 @@ def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, 
                 return _read_svm(stream, path, n_features, sparse)
             content: bytes = stream.read()
         if not content.strip():
-            raise _empty(path)
+            raise _bad(path, "is empty", "rows of data")
         if form == "npz":
             return _read_npz(content, path)
         return {"csv": _read_csv, "arff": _read_arff, "parquet": _read_parquet}[form](content, path, choose)
@@ -78,10 +66,6 @@ def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, 
 def _unreadable(path: Path, error: Exception) -> ElmbenchError:
     said = str(error).strip().splitlines() or [type(error).__name__]
     return _bad(path, f"cannot be read: {said[0]}", "a complete file in the format that its name says")
-
-
-def _empty(path: Path) -> ElmbenchError:
-    return _bad(path, "is empty", "rows of data")
 
 
 def _bad(path: Path, found: str, expected: str) -> ElmbenchError:
@@ -106,8 +90,6 @@ def csv_columns(content: bytes, n_columns: int, *, header: bool, text: tuple[int
         UTF-8. A missing value is an empty field, `?`, `NA`, `NaN` or `nan`.
     n_columns : int
         Number of fields that every line must have.
-    header : bool
-        Whether the first line holds the names of the columns.
     text : tuple of int
         Positions of columns that are kept as they are spelled, even if every field is a number.
 
@@ -161,7 +143,7 @@ def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool) -> 
     from sklearn.datasets import load_svmlight_file
 
     if path.stat().st_size == 0:
-        raise _empty(path)
+        raise _bad(path, "is empty", "rows of data")
     # From the stream, line by line: the text may not fit into memory.
     X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
     return Table.of_numbers(X if sparse else X.toarray(), y, str(path))
@@ -222,10 +204,8 @@ def _target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         if name in seen:
-            raise ElmbenchError(
-                f"{path}: the column {name!r} stands twice (columns {seen[name] + 1} and {place + 1})",
-                expected="column names that differ",
-                next_step=f"rename or remove one of the two in {path.name}",
-            )
+            found = f"{path}: the column {name!r} stands twice (columns {seen[name] + 1} and {place + 1})"
+            next_step = f"rename or remove one of the two in {path.name}"
+            raise ElmbenchError(found, expected="column names that differ", next_step=next_step)
         seen[name] = place
     return seen[choose(names)]

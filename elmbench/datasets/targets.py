@@ -26,11 +26,8 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     """
     missing = sum(value is None or value != value for value in table.target)
     if missing:
-        raise ElmbenchError(
-            f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows",
-            expected="a target in every row",
-            next_step=_REPLACE,
-        )
+        found = f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows"
+        raise ElmbenchError(found, expected="a target in every row", next_step=_REPLACE)
     if spec.task == "regression":
         return table
     words = label_words(table.target)
@@ -45,17 +42,13 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
             return replace(table, target=np.array(mapped, dtype=object))
     by_size = _labels_by_size(words, spec)
     if by_size:
-        note = "labels recognised by the sizes of the classes: " + ", ".join(
-            f"{word} is {label}" for word, label in by_size.items()
-        )
+        pairs = ", ".join(f"{word} is {label}" for word, label in by_size.items())
+        note = f"labels recognised by the sizes of the classes: {pairs}"
         target = np.array([by_size[word] for word in words], dtype=object)
         return replace(table, target=target, two_classes=True, notes=(*table.notes, note))
     shown = ", ".join(sorted(there, key=category_order)[:10])
-    raise ElmbenchError(
-        f"{table.origin}: the labels are {shown}{', ...' if len(there) > 10 else ''}",
-        expected=", ".join(known),
-        next_step=_REPLACE,
-    )
+    found = f"{table.origin}: the labels are {shown}{', ...' if len(there) > 10 else ''}"
+    raise ElmbenchError(found, expected=", ".join(known), next_step=_REPLACE)
 
 
 def _spells(mapping: dict[str, str], words: set[str]) -> bool:
@@ -136,13 +129,7 @@ def _is_word(value: Any) -> bool:
 
 
 def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Return the coded target and the original labels (see `Dataset`).
-
-    Raises
-    ------
-    ElmbenchError
-        If the target of a regression holds a word or is not finite.
-    """
+    """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
         return _real_target(table), None
     known = spec.shape.classes

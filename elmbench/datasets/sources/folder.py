@@ -34,40 +34,34 @@ class Files:
         return tuple(path for path in (self.whole, self.train, self.test) if path is not None)
 
 
+def check_folder(folder: Path) -> None:
+    """Raise ElmbenchError if a data directory does not exist."""
+    if not folder.is_dir():
+        found = f"the data directory {folder} does not exist"
+        raise ElmbenchError(found, expected="a folder", next_step="correct --data-dir")
+
+
 def find_files(spec: DatasetSpec, folder: Path | None) -> Files | None:
     """Return the files of a data set in a data directory, or None if it has none.
 
     A link counts as the file that it points to.
-
-    Raises
-    ------
-    ElmbenchError
-        If the folder does not exist, two files claim to be the same part, a whole stands beside a part, or a link
-        points nowhere.
     """
     if folder is None:
         return None
-    if not folder.is_dir():
-        raise ElmbenchError(
-            f"the data directory {folder} does not exist", expected="a folder", next_step="correct --data-dir"
-        )
+    check_folder(folder)
     found: dict[str, Path] = {}
     for part, suffix in (("whole", ""), ("train", ".train"), ("test", ".test")):
         names = [f"{spec.stem}{suffix}.{form}{compression}" for form in FORMATS for compression in COMPRESSIONS]
         # A broken link does not exist() but is there all the same: it must be reported, not passed over.
         paths = [path for path in (folder / name for name in names) if path.exists() or path.is_symlink()]
         if len(paths) > 1:
-            raise ElmbenchError(
-                f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be the same rows",
-                expected="one of them",
-                next_step=f"move all but one of them out of {folder}",
-            )
+            twice = f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be the same rows"
+            raise ElmbenchError(twice, expected="one of them", next_step=f"move all but one of them out of {folder}")
         for path in paths:
             if path.is_symlink() and not path.exists():
+                nowhere = f"{path} is a link to {path.readlink()}, which does not exist"
                 raise ElmbenchError(
-                    f"{path} is a link to {path.readlink()}, which does not exist",
-                    expected="a file, or a link to one",
-                    next_step="correct or remove the link",
+                    nowhere, expected="a file, or a link to one", next_step="correct or remove the link"
                 )
             found[part] = path
     if "whole" in found and len(found) > 1:
@@ -82,17 +76,7 @@ def find_files(spec: DatasetSpec, folder: Path | None) -> Files | None:
 def read_files(files: Files, spec: DatasetSpec, width: int | None = None) -> Table:
     """Read the files of a data set.
 
-    Parameters
-    ----------
-    files : Files
-    spec : DatasetSpec
-    width : int, optional
-        Number of features of LIBSVM rows, where it is not that of the public file.
-
-    Raises
-    ------
-    ElmbenchError
-        If a file cannot be read, a part is missing, or the parts have different columns.
+    `width` is the number of features of LIBSVM rows, where it is not that of the public file.
     """
     width = width or spec.shape.features
     if files.whole is None:
