@@ -61,9 +61,7 @@ def closest(name: str, known: list[str]) -> str | None:
 
 
 def unknown_name(kind: str, name: str, known: list[str], next_step: str) -> ElmbenchError:
-    """Build the error for a name that does not exist, with the allowed ones (as far as these can be read at a glance)
-    and the likeliest slip.
-    """
+    """Build the error for a name that does not exist: the likeliest slip, and the known names unless they are many."""
     guess = closest(name, known)
     hint = f" (did you mean {guess!r}?)" if guess else ""
     few = ", ".join(sorted(known)) if len(known) <= MOST_NAMES else "the names that the next command lists"

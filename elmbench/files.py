@@ -23,12 +23,8 @@ class WriteError(ElmbenchError):
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a name beside `path`. What is written there becomes `path` if the block ends well, and is deleted if not.
 
-    Two writers at once do not disturb each other: each has a name of its own, and the last one wins.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; what was at `path` before is untouched.
+    Two writers at once do not disturb each other: each has a name of its own, and the last one wins. An OSError while
+    it is written leaves untouched what was at `path` before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")

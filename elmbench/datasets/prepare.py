@@ -163,20 +163,17 @@ def _words(table: Table, place: int) -> NDArray[Any]:
 
 def _position(table: Table, name: str) -> int:
     if name not in table.names:
-        raise ElmbenchError(
-            f"{table.origin} has no column {name!r}, which is to be prepared",
-            expected=", ".join(table.names[:10]) + (", ..." if len(table.names) > 10 else ""),
-            next_step="correct the file, or the preparation in datasets.yaml",
-        )
+        found = f"{table.origin} has no column {name!r}, which is to be prepared"
+        shown = ", ".join(table.names[:10]) + (", ..." if len(table.names) > 10 else "")
+        next_step = "correct the file, or the preparation in datasets.yaml"
+        raise ElmbenchError(found, expected=shown, next_step=next_step)
     return table.names.index(name)
 
 
 def _dense(table: Table) -> NDArray[np.float64]:
     if sp.issparse(table.X):
-        found, expected = (
-            f"{table.origin}: sparse rows cannot be prepared this way",
-            "sparse data without missing values",
-        )
-        raise ElmbenchError(found, expected=expected, next_step="set `sparse: false` in datasets.yaml")
+        found = f"{table.origin}: sparse rows cannot be prepared this way"
+        expected, next_step = "sparse data without missing values", "set `sparse: false` in datasets.yaml"
+        raise ElmbenchError(found, expected=expected, next_step=next_step)
     dense: NDArray[np.float64] = table.X
     return dense

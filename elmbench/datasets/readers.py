@@ -15,7 +15,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +46,7 @@ def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, 
     ElmbenchError
         If the file is empty, cut short, unreadable, or has no target, two columns of one name, or no row.
     """
-    form = path.name.removesuffix(path.suffix if path.suffix in _OPENERS else "").rsplit(".", 1)[-1]
+    form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
     try:
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
             if form == "svm":
@@ -61,6 +61,11 @@ def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, 
         raise
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
         raise _unreadable(path, error) from error
+
+
+def compression_of(path: PurePath) -> str:
+    """Return the ending that says how a file is compressed, or nothing."""
+    return path.suffix if path.suffix in _OPENERS else ""
 
 
 def _unreadable(path: Path, error: Exception) -> ElmbenchError:

@@ -11,8 +11,9 @@ from typing import Literal
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.folders import cache_folder, data_folder
 from elmbench.datasets.load import find_origin, load_files
+from elmbench.datasets.readers import compression_of
 from elmbench.datasets.receipts import fetched_files
-from elmbench.datasets.sources.folder import COMPRESSIONS, FORMATS, PATTERN, Files, check_folder, find_files
+from elmbench.datasets.sources.folder import FORMATS, PATTERN, Files, check_folder, find_files
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import replacing
 from elmbench.specs.dataset_sources import GeneratorSource, ScikitLearnSource
@@ -104,7 +105,7 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
 
 
 def _ending(path: Path) -> str:
-    compression = path.suffix if path.suffix in COMPRESSIONS[1:] else ""
+    compression = compression_of(path)
     form = Path(path.name.removesuffix(compression)).suffix
     if form.removeprefix(".") not in FORMATS:
         found = f"{path.name} does not say by its ending what it holds"

@@ -108,7 +108,7 @@ def label_word(value: Any) -> str:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        return str(value).strip()
+        number = np.nan
     if not np.isfinite(number):
         return str(value).strip()
-    return str(int(number)) if number == int(number) else repr(number)
+    return str(int(number)) if number.is_integer() else repr(number)

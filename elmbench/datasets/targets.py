@@ -101,12 +101,11 @@ def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column still holds words, or a value is missing or infinite."""
     for place, words in table.nominal.items():
         row, word = next((row, word) for row, word in enumerate(words) if _is_word(word))
-        raise ElmbenchError(
-            f"{table.origin}: the column {table.names[place]!r} holds {word!r} (row {row + 1})",
-            expected="numbers, since no preparation of this column is declared",
-            next_step="correct the file, or declare one-hot or ordinal in datasets.yaml",
-        )
-    values = table.X.data if not isinstance(table.X, np.ndarray) else table.X
+        found = f"{table.origin}: the column {table.names[place]!r} holds {word!r} (row {row + 1})"
+        expected = "numbers, since no preparation of this column is declared"
+        next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
+        raise ElmbenchError(found, expected=expected, next_step=next_step)
+    values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     strange = ~np.isfinite(values)
     if not strange.any():
         return

@@ -31,7 +31,6 @@ class ExperimentFile:
 
     @property
     def id(self) -> str:
-        """The id, `<paper>/<table>`."""
         return self.spec.id
 
     @property

@@ -151,7 +151,6 @@ class OpenMLSource(_Source):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The ids, one or more."""
         return (self.id,) if isinstance(self.id, int) else self.id
 
     @property

@@ -127,13 +127,14 @@ class DatasetSpec(SpecPart):
             positives = sum(self.prepared.classes[label] or 0 for label in self.positive)
         negatives = None if positives is None else here.instances - positives
         classes = here.classes if isinstance(here.classes, int) else len(here.classes or ())
+        parts = said.train + said.test if said.train and said.test else None
         pairs = [
             ("instances", said.instances, here.instances),
             ("features", said.features, here.features),
             ("negative rows", said.negatives, negatives),
             ("positive rows", said.positives, positives),
             ("classes", said.classes, 2 if self.positive else classes or None),
-            ("training and test rows", _total(said), here.instances),
+            ("training and test rows", parts, here.instances),
         ]
         found = [
             f"{what}: {in_paper} in the paper, {in_data} in the data"
@@ -141,10 +142,6 @@ class DatasetSpec(SpecPart):
             if in_paper is not None and in_data is not None and in_paper != in_data
         ]
         return (*found, said.note) if said.note else tuple(found)
-
-
-def _total(said: PaperCounts) -> int | None:
-    return None if said.train is None or said.test is None else said.train + said.test
 
 
 class DatasetSpecs(dict[str, DatasetSpec]):

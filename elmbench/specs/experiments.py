@@ -118,12 +118,10 @@ class Experiment(Spec):
 
     @property
     def paper(self) -> str:
-        """The key of the paper."""
         return self.id.split("/")[0]
 
     @property
     def table(self) -> str:
-        """The table's name within the paper."""
         return self.id.split("/")[1]
 
     @field_validator("limit", "search_limit")

@@ -24,10 +24,7 @@ def invalid(found: str, expected: str) -> ElmbenchError:
 
 @cache
 def spec_root() -> Path:
-    """Return the folder that holds `datasets.yaml` and `experiments/`.
-
-    That is `elmbench/share` in an installed wheel and the top of the repository in a checkout.
-    """
+    """Return the folder of `datasets.yaml` and `experiments/`: `elmbench/share` in a wheel, the top of a checkout."""
     package = Path(__file__).resolve().parent.parent
     for root in (package / "share", package.parent):
         if (root / "datasets.yaml").is_file():

@@ -22,10 +22,9 @@ class Limits:
 
     def over(self, other: Limits) -> Limits:
         """Return these limits, with those of `other` where this one sets none."""
-        return Limits(
-            self.seconds if self.seconds is not None else other.seconds,
-            self.memory if self.memory is not None else other.memory,
-        )
+        seconds = other.seconds if self.seconds is None else self.seconds
+        memory = other.memory if self.memory is None else self.memory
+        return Limits(seconds, memory)
 
     def wider(self, other: Limits) -> Limits:
         """Return the larger of both, of time and of memory."""
@@ -49,11 +48,9 @@ def parse_limits(text: str) -> Limits:
         match = re.fullmatch(r"(time|memory)=([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)", part)
         units = _TIME if match and match[1] == "time" else _MEMORY
         if match is None or match[1] in found or match[3].lower() not in units or float(match[2]) <= 0:
-            raise ElmbenchError(
-                f"the limit {part!r} cannot be read",
-                expected="time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a comma",
-                next_step="for example: --limit time=600s,memory=4GB",
-            )
+            forms = "time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a comma"
+            example = "for example: --limit time=600s,memory=4GB"
+            raise ElmbenchError(f"the limit {part!r} cannot be read", expected=forms, next_step=example)
         found[match[1]] = float(match[2]) * units[match[3].lower()]
     memory = found.get("memory")
     return Limits(found.get("time"), None if memory is None else int(memory))

@@ -35,14 +35,13 @@ class Reading(Spec):
     @field_validator("values")
     @classmethod
     def _default_changes_nothing(cls, values: dict[str, ReadingValue]) -> dict[str, ReadingValue]:
-        first = next(iter(values), None)
-        if first is not None and values[first].set:
+        first = next(iter(values))
+        if values[first].set:
             raise ValueError(f"the first value, {first!r}, sets something; expected nothing, as it is the default")
         return values
 
     @property
     def default(self) -> str:
-        """The name of the first value."""
         return next(iter(self.values))
 
 

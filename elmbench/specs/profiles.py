@@ -88,18 +88,15 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     spec = parse_spec(Experiment, content, file.path)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
-        raise ElmbenchError(
-            f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite",
-            expected=f"one of {', '.join(file.profiles)}",
-            next_step=f"elmbench show {file.id}",
-        )
+        found = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"
+        others = f"one of {', '.join(file.profiles)}"
+        raise ElmbenchError(found, expected=others, next_step=f"elmbench show {file.id}")
     return Resolved(file, _apply(spec, settings), profile, settings, tuple(chosen))
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
     """Return the experiment with a profile's changes."""
     outer = spec.protocol.outer
-    change: dict[str, Any] = {}
     overrides = {}
     for name in (*outer.overrides, *profile.overrides):
         printed = outer.overrides.get(name, OuterOverride())
@@ -110,7 +107,8 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     runs, folds = profile.runs or outer.runs, profile.folds or outer.folds
     outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})
     select = profile.select or spec.protocol.select
-    change["protocol"] = spec.protocol.model_copy(update={"outer": outer, "select": select})
+    protocol = spec.protocol.model_copy(update={"outer": outer, "select": select})
+    change: dict[str, Any] = {"protocol": protocol}
     if profile.datasets is not None or profile.stand_ins:
         change["datasets"] = profile.stand_ins or profile.datasets
     if profile.models is not None:

@@ -132,13 +132,11 @@ class Outer(Spec):
 
     def folds_of(self, dataset: str) -> int:
         """Return the number of folds of a data set."""
-        override = self.overrides.get(dataset)
-        return (override.folds if override else None) or self.folds
+        return self.overrides.get(dataset, OuterOverride()).folds or self.folds
 
     def runs_of(self, dataset: str) -> int:
         """Return the number of runs of a data set."""
-        override = self.overrides.get(dataset)
-        return (override.runs if override else None) or self.runs
+        return self.overrides.get(dataset, OuterOverride()).runs or self.runs
 
     def split(self, dataset: str, task: str) -> Split:
         """Return how the rows of a data set are split."""

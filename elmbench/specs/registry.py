@@ -17,7 +17,6 @@ from elmbench.specs.plugins import models_from_outside
 
 _Grid = Mapping[str, tuple[Any, ...]]
 _C = tuple(2.0**e for e in range(-8, 14, 3))
-_GAMMA = _C
 _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
 
@@ -65,7 +64,7 @@ def _baseline(name: str, title: str, grid: _Grid, cost: Any = None) -> ModelEntr
     return ModelEntry(name, title, f"{address}_classifier", f"{address}_regressor", grid, baseline=True, cost=cost)
 
 
-_KERNEL_GRID = {"gamma": _GAMMA, "C": _C}
+_KERNEL_GRID = {"gamma": _C, "C": _C}
 _BUILT_IN = (
     _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
@@ -82,13 +81,13 @@ _BUILT_IN = (
         "ald-kos-elm",
         "Kernel online sequential ELM with approximate linear dependency",
         "ald_kos_elm:ALDKOSELM",
-        {"gamma": _GAMMA, "delta": (0.05, 0.2, 0.4)},
+        {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier(
-        "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _GAMMA}, _landmark_cost
+        "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _landmark_cost
     ),
     _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),

@@ -21,13 +21,5 @@ _FETCH: dict[str, Callable[[Any, FetchJob], FetchedRows]] = {
 
 
 def fetch_from(source: NetworkSource, job: FetchJob) -> FetchedRows:
-    """Download a data set from one source.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the server cannot be reached or fails.
-    ElmbenchError
-        If what arrives is too large, damaged, or not what it was before.
-    """
+    """Download a data set from one source."""
     return _FETCH[source.kind](source, job)

@@ -37,12 +37,8 @@ def fetch_archive(source: ArchiveSource, job: FetchJob) -> FetchedRows:
 def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
-    Where a file lies in the archive, or where it claims to belong, does not matter: only its content is read.
-
-    Raises
-    ------
-    ElmbenchError
-        If the archive cannot be read, or does not hold exactly one plain file of each name.
+    Where a file lies in the archive, or where it claims to belong, does not matter: only its content is read. The
+    archive must hold exactly one plain file of each name.
     """
     wanted = list(dict.fromkeys(wanted))
     try:
@@ -64,11 +60,8 @@ def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, by
 def _only(name: str, names: list[str], origin: str) -> str:
     found = [candidate for candidate in names if PurePosixPath(candidate.replace("\\", "/")).name == name]
     if len(found) != 1:
-        raise ElmbenchError(
-            f"{origin}: the archive holds {len(found)} files named {name!r}",
-            expected="one",
-            next_step="correct the name in datasets.yaml",
-        )
+        held = f"{origin}: the archive holds {len(found)} files named {name!r}"
+        raise ElmbenchError(held, expected="one", next_step="correct the name in datasets.yaml")
     return found[0]
 
 

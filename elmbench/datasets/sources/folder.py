@@ -65,11 +65,9 @@ def find_files(spec: DatasetSpec, folder: Path | None) -> Files | None:
                 )
             found[part] = path
     if "whole" in found and len(found) > 1:
-        raise ElmbenchError(
-            f"{folder} holds {', '.join(path.name for path in found.values())}",
-            expected=f"either the whole of {spec.stem} in one file, or its train and test part",
-            next_step=f"move the others out of {folder}",
-        )
+        both = f"{folder} holds {', '.join(path.name for path in found.values())}"
+        expected = f"either the whole of {spec.stem} in one file, or its train and test part"
+        raise ElmbenchError(both, expected=expected, next_step=f"move the others out of {folder}")
     return Files(**found) if found else None
 
 
@@ -82,12 +80,10 @@ def read_files(files: Files, spec: DatasetSpec, width: int | None = None) -> Tab
     if files.whole is None:
         missing = "train" if files.train is None else "test" if files.test is None else None
         if missing == "train" or (missing == "test" and spec.training_part is None):
-            there = files.paths[0]
-            raise ElmbenchError(
-                f"{there} is there, but no {missing} part beside it",
-                expected=f"{spec.stem}.{missing}.* in {there.parent}",
-                next_step=f"add the {missing} part, or join both in one {spec.stem}.csv",
-            )
+            (there,) = files.paths
+            alone, expected = f"{there} is there, but no {missing} part beside it", f"{spec.stem}.{missing}.*"
+            next_step = f"add the {missing} part, or join both in one {spec.stem}.csv"
+            raise ElmbenchError(alone, expected=f"{expected} in {there.parent}", next_step=next_step)
     parts = [read_table(path, partial(_target_of, path, spec), width, spec.sparse) for path in files.paths]
     return parts[0] if len(parts) == 1 else _join(*parts)
 

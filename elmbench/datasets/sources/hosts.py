@@ -30,12 +30,8 @@ def host_of(url: str) -> Host:
 def reachable(url: str, others: Iterable[str] = ()) -> bool:
     """Return whether a connection to the host of `url` can be opened.
 
-    Parameters
-    ----------
-    url : str
-    others : iterable of str
-        Further addresses that may be asked for later: their hosts are tried at the same time, so that a closed
-        network costs its waiting time once and not once a host.
+    The hosts of `others`, which may be asked for later, are tried at the same time, so that a closed network costs its
+    waiting time once and not once a host.
     """
     wanted = host_of(url)
     if wanted not in _reached:

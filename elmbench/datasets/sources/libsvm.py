@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePosixPath
 
+from elmbench.datasets.readers import compression_of
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob, RawFile
-from elmbench.datasets.sources.folder import COMPRESSIONS
 from elmbench.specs.dataset_sources import LibsvmSource
 
 
@@ -14,6 +14,5 @@ def fetch_libsvm(source: LibsvmSource, job: FetchJob) -> FetchedRows:
     parts, sums = {}, {}
     for part, url in source.urls.items():
         got = job.download(url)
-        compression = Path(url).suffix if Path(url).suffix in COMPRESSIONS else ""
-        parts[part], sums[url] = RawFile(got.path, f".svm{compression}"), got.sha256
+        parts[part], sums[url] = RawFile(got.path, f".svm{compression_of(PurePosixPath(url))}"), got.sha256
     return FetchedRows(parts, sums)
