@@ -22,9 +22,13 @@ class Dataset:
     y : ndarray of shape (n,)
         int8 -1/+1 with +1 the declared positive class; the class index in declared order (int64) where there are
         more than two classes; float64 for regression.
+    name : str
+        Name in the suite, such as 'wdbc'.
+    task : {'classification', 'regression'}
     classes : tuple of str or None
         Original labels of classes 0, 1, ..., or of -1 and +1 ('rest' for several negative labels, several positive
         ones joined by '+').
+    feature_names : tuple of str
     source : str
         What the rows were read from.
     checksum : str

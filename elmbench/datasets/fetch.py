@@ -42,7 +42,7 @@ class Planned:
 def fetch(
     name: str, cache_dir: Path | str | None = None, *, progress: Progress | None = None, force: bool = False
 ) -> Fetched:
-    """Fetch a data set into the cache, from its sources in their order, and check that it can be loaded.
+    """Fetch a data set, by name or alias, into the cache from the first source that gives it, and check that it loads.
 
     Parameters
     ----------

@@ -173,7 +173,7 @@ def _position(table: Table, name: str) -> int:
 def _dense(table: Table) -> NDArray[np.float64]:
     if sp.issparse(table.X):
         found = f"{table.origin}: sparse rows cannot be prepared this way"
-        expected, next_step = "sparse data without missing values", "set `sparse: false` in datasets.yaml"
-        raise ElmbenchError(found, expected=expected, next_step=next_step)
+        next_step = "set `sparse: false` in datasets.yaml"
+        raise ElmbenchError(found, expected="sparse data without missing values", next_step=next_step)
     dense: NDArray[np.float64] = table.X
     return dense

@@ -38,7 +38,7 @@ class Status:
 def status(
     names: Iterable[str] | None = None, data_dir: Path | str | None = None, cache_dir: Path | str | None = None
 ) -> list[Status]:
-    """Return where each data set (all, without `names`) would come from, without reading it and without a network."""
+    """Return where each data set would come from (of all, if none is named), without reading it or using a network."""
     specs = load_dataset_specs()
     chosen = specs.values() if names is None else [specs.find(name) for name in names]
     folder = data_folder(data_dir)
@@ -66,7 +66,7 @@ def _status(spec: DatasetSpec, data_dir: Path | str | None, cache_dir: Path | st
 
 
 def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path | str | None = None) -> Dataset:
-    """Check a file and copy it into a data directory under the name that it is found by.
+    """Check a file and copy it into a data directory under the name that it is found by; `name` may be an alias.
 
     Parameters
     ----------

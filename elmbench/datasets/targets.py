@@ -112,11 +112,9 @@ def check_numeric(table: Table) -> None:
     where = np.argwhere(strange)[0]
     kind = "a missing value" if np.isnan(values[tuple(where)]) else "an infinite value"
     spot = f"row {where[0] + 1}, column {table.names[where[1]]!r}" if len(where) == 2 else "the sparse rows"
-    raise ElmbenchError(
-        f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})",
-        expected="finite numbers",
-        next_step="correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml",
-    )
+    found = f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})"
+    next_step = "correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml"
+    raise ElmbenchError(found, expected="finite numbers", next_step=next_step)
 
 
 def _is_word(value: Any) -> bool:

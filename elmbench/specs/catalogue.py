@@ -72,11 +72,10 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
         files |= {file.id: replace(file, measured=measured) for file in own}
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
-            raise ElmbenchError(
-                f"{stray} holds experiments but no paper.yaml",
-                expected="a paper.yaml with key, title, authors, year and doi",
-                next_step="write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate",
-            )
+            found = f"{stray} holds experiments but no paper.yaml"
+            expected = "a paper.yaml with key, title, authors, year and doi"
+            next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
+            raise ElmbenchError(found, expected=expected, next_step=next_step)
     _check_names(files)
     return files
 
@@ -100,8 +99,8 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
             parse_spec(Experiment, overlay(content, value.set), path, prefix=f"(reading {name})")
     if spec.published is not None:
         for csv in filter(None, (spec.published.values, spec.published.parameters)):
-            if not (path.parent / csv).is_file():
-                place = path.parent / csv
+            place = path.parent / csv
+            if not place.is_file():
                 raise invalid(f"{path}: {csv} is not there", f"a CSV file of published figures at {place}")
     return ExperimentFile(path, content, spec, paper)
 

@@ -66,7 +66,8 @@ def read_yaml(path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
-        found, next_step = f"{path}{where}: {problem}", "correct the line, then: elmbench validate"
+        found = f"{path}{where}: {problem}"
+        next_step = "correct the line, then: elmbench validate"
         raise ElmbenchError(found, expected="valid YAML, each key once", next_step=next_step) from error
 
 

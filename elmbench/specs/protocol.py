@@ -59,9 +59,9 @@ class Split:
         """Return the split as the key of a stored result has it."""
         if self.kind.endswith("kfold"):
             return {"kind": self.kind, "folds": self.folds}
-        return {"kind": self.kind} if self.kind == "official" else {
-            "kind": self.kind, "train": self.train, "test": self.test,
-        }  # fmt: skip
+        if self.kind == "official":
+            return {"kind": self.kind}
+        return {"kind": self.kind, "train": self.train, "test": self.test}
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Split:

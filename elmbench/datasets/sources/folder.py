@@ -60,9 +60,8 @@ def find_files(spec: DatasetSpec, folder: Path | None) -> Files | None:
         for path in paths:
             if path.is_symlink() and not path.exists():
                 nowhere = f"{path} is a link to {path.readlink()}, which does not exist"
-                raise ElmbenchError(
-                    nowhere, expected="a file, or a link to one", next_step="correct or remove the link"
-                )
+                mend = "correct or remove the link"
+                raise ElmbenchError(nowhere, expected="a file, or a link to one", next_step=mend)
             found[part] = path
     if "whole" in found and len(found) > 1:
         both = f"{folder} holds {', '.join(path.name for path in found.values())}"
@@ -81,9 +80,10 @@ def read_files(files: Files, spec: DatasetSpec, width: int | None = None) -> Tab
         missing = "train" if files.train is None else "test" if files.test is None else None
         if missing == "train" or (missing == "test" and spec.training_part is None):
             (there,) = files.paths
-            alone, expected = f"{there} is there, but no {missing} part beside it", f"{spec.stem}.{missing}.*"
+            found = f"{there} is there, but no {missing} part beside it"
+            expected = f"{spec.stem}.{missing}.* in {there.parent}"
             next_step = f"add the {missing} part, or join both in one {spec.stem}.csv"
-            raise ElmbenchError(alone, expected=f"{expected} in {there.parent}", next_step=next_step)
+            raise ElmbenchError(found, expected=expected, next_step=next_step)
     parts = [read_table(path, partial(_target_of, path, spec), width, spec.sparse) for path in files.paths]
     return parts[0] if len(parts) == 1 else _join(*parts)
 
@@ -95,21 +95,17 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
         if target in names:
             return target
     shown = ", ".join(names[:5]) + (f", ... ({len(names)} columns)" if len(names) > 5 else "")
-    raise ElmbenchError(
-        f"{path} has no target column: its columns are {shown}",
-        expected=" or ".join(map(repr, dict.fromkeys(targets))),
-        next_step=f"name the target column 'target' in the header of {path.name}",
-    )
+    expected = " or ".join(map(repr, dict.fromkeys(targets)))
+    next_step = f"name the target column 'target' in the header of {path.name}"
+    found = f"{path} has no target column: its columns are {shown}"
+    raise ElmbenchError(found, expected=expected, next_step=next_step)
 
 
 def _join(train: Table, test: Table) -> Table:
     if train.names != test.names or set(train.nominal) != set(test.nominal):
-        raise ElmbenchError(
-            f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}, or they differ"
-            " in name or kind",
-            expected="the same columns in both",
-            next_step="replace one of the two files",
-        )
+        counts = f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}"
+        found = f"{counts}, or they differ in name or kind"
+        raise ElmbenchError(found, expected="the same columns in both", next_step="replace one of the two files")
     X: Matrix = sp.vstack([train.X, test.X], format="csr") if sp.issparse(train.X) else np.vstack([train.X, test.X])
     return replace(
         train,

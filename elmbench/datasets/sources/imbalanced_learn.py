@@ -34,9 +34,8 @@ def fetch_imbalanced_learn(source: ImbalancedLearnSource, job: FetchJob) -> Fetc
             (Path(home) / "zenodo" / member).write_bytes(content)
             found = fetch_datasets(data_home=home, filter_data=(source.name,), download_if_missing=False)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ElmbenchError(
-            f"{url} ({member}): {error}", expected=f"the set {source.name!r} of imbalanced-learn"
-        ) from error
+        expected = f"the set {source.name!r} of imbalanced-learn"
+        raise ElmbenchError(f"{url} ({member}): {error}", expected=expected) from error
     bunch = found[source.name]
     table = Table.of_numbers(np.asarray(bunch.data, dtype=np.float64), np.asarray(bunch.target), source.title)
     return FetchedRows({"all": table}, {url: got.sha256})

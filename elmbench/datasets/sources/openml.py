@@ -84,8 +84,8 @@ def _dataset(openml: Any, number: int, with_data: bool) -> Any:
         found = f"{where}: the file has another checksum than its description states"
         raise ElmbenchError(found, expected="the file as it was uploaded", next_step=later) from error
     except (exceptions.OpenMLServerNoResult, exceptions.OpenMLPrivateDatasetError) as error:
-        found, next_step = f"{where}: {error.message}", "correct the id in datasets.yaml"
-        raise ElmbenchError(found, expected="a public data set", next_step=next_step) from error
+        next_step = "correct the id in datasets.yaml"
+        raise ElmbenchError(f"{where}: {error.message}", expected="a public data set", next_step=next_step) from error
     except (exceptions.PyOpenMLError, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise DataUnavailableError(f"{where}: {said[0]}", expected="an answer", next_step=later) from error
