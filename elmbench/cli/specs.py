@@ -120,7 +120,7 @@ def show(experiment: str) -> None:
 
 def _costs(file: ExperimentFile) -> dict[str, float]:
     """Return a rough cost of the whole table under each profile, in seconds on one core."""
-    from elmbench.running.plan import make_plan
+    from elmbench.layouts.planning import make_plan
     from elmbench.specs.profiles import resolve
     from elmbench.work.plan import Request
 

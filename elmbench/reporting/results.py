@@ -44,6 +44,21 @@ class Results:
     summary: pd.DataFrame
     table: ResultTable
 
+    @property
+    def text(self) -> str:
+        """The table as a terminal of 80 columns shows it."""
+        from rich.console import Console
+
+        from elmbench.reporting.writers.text import table_text
+
+        console = Console(width=80, highlight=False)
+        with console.capture() as captured:
+            console.print(table_text(self.table))
+        return captured.get()
+
+    def __str__(self) -> str:
+        return self.text
+
     def _repr_html_(self) -> str:
         """Return the table as a notebook shows it."""
         return html(self.table)
