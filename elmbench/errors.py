@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 
 class ElmbenchError(Exception):
     """A problem that the user can act on.
@@ -35,11 +37,7 @@ class ElmbenchError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default drops the keyword arguments when the exception crosses a process boundary.
-        return _rebuild, (type(self), self.found, self.expected, self.next_step)
-
-
-def _rebuild(cls: type[ElmbenchError], found: str, expected: str | None, next_step: str | None) -> ElmbenchError:
-    return cls(found, expected=expected, next_step=next_step)
+        return partial(type(self), expected=self.expected, next_step=self.next_step), (self.found,)
 
 
 class DataUnavailableError(ElmbenchError):
@@ -63,11 +61,8 @@ def closest(name: str, known: list[str]) -> str | None:
 
 
 def unknown_name(kind: str, name: str, known: list[str], next_step: str) -> ElmbenchError:
-    """Build the error for a name that does not exist, with the allowed ones (as far as these can be read at a glance)
-    and the likeliest slip.
-    """
+    """Build the error for a name that does not exist: the likeliest slip, and the known names unless they are many."""
     guess = closest(name, known)
     hint = f" (did you mean {guess!r}?)" if guess else ""
-    few = len(known) <= MOST_NAMES
-    expected = "one of " + ", ".join(sorted(known)) if few else "one of the names that the next command lists"
-    return ElmbenchError(f"unknown {kind} {name!r}{hint}", expected=expected, next_step=next_step)
+    few = ", ".join(sorted(known)) if len(known) <= MOST_NAMES else "the names that the next command lists"
+    return ElmbenchError(f"unknown {kind} {name!r}{hint}", expected=f"one of {few}", next_step=next_step)

@@ -23,12 +23,8 @@ class WriteError(ElmbenchError):
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a name beside `path`. What is written there becomes `path` if the block ends well, and is deleted if not.
 
-    Two writers at once do not disturb each other: each has a name of its own, and the last one wins.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; what was at `path` before is untouched.
+    Two writers at once do not disturb each other: each has a name of its own, and the last one wins. An OSError while
+    it is written leaves untouched what was at `path` before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
@@ -44,13 +40,11 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_atomically(
     path: Path, content: str | bytes, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
 ) -> None:
-    """Write a file whole or not at all.
+    """Write a file whole or not at all; its folder is created if it is missing.
 
     Parameters
     ----------
-    path : Path
-        Its folder is created if it is missing.
-    content : str or bytes
+    path, content
         Text is written in UTF-8, its line ends as they are.
     expected, next_step : str
         What the error says where the file is no result.
@@ -64,11 +58,8 @@ def write_atomically(
         with replacing(path) as partial:
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        raise WriteError(
-            f"cannot write {path}: {error.strerror or error}",
-            expected=expected,
-            next_step=next_step,
-        ) from error
+        found = f"cannot write {path}: {error.strerror or error}"
+        raise WriteError(found, expected=expected, next_step=next_step) from error
 
 
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:

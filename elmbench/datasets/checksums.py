@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elmbench.datasets.folders import cache_folder
-from elmbench.datasets.load import find_origin, load
+from elmbench.datasets.load import Origin, find_origin, load
 from elmbench.datasets.receipts import fetched_folder
 from elmbench.datasets.sources.generator import chosen_options, identity
 from elmbench.files import replacing
 from elmbench.specs.dataset_sources import GeneratorSource
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from elmbench.datasets.load import Origin
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import DatasetSpec
 
 #: Raised when the code that loads or prepares rows changes what comes out of it.
 LOADER_VERSION = 1
@@ -43,22 +40,14 @@ def checksum_of(
     Of generated data that are redrawn every run it is, instead, a hash of all that the rows are drawn from: they need
     not be drawn to tell them apart.
 
-    Parameters
-    ----------
-    spec, data_dir, run, options, cache_dir
-        As for `load`.
-
-    Raises
-    ------
-    DataUnavailableError, ElmbenchError
-        As `load`.
+    Parameters and errors are those of `load`.
     """
     chosen = chosen_options(spec, options)
     origin = find_origin(spec, data_dir, cache_dir)
     if spec.redraw and isinstance(origin.source, GeneratorSource):
         return identity(spec, origin.source, chosen, run)
-    place = " ".join([spec.name, *(f"{option}={value!r}" for option, value in sorted(chosen.items()))])
-    place = " ".join([place, *(str(path.resolve()) for path in origin.files.paths)])
+    values = [f"{option}={value!r}" for option, value in sorted(chosen.items())]
+    place = " ".join([spec.name, *values, *(str(path.resolve()) for path in origin.files.paths)])
     state = _state(spec, origin, chosen, cache_dir)
     if state not in _known:
         path = cache_folder(cache_dir) / "checksums.json"
@@ -111,8 +100,5 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    try:
-        with replacing(path) as partial:
-            partial.write_text(json.dumps(content, indent=1), "utf-8")
-    except OSError:
-        pass  # a cache that cannot be written costs the time again, no more
+    with suppress(OSError), replacing(path) as partial:  # a cache that cannot be written costs the time again, no more
+        partial.write_text(json.dumps(content, indent=1), "utf-8")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +26,8 @@ class Dataset:
         Name in the suite, such as 'wdbc'.
     task : {'classification', 'regression'}
     classes : tuple of str or None
-        Original labels: of classes 0, 1, ...; or of -1 and +1, in this order ('rest' for
-        several negative labels, several positive ones joined by '+').
+        Original labels of classes 0, 1, ..., or of -1 and +1 ('rest' for several negative labels, several positive
+        ones joined by '+').
     feature_names : tuple of str
     source : str
         What the rows were read from.
@@ -57,13 +55,7 @@ class Dataset:
 def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
     """Return the SHA-256 of features, targets and further words, whatever the byte order or layout of the arrays.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Sparse rows with sorted indices and without stored zeros.
-    y : ndarray of shape (n,)
-    *more : str
-        What else the checksum is to depend on.
+    Sparse rows must have sorted indices and no stored zeros.
     """
     digest = hashlib.sha256(b"elmbench dataset 1")
     if sp.issparse(X):

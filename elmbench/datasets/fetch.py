@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import load_fetched
@@ -17,13 +18,7 @@ from elmbench.datasets.sources.openml import openml_file_urls, server_url
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import sweep
 from elmbench.specs.dataset_sources import NetworkSource, OpenMLSource
-from elmbench.specs.datasets import load_dataset_specs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 
 @dataclass(frozen=True)
@@ -47,22 +42,16 @@ class Planned:
 def fetch(
     name: str, cache_dir: Path | str | None = None, *, progress: Progress | None = None, force: bool = False
 ) -> Fetched:
-    """Fetch a data set into the cache, from its sources in their order, and check that it can be loaded.
+    """Fetch a data set, by name or alias, into the cache from the first source that gives it, and check that it loads.
 
     Parameters
     ----------
-    name : str
-        Name or alias.
     cache_dir : path, optional
         See `cache_folder`.
     progress : callable, optional
         Called as `progress(address, bytes so far, bytes in all or None)`.
     force : bool
         Fetch it again although it is there. What is downloaded must be what it was the first time.
-
-    Returns
-    -------
-    Fetched
 
     Raises
     ------
@@ -89,10 +78,7 @@ def fetch(
 def plan(names: Iterable[str], cache_dir: Path | str | None = None) -> list[Planned]:
     """Return what `fetch` would download for each data set, with its size; those that are there are left out.
 
-    Raises
-    ------
-    ElmbenchError
-        If a name is unknown. A server that does not answer only leaves the size unknown.
+    A server that does not answer only leaves the size unknown.
     """
     planned = []
     for spec in (load_dataset_specs().find(name) for name in names):
@@ -104,15 +90,14 @@ def plan(names: Iterable[str], cache_dir: Path | str | None = None) -> list[Plan
 
 
 def _size(source: NetworkSource) -> int | None:
-    if not all(hosts.reachable(url, _every_address()) for url in _servers(source)):
+    if _closed_server(source):
         return None
     try:
         urls = openml_file_urls(source) if isinstance(source, OpenMLSource) else source.addresses
         sizes = [remote_size(url) for url in urls]
     except ElmbenchError:
         return None
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
+    return None if None in sizes else sum(filter(None, sizes))
 
 
 def _fetched_from(spec: DatasetSpec, cache_dir: Path | str | None) -> str | None:
@@ -130,9 +115,8 @@ def _fetched_from(spec: DatasetSpec, cache_dir: Path | str | None) -> str | None
 def _fetch_and_check(
     spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str | None, progress: Progress | None
 ) -> str:
-    for url in _servers(source):
-        if not hosts.reachable(url, _every_address()):
-            raise DataUnavailableError(f"{hosts.host_of(url)[0]} cannot be reached", expected="a network")
+    if closed := _closed_server(source):
+        raise DataUnavailableError(f"{hosts.host_of(closed)[0]} cannot be reached", expected="a network")
     before = read_receipt(spec, source, cache_dir)
     known = before.downloads if before else {}
     job = FetchJob(spec.shape.features, cache_folder(cache_dir) / "downloads", known, progress)
@@ -147,27 +131,25 @@ def _fetch_and_check(
     return receipt.origin
 
 
-def _servers(source: NetworkSource) -> tuple[str, ...]:
-    return (server_url(),) if isinstance(source, OpenMLSource) else source.addresses
-
-
-def _every_address() -> list[str]:
+def _closed_server(source: NetworkSource) -> str | None:
+    """Return the first address of a source that cannot be reached."""
     # What OpenML's client is configured for is known only after its import, of 3 seconds: here its usual address.
-    specs = load_dataset_specs().values()
-    return [url for spec in specs for source in spec.network_sources for url in source.addresses]
+    every = [url for spec in load_dataset_specs().values() for other in spec.network_sources for url in other.addresses]
+    servers = (server_url(),) if isinstance(source, OpenMLSource) else source.addresses
+    return next((url for url in servers if not hosts.reachable(url, every)), None)
 
 
 def _refused(spec: DatasetSpec, refusals: list[tuple[NetworkSource, ElmbenchError]]) -> ElmbenchError:
     closed = all(isinstance(error, DataUnavailableError) for _, error in refusals)
     kind = DataUnavailableError if closed else ElmbenchError
-    reasons = "; ".join(f"{source.title}: {_in_one_line(error)}" for source, error in refusals)
+    reasons = []
+    for source, error in refusals:
+        expected = f" (expected {error.expected})" if error.expected else ""
+        reasons.append(f"{source.title}: {' '.join(error.found.splitlines())}{expected}")
+    file = PATTERN.replace("<name>", spec.stem)
     return kind(
-        f"the data set {spec.name!r} cannot be fetched: {reasons}",
+        f"the data set {spec.name!r} cannot be fetched: {'; '.join(reasons)}",
         expected="the data set from one of its sources",
-        next_step=f"elmbench data fetch {spec.name}   (with a network), or give a file "
-        f"{PATTERN.replace('<name>', spec.stem)}: elmbench data import {spec.name} FILE",
+        next_step=f"elmbench data fetch {spec.name}   (with a network), or give a file {file}: "
+        f"elmbench data import {spec.name} FILE",
     )
-
-
-def _in_one_line(error: ElmbenchError) -> str:
-    return error.found.replace("\n", " ") + (f" (expected {error.expected})" if error.expected else "")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,23 +12,15 @@ import scipy.sparse as sp
 from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.folders import data_folder
 from elmbench.datasets.prepare import prepare
-from elmbench.datasets.receipts import fetched_files, read_receipt
+from elmbench.datasets.receipts import Receipt, fetched_files, read_receipt
 from elmbench.datasets.sources.folder import PATTERN, Files, find_files, read_files
 from elmbench.datasets.sources.generator import chosen_options, generate, identity
 from elmbench.datasets.sources.scikit_learn import load_bundled
+from elmbench.datasets.table import Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
 from elmbench.errors import DataUnavailableError
-from elmbench.specs.dataset_sources import GeneratorSource, LibsvmSource, ScikitLearnSource
-from elmbench.specs.datasets import load_dataset_specs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from elmbench.datasets.receipts import Receipt
-    from elmbench.datasets.table import Table
-    from elmbench.specs.dataset_sources import Source
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.dataset_sources import GeneratorSource, LibsvmSource, ScikitLearnSource, Source
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 
 def load_dataset(
@@ -51,15 +44,11 @@ def load_dataset(
     data_dir : path, optional
         Folder of the user's own files; `ELMBENCH_DATA_DIR` where it is not given.
     run : int
-        Number of the run, for data that are redrawn every run.
+        Of data that are redrawn every run.
     options : mapping of str to float, optional
         Options of generated data, such as `{"noise_variance": 0}`.
     cache_dir : path, optional
         `ELMBENCH_CACHE_DIR`, or the user's cache folder, where it is not given.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------
@@ -96,71 +85,41 @@ def load(
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the rows of a data set come from here.
+    """Where the rows of a data set come from here."""
 
-    Attributes
-    ----------
-    source : Source or None
-        One of the spec's sources; None for files of the data directory.
-    files : Files
-        The files of the data directory.
-    receipt : Receipt or None
-        Of what was fetched from the source.
-    """
-
+    #: One of the spec's sources; None for files of the data directory.
     source: Source | None
+    #: The files of the data directory.
     files: Files = field(default_factory=Files)
+    #: Of what was fetched from the source.
     receipt: Receipt | None = None
 
 
 def find_origin(spec: DatasetSpec, data_dir: Path | str | None = None, cache_dir: Path | str | None = None) -> Origin:
-    """Return where `load` takes the rows of a data set from; no rows are read.
-
-    Raises
-    ------
-    DataUnavailableError
-        If no source is reachable here.
-    ElmbenchError
-        If the data directory does not exist, or its files contradict each other.
-    """
+    """Return where `load` takes the rows of a data set from; no rows are read."""
     folder = data_folder(data_dir)
-    own = find_files(spec, folder)
-    if own is not None:
+    if own := find_files(spec, folder):
         return Origin(None, own)
     for source in spec.sources:
         if isinstance(source, ScikitLearnSource | GeneratorSource):
             return Origin(source)
-        receipt = read_receipt(spec, source, cache_dir)
-        if receipt is not None:
+        if receipt := read_receipt(spec, source, cache_dir):
             return Origin(source, receipt=receipt)
     kinds = ", ".join(dict.fromkeys(source.kind for source in spec.sources))
     where = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
-    raise DataUnavailableError(
-        f"the data set {spec.name!r} is not here: {where} it",
-        expected=f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})",
-        next_step=f"elmbench data fetch {spec.name}   (or drop {spec.stem}.csv into the folder of --data-dir)",
-    )
+    found = f"the data set {spec.name!r} is not here: {where} it"
+    expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
+    next_step = f"elmbench data fetch {spec.name}   (or drop {spec.stem}.csv into the folder of --data-dir)"
+    raise DataUnavailableError(found, expected=expected, next_step=next_step)
 
 
 def load_files(files: Files, spec: DatasetSpec) -> Dataset:
-    """Load a data set from files in the layout of the public file.
-
-    Raises
-    ------
-    ElmbenchError
-        If a file is bad, or not the data set.
-    """
+    """Load a data set from files in the layout of the public file; an error if they are not the data set."""
     return _finish(read_files(files, spec), spec)
 
 
 def load_fetched(spec: DatasetSpec, source: Source, receipt: Receipt, cache_dir: Path | str | None = None) -> Dataset:
-    """Load what was fetched from a source.
-
-    Raises
-    ------
-    ElmbenchError
-        If the files in the cache are missing, were changed, or are not the data set.
-    """
+    """Load what was fetched from a source; an error if the files in the cache are missing or were changed."""
     files = fetched_files(spec, receipt, cache_dir)
     table = read_files(files, spec, source.width if isinstance(source, LibsvmSource) else None)
     return _finish(replace(table, origin=receipt.origin), spec, source)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs import dataset_sources as specs
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
+_CORRECT = "correct the file, or remove it to use the next source"
 
 
 def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
-    """Apply steps in their order.
-
-    Raises
-    ------
-    ElmbenchError
-        If a step names a column that is not there, or an ordinal column holds a category without a place.
-    """
+    """Apply steps in their order."""
     for step in steps:
         table = apply_step(step, table)
     return table
@@ -40,8 +33,7 @@ def apply_step(step: Any, table: Table) -> Table:
 
 @apply_step.register(specs.OneHot)
 def _one_hot(step: specs.OneHot, table: Table) -> Table:
-    named = () if step.columns == "nominal" else step.columns
-    chosen = [_position(table, name) for name in named] or sorted(table.nominal)
+    chosen = table.nominal if step.columns == "nominal" else [_position(table, name) for name in step.columns]
     blocks: list[NDArray[np.float64]] = []
     names: list[str] = []
     nominal: dict[int, NDArray[np.object_]] = {}
@@ -76,11 +68,8 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
     places = {category: float(place) for place, category in enumerate(step.order, start=1)}
     strange = sorted({word for word in words if word is not None} - set(places))
     if strange:
-        raise ElmbenchError(
-            f"{table.origin}: the column {step.column!r} holds {strange[0]!r}",
-            expected="one of " + ", ".join(step.order),
-            next_step="correct the file, or remove it to use the next source",
-        )
+        found = f"{table.origin}: the column {step.column!r} holds {strange[0]!r}"
+        raise ElmbenchError(found, expected="one of " + ", ".join(step.order), next_step=_CORRECT)
     X = np.array(table.X)
     X[:, position] = [np.nan if word is None else places[word] for word in words]
     nominal = {place: column for place, column in table.nominal.items() if place != position}
@@ -150,11 +139,8 @@ def _round(step: specs.Round, table: Table) -> Table:
 @apply_step.register(specs.ResizeImages)
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
     if step.height * step.width != table.X.shape[1]:
-        raise ElmbenchError(
-            f"{table.origin}: {table.X.shape[1]} pixels a row",
-            expected=f"images of {step.height} x {step.width} = {step.height * step.width} pixels",
-            next_step="correct the file, or remove it to use the next source",
-        )
+        expected = f"images of {step.height} x {step.width} = {step.height * step.width} pixels"
+        raise ElmbenchError(f"{table.origin}: {table.X.shape[1]} pixels a row", expected=expected, next_step=_CORRECT)
     images = _dense(table).reshape(-1, step.height, step.width)
     down, across = _area_weights(step.height, step.to_height), _area_weights(step.width, step.to_width)
     resized = np.einsum("ih,nhw,jw->nij", down, images, across, optimize=True)
@@ -177,20 +163,17 @@ def _words(table: Table, place: int) -> NDArray[Any]:
 
 def _position(table: Table, name: str) -> int:
     if name not in table.names:
-        raise ElmbenchError(
-            f"{table.origin} has no column {name!r}, which is to be prepared",
-            expected=", ".join(table.names[:10]) + (", ..." if len(table.names) > 10 else ""),
-            next_step="correct the file, or the preparation in datasets.yaml",
-        )
+        found = f"{table.origin} has no column {name!r}, which is to be prepared"
+        shown = ", ".join(table.names[:10]) + (", ..." if len(table.names) > 10 else "")
+        next_step = "correct the file, or the preparation in datasets.yaml"
+        raise ElmbenchError(found, expected=shown, next_step=next_step)
     return table.names.index(name)
 
 
 def _dense(table: Table) -> NDArray[np.float64]:
     if sp.issparse(table.X):
-        raise ElmbenchError(
-            f"{table.origin}: sparse rows cannot be prepared this way",
-            expected="sparse data without missing values",
-            next_step="set `sparse: false` in datasets.yaml",
-        )
+        found = f"{table.origin}: sparse rows cannot be prepared this way"
+        next_step = "set `sparse: false` in datasets.yaml"
+        raise ElmbenchError(found, expected="sparse data without missing values", next_step=next_step)
     dense: NDArray[np.float64] = table.X
     return dense

@@ -15,19 +15,18 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
-    from numpy.typing import NDArray
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MISSING = ["?", "", "NaN", "nan", "NA"]
@@ -37,36 +36,24 @@ _QUOTED = re.compile(rb'"[^"]*"')
 
 
 def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, sparse: bool = False) -> Table:
-    """Read a file of rows.
+    """Read a file of rows, `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
 
-    Parameters
-    ----------
-    path : Path
-        `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
-    choose : callable
-        Returns which of the names of the columns is the target's.
-    n_features : int or None
-        Width of the rows of a LIBSVM file, whose last features may be zero everywhere.
-    sparse : bool
-        Whether the rows of a LIBSVM file are kept sparse.
-
-    Returns
-    -------
-    Table
+    Of the rows of a LIBSVM file, `n_features` is the width, as the last features may be zero everywhere, and `sparse`
+    whether they are kept sparse.
 
     Raises
     ------
     ElmbenchError
         If the file is empty, cut short, unreadable, or has no target, two columns of one name, or no row.
     """
-    form = path.name.removesuffix(path.suffix if path.suffix in _OPENERS else "").rsplit(".", 1)[-1]
+    form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
     try:
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
             if form == "svm":
                 return _read_svm(stream, path, n_features, sparse)
             content: bytes = stream.read()
         if not content.strip():
-            raise _empty(path)
+            raise _bad(path, "is empty", "rows of data")
         if form == "npz":
             return _read_npz(content, path)
         return {"csv": _read_csv, "arff": _read_arff, "parquet": _read_parquet}[form](content, path, choose)
@@ -76,13 +63,14 @@ def read_table(path: Path, choose: ChooseTarget, n_features: int | None = None, 
         raise _unreadable(path, error) from error
 
 
+def compression_of(path: PurePath) -> str:
+    """Return the ending that says how a file is compressed, or nothing."""
+    return path.suffix if path.suffix in _OPENERS else ""
+
+
 def _unreadable(path: Path, error: Exception) -> ElmbenchError:
     said = str(error).strip().splitlines() or [type(error).__name__]
     return _bad(path, f"cannot be read: {said[0]}", "a complete file in the format that its name says")
-
-
-def _empty(path: Path) -> ElmbenchError:
-    return _bad(path, "is empty", "rows of data")
 
 
 def _bad(path: Path, found: str, expected: str) -> ElmbenchError:
@@ -107,8 +95,6 @@ def csv_columns(content: bytes, n_columns: int, *, header: bool, text: tuple[int
         UTF-8. A missing value is an empty field, `?`, `NA`, `NaN` or `nan`.
     n_columns : int
         Number of fields that every line must have.
-    header : bool
-        Whether the first line holds the names of the columns.
     text : tuple of int
         Positions of columns that are kept as they are spelled, even if every field is a number.
 
@@ -162,7 +148,7 @@ def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool) -> 
     from sklearn.datasets import load_svmlight_file
 
     if path.stat().st_size == 0:
-        raise _empty(path)
+        raise _bad(path, "is empty", "rows of data")
     # From the stream, line by line: the text may not fit into memory.
     X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
     return Table.of_numbers(X if sparse else X.toarray(), y, str(path))
@@ -223,10 +209,8 @@ def _target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         if name in seen:
-            raise ElmbenchError(
-                f"{path}: the column {name!r} stands twice (columns {seen[name] + 1} and {place + 1})",
-                expected="column names that differ",
-                next_step=f"rename or remove one of the two in {path.name}",
-            )
+            found = f"{path}: the column {name!r} stands twice (columns {seen[name] + 1} and {place + 1})"
+            next_step = f"rename or remove one of the two in {path.name}"
+            raise ElmbenchError(found, expected="column names that differ", next_step=next_step)
         seen[name] = place
     return seen[choose(names)]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,46 +21,33 @@ from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.sources.download import file_sha256
 from elmbench.datasets.sources.fetching import RawFile
 from elmbench.datasets.sources.folder import Files
+from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.files import replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elmbench.datasets.table import Table
-    from elmbench.specs.dataset_sources import NetworkSource
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.dataset_sources import NetworkSource
+from elmbench.specs.datasets import DatasetSpec
 
 _verified: dict[tuple[str, int, int], str] = {}
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was fetched.
+    """What was fetched."""
 
-    Attributes
-    ----------
-    origin : str
-        The source in words, such as 'OpenML 1510'.
-    fetched : str
-        The day.
-    downloads : dict of str to str
-        SHA-256 of every file that was downloaded, by its address: what a later download must have too.
-    files : dict of str to str
-        SHA-256 of every file that is kept, by its name.
-    """
-
+    #: The source in words, such as 'OpenML 1510'.
     origin: str
+    #: The day.
     fetched: str
+    #: SHA-256 of every file that was downloaded, by its address: what a later download must have too.
     downloads: dict[str, str] = field(default_factory=dict)
+    #: SHA-256 of every file that is kept, by its name.
     files: dict[str, str] = field(default_factory=dict)
 
 
 def source_key(source: NetworkSource) -> str:
     """Return the name under which what a source gives is kept: another one for each thing that is fetched."""
-    content = source.model_dump(
-        mode="json", exclude={"labels", "prepare", "already_prepared", "split_in_order", "note", "inactive"}
-    )
+    later = {"labels", "prepare", "already_prepared", "split_in_order", "note", "inactive"}
+    content = source.model_dump(mode="json", exclude=later)
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return f"{source.kind}-{digest[:12]}"
 
@@ -79,23 +67,15 @@ def read_receipt(spec: DatasetSpec, source: NetworkSource, cache_dir: Path | str
 
 
 def fetched_files(spec: DatasetSpec, receipt: Receipt, cache_dir: Path | str | None = None) -> Files:
-    """Return the files of a receipt, which are read to see that they are as they were fetched.
-
-    Raises
-    ------
-    ElmbenchError
-        If a file is missing or was changed since.
-    """
+    """Return the files of a receipt; an error if one is missing or was changed since it was fetched."""
     folder = fetched_folder(spec, cache_dir)
     parts = {}
     for name, digest in receipt.files.items():
         found = _digest(folder / name)
         if found != digest:
-            raise ElmbenchError(
-                f"the cached file {folder / name} " + ("is missing" if found is None else "has been changed"),
-                expected=f"the file that was fetched on {receipt.fetched} (SHA-256 {digest[:12]}...)",
-                next_step=f"elmbench data fetch {spec.name}",
-            )
+            wrong = f"the cached file {folder / name} {'is missing' if found is None else 'has been changed'}"
+            expected = f"the file that was fetched on {receipt.fetched} (SHA-256 {digest[:12]}...)"
+            raise ElmbenchError(wrong, expected=expected, next_step=f"elmbench data fetch {spec.name}")
         parts[next((part for part in ("train", "test") if f".{part}." in name), "whole")] = folder / name
     return Files(**parts)
 
@@ -107,22 +87,9 @@ def keep(
     receipt: Receipt,
     cache_dir: Path | str | None = None,
 ) -> Receipt:
-    """Keep what was fetched: tables are written as Parquet (sparse ones as NumPy archives), files are moved.
+    """Keep the parts ('all', or 'train' and 'test') that were fetched, and return the receipt with their `files`.
 
-    Parameters
-    ----------
-    spec, source
-        What was fetched, and from where.
-    parts : mapping of str to Table or RawFile
-        'all', or 'train' and 'test'.
-    receipt : Receipt
-        Without its `files`.
-    cache_dir : path, optional
-
-    Returns
-    -------
-    Receipt
-        The one that is kept, with its `files`.
+    Tables are written as Parquet (sparse ones as NumPy archives), files are moved.
     """
     folder, key = fetched_folder(spec, cache_dir), source_key(source)
     files: dict[str, str] = {}
@@ -135,7 +102,7 @@ def keep(
             else:
                 _write(content, partial)
         files[name] = file_sha256(folder / name)[0]
-    kept = Receipt(receipt.origin, receipt.fetched, receipt.downloads, files)
+    kept = replace(receipt, files=files)
     with replacing(folder / f"{key}.json") as partial:
         partial.write_text(json.dumps(vars(kept), indent=1))
     return kept

@@ -3,75 +3,47 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.folders import cache_folder, data_folder
 from elmbench.datasets.load import find_origin, load_files
+from elmbench.datasets.readers import compression_of
 from elmbench.datasets.receipts import fetched_files
-from elmbench.datasets.sources.folder import COMPRESSIONS, FORMATS, PATTERN, Files, find_files
+from elmbench.datasets.sources.folder import FORMATS, PATTERN, Files, check_folder, find_files
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import replacing
 from elmbench.specs.dataset_sources import GeneratorSource, ScikitLearnSource
-from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from elmbench.datasets.dataset import Dataset
-    from elmbench.specs.datasets import DatasetSpec
-
+#: A file is one of the data directory; what was fetched is in the cache.
 State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a data set comes from.
-
-    Attributes
-    ----------
-    name : str
-    state : str
-        'file' (of the data directory), 'bundled', 'generated', 'fetched' (in the cache), 'to fetch', or 'bad'.
-    where : str
-        The files, the generator, or the source that would be asked first.
-    next_step : str
-        What brings or mends it; empty if it is there.
-    """
+    """Where a data set comes from."""
 
     name: str
     state: State
+    #: The files, the generator, or the source that would be asked first.
     where: str
+    #: What brings or mends it; empty if it is there.
     next_step: str = ""
 
 
 def status(
-    names: Iterable[str] | None = None,
-    data_dir: Path | str | None = None,
-    cache_dir: Path | str | None = None,
+    names: Iterable[str] | None = None, data_dir: Path | str | None = None, cache_dir: Path | str | None = None
 ) -> list[Status]:
-    """Return where each data set would come from, without reading it and without a network.
-
-    Parameters
-    ----------
-    names : iterable of str, optional
-        Names or aliases; all data sets where it is not given.
-    data_dir, cache_dir : path, optional
-        As in `load_dataset`.
-
-    Raises
-    ------
-    ElmbenchError
-        If a name is unknown, or the data directory does not exist.
-    """
+    """Return where each data set would come from (of all, if none is named), without reading it or using a network."""
     specs = load_dataset_specs()
     chosen = specs.values() if names is None else [specs.find(name) for name in names]
     folder = data_folder(data_dir)
-    if folder is not None and not folder.is_dir():
-        raise ElmbenchError(
-            f"the data directory {folder} does not exist", expected="a folder", next_step="correct --data-dir"
-        )
+    if folder is not None:
+        check_folder(folder)
     return [_status(spec, folder, cache_dir) for spec in chosen]
 
 
@@ -94,12 +66,10 @@ def _status(spec: DatasetSpec, data_dir: Path | str | None, cache_dir: Path | st
 
 
 def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path | str | None = None) -> Dataset:
-    """Check a file and copy it into a data directory under the name that it is found by.
+    """Check a file and copy it into a data directory under the name that it is found by; `name` may be an alias.
 
     Parameters
     ----------
-    name : str
-        Name or alias of the data set.
     file : path
         A file of all rows, or of the training rows where `test` is given. Its ending says what it holds:
         .csv, .svm, .arff, .npz or .parquet, perhaps followed by .gz, .bz2 or .xz.
@@ -107,11 +77,6 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
         The data directory; created if it is missing.
     test : path, optional
         A file of the test rows.
-
-    Returns
-    -------
-    Dataset
-        The data set as it will be loaded from there.
 
     Raises
     ------
@@ -130,11 +95,9 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
     there = find_files(spec, folder) if folder.is_dir() else None
     strangers = [path for path in (there.paths if there else ()) if path not in targets.values()]
     if strangers:
-        raise ElmbenchError(
-            f"{folder} holds {', '.join(path.name for path in strangers)} for {spec.name} already",
-            expected="no other file for it",
-            next_step=f"remove it, then: elmbench data import {spec.name} {file}",
-        )
+        found = f"{folder} holds {', '.join(path.name for path in strangers)} for {spec.name} already"
+        next_step = f"remove it, then: elmbench data import {spec.name} {file}"
+        raise ElmbenchError(found, expected="no other file for it", next_step=next_step)
     for part, path in given.items():
         with replacing(targets[part]) as partial:
             shutil.copyfile(path, partial)
@@ -142,12 +105,9 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
 
 
 def _ending(path: Path) -> str:
-    compression = path.suffix if path.suffix in COMPRESSIONS[1:] else ""
+    compression = compression_of(path)
     form = Path(path.name.removesuffix(compression)).suffix
     if form.removeprefix(".") not in FORMATS:
-        raise ElmbenchError(
-            f"{path.name} does not say by its ending what it holds",
-            expected=PATTERN,
-            next_step="rename the file by what it holds",
-        )
+        found = f"{path.name} does not say by its ending what it holds"
+        raise ElmbenchError(found, expected=PATTERN, next_step="rename the file by what it holds")
     return form + compression

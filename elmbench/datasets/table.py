@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 Matrix = Any  # ndarray or CSR matrix, float64
 
@@ -21,8 +19,6 @@ class Table:
     ----------
     X : ndarray of shape (n, d) or CSR matrix of shape (n, d)
         The features; NaN where a value is missing, and all along a nominal column.
-    names : tuple of str
-        Names of the columns.
     target : ndarray of shape (n,)
         Raw target: float64, or an object array of str; None where it is missing.
     origin : str
@@ -55,16 +51,8 @@ class Table:
     def of_columns(cls, names: list[str], columns: list[NDArray[Any]], target: int, origin: str) -> Table:
         """Return the table of columns as a file holds them.
 
-        Parameters
-        ----------
-        names : list of str
-            Names of all columns.
-        columns : list of ndarray of shape (n,)
-            float64, or objects; words that are all numbers (such as ' 5') become numbers.
-        target : int
-            Position of the target.
-        origin : str
-            What the columns were read from.
+        They are arrays of shape (n,) of float64 or objects, the target among them; words that are all numbers (such as
+        ' 5') become numbers.
         """
         features = [place for place in range(len(names)) if place != target]
         X = np.full((len(columns[target]), len(features)), np.nan)
@@ -105,10 +93,7 @@ class Table:
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
     """Return labels as words in which numbers have one spelling: +1, 1.0 and 01 are all '1'.
 
-    Parameters
-    ----------
-    target : ndarray of shape (n,)
-        Numbers or words; None and NaN become None.
+    None and NaN become None.
     """
     words = np.empty(len(target), dtype=object)
     unique, inverse = np.unique(target.astype(str) if target.dtype == object else target, return_inverse=True)
@@ -123,7 +108,7 @@ def label_word(value: Any) -> str:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        return str(value).strip()
+        number = np.nan
     if not np.isfinite(number):
         return str(value).strip()
-    return str(int(number)) if number == int(number) else repr(number)
+    return str(int(number)) if number.is_integer() else repr(number)

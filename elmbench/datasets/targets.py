@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from elmbench.specs.datasets import DatasetSpec, Shape
+from elmbench.specs.datasets import DatasetSpec, Shape
 
 _REPLACE = "correct or replace it, or remove it to use the next source"
 
@@ -30,11 +26,8 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     """
     missing = sum(value is None or value != value for value in table.target)
     if missing:
-        raise ElmbenchError(
-            f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows",
-            expected="a target in every row",
-            next_step=_REPLACE,
-        )
+        found = f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows"
+        raise ElmbenchError(found, expected="a target in every row", next_step=_REPLACE)
     if spec.task == "regression":
         return table
     words = label_words(table.target)
@@ -49,17 +42,13 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
             return replace(table, target=np.array(mapped, dtype=object))
     by_size = _labels_by_size(words, spec)
     if by_size:
-        note = "labels recognised by the sizes of the classes: " + ", ".join(
-            f"{word} is {label}" for word, label in by_size.items()
-        )
+        pairs = ", ".join(f"{word} is {label}" for word, label in by_size.items())
+        note = f"labels recognised by the sizes of the classes: {pairs}"
         target = np.array([by_size[word] for word in words], dtype=object)
         return replace(table, target=target, two_classes=True, notes=(*table.notes, note))
     shown = ", ".join(sorted(there, key=category_order)[:10])
-    raise ElmbenchError(
-        f"{table.origin}: the labels are {shown}{', ...' if len(there) > 10 else ''}",
-        expected=", ".join(known),
-        next_step=_REPLACE,
-    )
+    found = f"{table.origin}: the labels are {shown}{', ...' if len(there) > 10 else ''}"
+    raise ElmbenchError(found, expected=", ".join(known), next_step=_REPLACE)
 
 
 def _spells(mapping: dict[str, str], words: set[str]) -> bool:
@@ -112,23 +101,20 @@ def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column still holds words, or a value is missing or infinite."""
     for place, words in table.nominal.items():
         row, word = next((row, word) for row, word in enumerate(words) if _is_word(word))
-        raise ElmbenchError(
-            f"{table.origin}: the column {table.names[place]!r} holds {word!r} (row {row + 1})",
-            expected="numbers, since no preparation of this column is declared",
-            next_step="correct the file, or declare one-hot or ordinal in datasets.yaml",
-        )
-    values = table.X.data if not isinstance(table.X, np.ndarray) else table.X
+        found = f"{table.origin}: the column {table.names[place]!r} holds {word!r} (row {row + 1})"
+        expected = "numbers, since no preparation of this column is declared"
+        next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
+        raise ElmbenchError(found, expected=expected, next_step=next_step)
+    values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     strange = ~np.isfinite(values)
     if not strange.any():
         return
     where = np.argwhere(strange)[0]
     kind = "a missing value" if np.isnan(values[tuple(where)]) else "an infinite value"
     spot = f"row {where[0] + 1}, column {table.names[where[1]]!r}" if len(where) == 2 else "the sparse rows"
-    raise ElmbenchError(
-        f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})",
-        expected="finite numbers",
-        next_step="correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml",
-    )
+    found = f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})"
+    next_step = "correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml"
+    raise ElmbenchError(found, expected="finite numbers", next_step=next_step)
 
 
 def _is_word(value: Any) -> bool:
@@ -140,13 +126,7 @@ def _is_word(value: Any) -> bool:
 
 
 def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Return the coded target and the original labels (see `Dataset`).
-
-    Raises
-    ------
-    ElmbenchError
-        If the target of a regression holds a word or is not finite.
-    """
+    """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
         return _real_target(table), None
     known = spec.shape.classes

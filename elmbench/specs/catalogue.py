@@ -11,36 +11,26 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
-from elmbench.specs.files import parse_spec, read_yaml, spec_root
+from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 from elmbench.specs.papers import Paper
 from elmbench.specs.published import PublishedValue, published_parameters, read_published
 
 
 @dataclass(frozen=True)
 class ExperimentFile:
-    """An experiment file as read, before any profile or reading.
-
-    Attributes
-    ----------
-    path : Path
-    content : dict
-        The YAML, with the keys of the table that it is based on filled in.
-    spec : Experiment
-        The same, validated: the protocol as printed, with default readings.
-    paper : Paper
-    measured : frozenset of str
-        The columns of all tables of the paper; the suite never measures another model that the paper prints.
-    """
+    """An experiment file as read, before any profile or reading."""
 
     path: Path
+    #: The YAML, with the keys of the table that it is based on filled in.
     content: dict[str, Any]
+    #: The same, validated: the protocol as printed, with default readings.
     spec: Experiment
     paper: Paper
+    #: The columns of all tables of the paper; the suite never measures another model that the paper prints.
     measured: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
-        """The id, `<paper>/<table>`."""
         return self.spec.id
 
     @property
@@ -68,39 +58,24 @@ class ExperimentFile:
 
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return every experiment by its id.
-
-    Parameters
-    ----------
-    root : Path, optional
-        The folder that holds `experiments/`; the suite's own by default.
-
-    Raises
-    ------
-    ElmbenchError
-        If a file is not valid, or an id or alias stands twice.
-    """
+    """Return every experiment by its id, those of the suite or those in `experiments/` below `root`."""
     folder = (root or spec_root()) / "experiments"
     files: dict[str, ExperimentFile] = {}
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         paper = parse_spec(Paper, read_yaml(paper_path), paper_path)
         if paper.key != paper_path.parent.name:
-            raise ElmbenchError(
-                f"{paper_path}: the key is {paper.key!r}",
-                expected=f"{paper_path.parent.name!r}, as the folder is called",
-                next_step="correct it, then: elmbench validate",
-            )
+            called = paper_path.parent.name
+            raise invalid(f"{paper_path}: the key is {paper.key!r}", f"{called!r}, as the folder is called")
         paths = sorted(paper_path.parent.glob("*.yaml"), key=_as_counted)
         own = [_read_experiment(path, paper) for path in paths if path.name != "paper.yaml"]
         measured = frozenset(column for file in own for column in file.spec.models)
         files |= {file.id: replace(file, measured=measured) for file in own}
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
-            raise ElmbenchError(
-                f"{stray} holds experiments but no paper.yaml",
-                expected="a paper.yaml with key, title, authors, year and doi",
-                next_step="write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate",
-            )
+            found = f"{stray} holds experiments but no paper.yaml"
+            expected = "a paper.yaml with key, title, authors, year and doi"
+            next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
+            raise ElmbenchError(found, expected=expected, next_step=next_step)
     _check_names(files)
     return files
 
@@ -115,28 +90,18 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
     spec = parse_spec(Experiment, content, path)
     expected_id = f"{path.parent.name}/{path.stem}"
     if spec.id != expected_id:
-        raise ElmbenchError(
-            f"{path}: the id is {spec.id!r}",
-            expected=f"{expected_id!r}, as the file is called",
-            next_step="correct it, then: elmbench validate",
-        )
+        raise invalid(f"{path}: the id is {spec.id!r}", f"{expected_id!r}, as the file is called")
     for name in spec.readings:
         if name not in paper.readings:
-            raise ElmbenchError(
-                f"{path}: unknown reading {name!r}",
-                expected=f"one that {path.parent / 'paper.yaml'} defines: {', '.join(paper.readings)}",
-                next_step="correct it, then: elmbench validate",
-            )
+            defined = f"one that {path.parent / 'paper.yaml'} defines: {', '.join(paper.readings)}"
+            raise invalid(f"{path}: unknown reading {name!r}", defined)
         for value in paper.readings[name].values.values():
             parse_spec(Experiment, overlay(content, value.set), path, prefix=f"(reading {name})")
     if spec.published is not None:
         for csv in filter(None, (spec.published.values, spec.published.parameters)):
-            if not (path.parent / csv).is_file():
-                raise ElmbenchError(
-                    f"{path}: {csv} is not there",
-                    expected=f"a CSV file of published figures at {path.parent / csv}",
-                    next_step="correct it, then: elmbench validate",
-                )
+            place = path.parent / csv
+            if not place.is_file():
+                raise invalid(f"{path}: {csv} is not there", f"a CSV file of published figures at {place}")
     return ExperimentFile(path, content, spec, paper)
 
 
@@ -144,22 +109,15 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
     content = read_yaml(path)
     if not isinstance(content, dict):
-        raise ElmbenchError(
-            f"{path}: holds {type(content).__name__}",
-            expected="a mapping of keys (id, title, ...)",
-            next_step="elmbench validate",
-        )
+        raise invalid(f"{path}: holds {type(content).__name__}", "a mapping of keys (id, title, ...)")
     base = content.pop("based-on", None)
     if base is None:
         return content
     base_path = path.parent / f"{base}.yaml"
     if not base_path.is_file() or base_path in (*seen, path):
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
-        raise ElmbenchError(
-            f"{path}: based on {base!r}, which is no other table of this paper or leads back here",
-            expected=f"one of {', '.join(others)}",
-            next_step="correct it, then: elmbench validate",
-        )
+        found = f"{path}: based on {base!r}, which is no other table of this paper or leads back here"
+        raise invalid(found, f"one of {', '.join(others)}")
     inherited = _with_base(base_path, (*seen, path))
     for own in ("id", "aliases", "title", "label", "claims"):
         inherited.pop(own, None)
@@ -174,22 +132,13 @@ def _check_names(files: dict[str, ExperimentFile]) -> None:
     for file in files.values():
         for name in (file.id, *file.spec.aliases):
             if name in taken:
-                raise ElmbenchError(
-                    f"{file.path}: the name {name!r} is taken by {taken[name]}",
-                    expected="ids and aliases that occur once",
-                    next_step="correct it, then: elmbench validate",
-                )
+                found = f"{file.path}: the name {name!r} is taken by {taken[name]}"
+                raise invalid(found, "ids and aliases that occur once")
             taken[name] = file.id
 
 
 def find_experiment(name: str) -> ExperimentFile:
-    """Return an experiment by its id or alias.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is none of that name.
-    """
+    """Return an experiment by its id or alias."""
     files = load_catalogue()
     for file in files.values():
         if name == file.id or name in file.spec.aliases:
@@ -205,17 +154,11 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
     `add`, so that one reading can serve every table of a paper.
     """
     if not add:
-        present = {
-            "models": content.get("models", {}),
-            "grids": content.get("grids", {}),
-            "data": content.get("datasets", ()),
-        }
-        change = {
-            key: {k: v for k, v in value.items() if k in present[key]}
-            if key in present and isinstance(value, dict)
-            else value
-            for key, value in change.items()
-        }
+        change = dict(change)
+        for key, place in {"models": "models", "grids": "grids", "data": "datasets"}.items():
+            if isinstance(change.get(key), dict):
+                present = content.get(place, ())
+                change[key] = {name: value for name, value in change[key].items() if name in present}
         change = {key: value for key, value in change.items() if value != {}}
     merged = copy.deepcopy(content)
     _lay_over(merged, change)

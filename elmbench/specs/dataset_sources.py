@@ -23,9 +23,6 @@ class SpecPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-# --- preparation ------------------------------------------------------------------------------------------------
-
-
 class OneHot(SpecPart):
     """Replace a nominal column by one 0/1 column a category, categories in alphabetical (numbers: rising) order."""
 
@@ -104,9 +101,6 @@ Step = Annotated[
 ]
 
 
-# --- sources ----------------------------------------------------------------------------------------------------
-
-
 class _Source(SpecPart):
     """A place that a data set comes from, and what turns its layout into that of the public file.
 
@@ -161,7 +155,6 @@ class OpenMLSource(_Source):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The ids, one or more."""
         return (self.id,) if isinstance(self.id, int) else self.id
 
     @property

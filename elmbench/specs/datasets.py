@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.dataset_sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
-from elmbench.specs.files import parse_spec, read_yaml, spec_root
+from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
 
@@ -85,10 +85,9 @@ class DatasetSpec(SpecPart):
             raise ValueError("a regression has no positive class")
         if self.task == "classification" and classes is None:
             raise ValueError("a classification needs the classes in shape")
-        if self.positive and isinstance(classes, dict):
-            unknown = [label for label in self.positive if label not in classes]
-            if unknown:
-                raise ValueError(f"positive: {unknown[0]!r} is none of the classes {', '.join(classes)}")
+        for label in self.positive:
+            if isinstance(classes, dict) and label not in classes:
+                raise ValueError(f"positive: {label!r} is none of the classes {', '.join(classes)}")
         if self.redraw and not isinstance(self.sources[0], GeneratorSource):
             raise ValueError("only generated data are redrawn every run")
         return self
@@ -128,13 +127,14 @@ class DatasetSpec(SpecPart):
             positives = sum(self.prepared.classes[label] or 0 for label in self.positive)
         negatives = None if positives is None else here.instances - positives
         classes = here.classes if isinstance(here.classes, int) else len(here.classes or ())
+        parts = said.train + said.test if said.train and said.test else None
         pairs = [
             ("instances", said.instances, here.instances),
             ("features", said.features, here.features),
             ("negative rows", said.negatives, negatives),
             ("positive rows", said.positives, positives),
             ("classes", said.classes, 2 if self.positive else classes or None),
-            ("training and test rows", _total(said), here.instances),
+            ("training and test rows", parts, here.instances),
         ]
         found = [
             f"{what}: {in_paper} in the paper, {in_data} in the data"
@@ -144,18 +144,8 @@ class DatasetSpec(SpecPart):
         return (*found, said.note) if said.note else tuple(found)
 
 
-def _total(said: PaperCounts) -> int | None:
-    return None if said.train is None or said.test is None else said.train + said.test
-
-
 class DatasetSpecs(dict[str, DatasetSpec]):
-    """Every data set, by name; `find` also knows the aliases.
-
-    Raises
-    ------
-    ElmbenchError
-        If two data sets share a name or an alias.
-    """
+    """Every data set, by name; `find` also knows the aliases."""
 
     def __init__(self, specs: list[DatasetSpec]) -> None:
         super().__init__((spec.name, spec) for spec in specs)
@@ -164,20 +154,11 @@ class DatasetSpecs(dict[str, DatasetSpec]):
             for alias in spec.aliases:
                 other = self._names.setdefault(alias, spec.name)
                 if other != spec.name or alias == spec.name:
-                    raise ElmbenchError(
-                        f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}",
-                        expected="each name and each alias once",
-                        next_step="remove one of the two",
-                    )
+                    found = f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}"
+                    raise invalid(found, "each name and each alias once")
 
     def find(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters.
-
-        Raises
-        ------
-        ElmbenchError
-            If nothing has that name, or two data sets have it but for the case of letters.
-        """
+        """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters."""
         if name in self._names:
             return self[self._names[name]]
         folded = name.casefold()
@@ -186,11 +167,8 @@ class DatasetSpecs(dict[str, DatasetSpec]):
             return self[found[0]]
         if found:
             spellings = [f"{key!r} ({owner})" for key, owner in self._names.items() if key.casefold() == folded]
-            raise ElmbenchError(
-                f"{name!r} may be any of {', '.join(spellings)}",
-                expected="one of them as it is spelled",
-                next_step=NEXT,
-            )
+            either = f"{name!r} may be any of {', '.join(spellings)}"
+            raise ElmbenchError(either, expected="one of them as it is spelled", next_step=NEXT)
         raise unknown_name("data set", name, list(self._names), NEXT)
 
 
@@ -201,9 +179,7 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     papers' counts are never taken over, and the files in a data directory are those of NAME.
     """
     if not isinstance(content, dict):
-        raise ElmbenchError(
-            f"{source}: is no mapping", expected="data set names, each with its keys", next_step="elmbench validate"
-        )
+        raise invalid(f"{source}: is no mapping", "data set names, each with its keys")
     specs = []
     for name, entry in content.items():
         prefix = str(name)
@@ -211,11 +187,8 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
         if "like" in merged:
             base = content.get(merged.pop("like"))
             if not isinstance(base, dict) or "like" in base:
-                raise ElmbenchError(
-                    f"{source}: '{prefix}.like' is {entry['like']!r}",
-                    expected="the name of a data set that is described in full",
-                    next_step="correct it, then: elmbench validate",
-                )
+                full = "the name of a data set that is described in full"
+                raise invalid(f"{source}: '{prefix}.like' is {entry['like']!r}", full)
             inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers")}
             merged = {"file": entry["like"], **inherited, **merged}
         specs.append(parse_spec(DatasetSpec, merged, source, prefix))
@@ -224,12 +197,6 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
 
 @cache
 def load_dataset_specs() -> DatasetSpecs:
-    """Return every data set of `datasets.yaml`.
-
-    Raises
-    ------
-    ElmbenchError
-        If the file is missing or says something that it must not.
-    """
+    """Return every data set of `datasets.yaml`."""
     path = spec_root() / "datasets.yaml"
     return parse_dataset_specs(read_yaml(path), str(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
@@ -18,6 +18,11 @@ from elmbench.specs.protocol import OuterOverride, Protocol, Selection
 PROFILES = ("ci", "fast", "paper")
 #: The data set of a claim that is made on most data sets.
 MOST = "most"
+
+
+def _check_name(says: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise ValueError(f"{says} {name!r}; expected one of {', '.join(known)}")
 
 
 class Model(Spec):
@@ -113,12 +118,10 @@ class Experiment(Spec):
 
     @property
     def paper(self) -> str:
-        """The key of the paper."""
         return self.id.split("/")[0]
 
     @property
     def table(self) -> str:
-        """The table's name within the paper."""
         return self.id.split("/")[1]
 
     @field_validator("limit", "search_limit")
@@ -145,30 +148,24 @@ class Experiment(Spec):
     def _names_exist(self) -> Experiment:
         for column, model in self.models.items():
             for name in model.search:
-                if isinstance(model.search, tuple) and name not in self.grids:
-                    raise ValueError(
-                        f"models.{column}.search names the grid {name!r}; expected one of {', '.join(self.grids)}"
-                    )
+                if isinstance(model.search, tuple):
+                    _check_name(f"models.{column}.search names the grid", name, self.grids)
                 if name in model.params:
                     raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
-        places |= {
-            f"profiles.{key}": (*(profile.datasets or ()), *profile.overrides)
-            for key, profile in self.profiles.items()
-            if profile
-        }
-        places |= {"claims": [claim.dataset for claim in self.claims if claim.dataset != MOST]}
+        for key, profile in self.profiles.items():
+            if profile:
+                places[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
+        places["claims"] = [claim.dataset for claim in self.claims if claim.dataset != MOST]
         for kind, names in places.items():
             for name in names:
-                if name not in self.datasets:
-                    raise ValueError(f"{kind} names {name!r}; expected one of {', '.join(self.datasets)}")
+                _check_name(f"{kind} names", name, self.datasets)
         return self
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:
         for key, profile in self.profiles.items():
-            if key not in PROFILES:
-                raise ValueError(f"profiles names {key!r}; expected one of {', '.join(PROFILES)}")
+            _check_name("profiles names", key, PROFILES)
             if profile and profile.stand_ins:
                 if key != "ci" or profile.datasets is not None:
                     raise ValueError(f"profiles.{key}.stand-ins: expected in profile ci only, and without datasets")
@@ -176,10 +173,7 @@ class Experiment(Spec):
                     raise ValueError(f"profiles.{key}.stand-ins names {name!r}, a data set of the table: see datasets")
             kept = (profile.models if profile else None) or ()
             for column in kept:
-                if column not in self.models:
-                    raise ValueError(
-                        f"profiles.{key}.models names {column!r}; expected one of {', '.join(self.models)}"
-                    )
+                _check_name(f"profiles.{key}.models names", column, self.models)
                 like = self.models[column].like
                 if like is not None and like not in kept:
                     raise ValueError(f"profiles.{key}.models names {column!r} without {like!r}, which it is like")

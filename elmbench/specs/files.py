@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,17 +17,14 @@ SpecModel = TypeVar("SpecModel", bound=BaseModel)
 _MERGE = "tag:yaml.org,2002:merge"
 
 
+def invalid(found: str, expected: str) -> ElmbenchError:
+    """Build the error for a spec that says something wrong."""
+    return ElmbenchError(found, expected=expected, next_step="correct it, then: elmbench validate")
+
+
 @cache
 def spec_root() -> Path:
-    """Return the folder that holds `datasets.yaml` and `experiments/`.
-
-    That is `elmbench/share` in an installed wheel and the top of the repository in a checkout.
-
-    Raises
-    ------
-    ElmbenchError
-        If neither holds the files.
-    """
+    """Return the folder of `datasets.yaml` and `experiments/`: `elmbench/share` in a wheel, the top of a checkout."""
     package = Path(__file__).resolve().parent.parent
     for root in (package / "share", package.parent):
         if (root / "datasets.yaml").is_file():
@@ -43,29 +40,22 @@ class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yam
     """A safe loader that refuses a key that stands twice in one mapping (YAML itself lets the last one win)."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        refuse = partial(yaml.constructor.ConstructorError, None, None)
         seen = set()
         for key_node, _ in node.value:
             if key_node.tag == _MERGE:  # `<<: *anchor` takes over the keys of a mapping; own keys may replace them
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key is no plain word", key_node.start_mark)
+                raise refuse("a key is no plain word", key_node.start_mark)
             key = self.construct_object(key_node)
             if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
-                )
+                raise refuse(f"the key {key!r} stands twice", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file.
-
-    Raises
-    ------
-    ElmbenchError
-        If the file cannot be read or is not valid YAML; the message names the line and column.
-    """
+    """Return the content of a YAML file; an error names the line and column."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -76,21 +66,13 @@ def read_yaml(path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
-        raise ElmbenchError(
-            f"{path}{where}: {problem}",
-            expected="valid YAML, each key once",
-            next_step="correct the line, then: elmbench validate",
-        ) from error
+        found = f"{path}{where}: {problem}"
+        next_step = "correct the line, then: elmbench validate"
+        raise ElmbenchError(found, expected="valid YAML, each key once", next_step=next_step) from error
 
 
 def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix: str = "") -> SpecModel:
-    """Validate `content` and return it as `model`.
-
-    Raises
-    ------
-    ElmbenchError
-        Naming the file, every key at fault, what is there and what is allowed.
-    """
+    """Return `content` as `model`; an error names the file, every key at fault, what is there and what is allowed."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -131,17 +113,17 @@ def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
     """Return the keys of the model that stands at `path`, as far as annotations tell."""
     current = [model]
     for part in path:
-        fields = {_key(name, field): field for found in current for name, field in found.model_fields.items()}
+        fields = _fields(current)
         if part in fields:
             current = _models_in(fields[part].annotation)
         else:
             # A place in a list or mapping, or the word that tells which of several models stands here.
             current = [found for found in current if _is_told_by(found, part)] or current
-    return sorted({_key(name, field) for found in current[:1] for name, field in found.model_fields.items()})
+    return sorted(_fields(current[:1]))
 
 
-def _key(name: str, field: FieldInfo) -> str:
-    return field.alias or name
+def _fields(models: list[type[BaseModel]]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for model in models for name, field in model.model_fields.items()}
 
 
 def _is_told_by(model: type[BaseModel], word: Any) -> bool:
@@ -151,7 +133,4 @@ def _is_told_by(model: type[BaseModel], word: Any) -> bool:
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    found: list[type[BaseModel]] = []
-    for argument in getattr(annotation, "__args__", ()):
-        found += _models_in(argument)
-    return found
+    return [model for argument in getattr(annotation, "__args__", ()) for model in _models_in(argument)]

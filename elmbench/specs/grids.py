@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Value = float | int | str
 
@@ -24,20 +24,13 @@ class Grid(BaseModel):
     stop: float | None = Field(default=None, alias="to")
     powers_of_2: tuple[int, int] | None = Field(default=None, alias="powers-of-2")
     powers_of_10: tuple[int, int] | None = Field(default=None, alias="powers-of-10")
-    step: float | None = None
+    step: float | None = Field(default=None, gt=0)
     values: tuple[Value, ...] | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _from_list(cls, content: Any) -> Any:
         return {"values": content} if isinstance(content, list | tuple) else content
-
-    @field_validator("step")
-    @classmethod
-    def _positive(cls, step: float | None) -> float | None:
-        if step is not None and step <= 0:
-            raise ValueError("a step above 0 was expected")
-        return step
 
     @model_validator(mode="after")
     def _one_form(self) -> Grid:
@@ -69,8 +62,7 @@ class Grid(BaseModel):
         count = math.floor((self.stop - self.start) / self.step + 1e-9) + 1
         # Rounded, so that 0.05 * 3 is the 0.15 that a reader of the grid means.
         values = [round(self.start + i * self.step, 12) for i in range(count)]
-        whole = all(float(x).is_integer() for x in (self.start, self.step))
-        return [int(v) for v in values] if whole else list(values)
+        return [int(v) for v in values] if self.start.is_integer() and self.step.is_integer() else list(values)
 
     def thin(self, every: int) -> Grid:
         """Return the grid of every `every`-th value, the first included."""

@@ -13,25 +13,18 @@ _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2
 
 @dataclass(frozen=True)
 class Limits:
-    """What a unit may take; None where it may take what it likes.
+    """What a unit may take; None where it may take what it likes."""
 
-    Attributes
-    ----------
-    seconds : float or None
-        Of wall time, from when its data are loaded.
-    memory : int or None
-        Bytes of the process that runs it.
-    """
-
+    #: Wall time, from when its data are loaded.
     seconds: float | None = None
+    #: Bytes of the process that runs it.
     memory: int | None = None
 
     def over(self, other: Limits) -> Limits:
         """Return these limits, with those of `other` where this one sets none."""
-        return Limits(
-            self.seconds if self.seconds is not None else other.seconds,
-            self.memory if self.memory is not None else other.memory,
-        )
+        seconds = other.seconds if self.seconds is None else self.seconds
+        memory = other.memory if self.memory is None else self.memory
+        return Limits(seconds, memory)
 
     def wider(self, other: Limits) -> Limits:
         """Return the larger of both, of time and of memory."""
@@ -49,23 +42,15 @@ class Limits:
 
 
 def parse_limits(text: str) -> Limits:
-    """Return the limits that a text such as `time=600s,memory=4GB` sets.
-
-    Raises
-    ------
-    ElmbenchError
-        If a name, number or unit is wrong.
-    """
+    """Return the limits that a text such as `time=600s,memory=4GB` sets."""
     found: dict[str, float] = {}
     for part in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(time|memory)=([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)", part)
         units = _TIME if match and match[1] == "time" else _MEMORY
         if match is None or match[1] in found or match[3].lower() not in units or float(match[2]) <= 0:
-            raise ElmbenchError(
-                f"the limit {part!r} cannot be read",
-                expected="time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a comma",
-                next_step="for example: --limit time=600s,memory=4GB",
-            )
+            forms = "time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a comma"
+            example = "for example: --limit time=600s,memory=4GB"
+            raise ElmbenchError(f"the limit {part!r} cannot be read", expected=forms, next_step=example)
         found[match[1]] = float(match[2]) * units[match[3].lower()]
     memory = found.get("memory")
     return Limits(found.get("time"), None if memory is None else int(memory))

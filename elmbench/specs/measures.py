@@ -21,18 +21,10 @@ _SYMBOLS = {"n_hidden": "h", "n_landmarks": "h"}
 
 @dataclass(frozen=True)
 class Measure:
-    """One thing that is measured of a model on a data set.
-
-    Attributes
-    ----------
-    metric : str
-    parameter : str
-        The hyperparameter at whose value it is measured, as the paper calls it; empty where there is none.
-    value : float, int, str or None
-        That value.
-    """
+    """One thing that is measured of a model on a data set."""
 
     metric: str
+    #: The hyperparameter at whose value it is measured, as the paper calls it; empty where there is none.
     parameter: str = ""
     value: Value | None = None
 

@@ -47,21 +47,13 @@ class ModelEntry:
     cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
 
     def factory(self, task: str) -> Callable[..., Any]:
-        """Return the estimator class or factory for a task.
-
-        Raises
-        ------
-        ElmbenchError
-            If the model has none for this task, or its address leads nowhere.
-        """
+        """Return the estimator class or factory for a task."""
         target = getattr(self, task)
         if target is None:
             other = next(t for t in TASKS if getattr(self, t) is not None)
-            raise ElmbenchError(
-                f"the model {self.name!r} has no estimator for {task}",
-                expected=f"a model for {task}; {self.name!r} does {other}",
-                next_step="elmbench list models",
-            )
+            found = f"the model {self.name!r} has no estimator for {task}"
+            expected = f"a model for {task}; {self.name!r} does {other}"
+            raise ElmbenchError(found, expected=expected, next_step="elmbench list models")
         return self._imported(target) if isinstance(target, str) else target
 
     def _imported(self, address: str) -> Callable[..., Any]:
@@ -69,9 +61,7 @@ class ModelEntry:
         try:
             found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
         except (ImportError, AttributeError, ValueError) as error:
-            raise ElmbenchError(
-                f"the model {self.name!r} ({self.origin}) is at {address!r}, which cannot be imported: {error}",
-                expected="an address `module:name`",
-                next_step="correct it where it is declared",
-            ) from error
+            failed = f"the model {self.name!r} ({self.origin}) is at {address!r}, which cannot be imported: {error}"
+            next_step = "correct it where it is declared"
+            raise ElmbenchError(failed, expected="an address `module:name`", next_step=next_step) from error
         return found

@@ -8,14 +8,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
-def _hyphens(name: str) -> str:
-    return name.replace("_", "-")
-
-
 class Spec(BaseModel):
     """A frozen model that refuses unknown keys and spells its own with hyphens."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=_hyphens, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=lambda name: name.replace("_", "-"), allow_inf_nan=False
+    )
 
 
 class ReadingValue(Spec):
@@ -37,30 +35,23 @@ class Reading(Spec):
     @field_validator("values")
     @classmethod
     def _default_changes_nothing(cls, values: dict[str, ReadingValue]) -> dict[str, ReadingValue]:
-        first = next(iter(values), None)
-        if first is not None and values[first].set:
+        first = next(iter(values))
+        if values[first].set:
             raise ValueError(f"the first value, {first!r}, sets something; expected nothing, as it is the default")
         return values
 
     @property
     def default(self) -> str:
-        """The name of the first value."""
         return next(iter(self.values))
 
 
 @dataclass(frozen=True)
 class ChosenReading:
-    """A reading with a value other than its default.
-
-    Attributes
-    ----------
-    id, value : str
-    leaks : bool
-        Whether test rows reach a model before it is tested on them.
-    """
+    """A reading with a value other than its default."""
 
     id: str
     value: str
+    #: Whether test rows reach a model before it is tested on them.
     leaks: bool = False
 
     def __str__(self) -> str:

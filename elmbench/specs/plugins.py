@@ -6,7 +6,6 @@ import hashlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -34,34 +33,23 @@ def plugin_objects(kind: str) -> dict[str, object]:
 
 
 def models_from_outside() -> tuple[ModelEntry, ...]:
-    """Return the models of installed packages, then those of the plug-in files that were loaded.
-
-    Raises
-    ------
-    ElmbenchError
-        If a package declares a model that cannot be read.
-    """
+    """Return the models of installed packages, then those of the plug-in files that were loaded."""
     from_files = (declared for (kind, _), (declared, _) in _declared.items() if kind == "MODELS")
     return (*_from_entry_points(), *from_files)
 
 
-@cache
+@cache  # it takes milliseconds
 def _from_entry_points() -> tuple[ModelEntry, ...]:
-    """Return the models of installed packages; looked for once a process, as it takes milliseconds."""
-    return tuple(_installed_models())
-
-
-def _installed_models() -> Iterator[ModelEntry]:
+    found = []
     for point in entry_points(group="elmbench.models"):
         origin = f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
             loaded = point.load()
         except Exception as error:
-            raise ElmbenchError(
-                f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}",
-                next_step="correct or uninstall that package",
-            ) from error
-        yield _as_entry(point.name, loaded, origin, point.dist.version if point.dist else "")
+            failed = f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}"
+            raise ElmbenchError(failed, next_step="correct or uninstall that package") from error
+        found.append(_as_entry(point.name, loaded, origin, point.dist.version if point.dist else ""))
+    return tuple(found)
 
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
@@ -72,11 +60,14 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     if tasks:
         title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
         return ModelEntry(name, title, **dict.fromkeys(tasks, loaded), version=version, origin=origin)
-    raise ElmbenchError(
+    raise _badly_declared(
         f"the model {name!r} ({origin}) is {loaded!r}",
-        expected="an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
-        next_step="correct it where it is declared",
+        "an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
     )
+
+
+def _badly_declared(found: str, expected: str) -> ElmbenchError:
+    return ElmbenchError(found, expected=expected, next_step="correct it where it is declared")
 
 
 def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
@@ -89,24 +80,16 @@ def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
     try:
         instance = loaded()
     except TypeError as error:
-        raise ElmbenchError(
-            f"the model {name!r} ({origin}) cannot be made without arguments: {error}",
-            expected="a default for every parameter, as scikit-learn has it",
-            next_step="correct it where it is declared",
-        ) from error
+        found = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
+        raise _badly_declared(found, "a default for every parameter, as scikit-learn has it") from error
     return [task for task, told in (("classification", is_classifier), ("regression", is_regressor)) if told(instance)]
 
 
 def load_plugin(path: Path) -> list[str]:
-    """Register what a Python file declares in its dictionaries, each from name to what has that name.
+    """Register what a Python file declares in its dictionaries, by name, and return the names.
 
     `MODELS` holds estimator classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes of
     kinds of work.
-
-    Returns
-    -------
-    list of str
-        The names that it adds.
 
     Raises
     ------
@@ -117,51 +100,35 @@ def load_plugin(path: Path) -> list[str]:
     try:
         source = path.read_bytes()
     except OSError as error:
-        raise ElmbenchError(
-            f"cannot read the plug-in {path}: {error.strerror}",
-            expected="a Python file",
-            next_step="check the path",
-        ) from error
+        found = f"cannot read the plug-in {path}: {error.strerror}"
+        raise ElmbenchError(found, expected="a Python file", next_step="check the path") from error
     digest = hashlib.sha256(source).hexdigest()[:12]
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
-        raise ElmbenchError(
-            f"the plug-in {path} is no Python file", expected="a name that ends in .py", next_step="check the path"
-        )
+        found = f"the plug-in {path} is no Python file"
+        raise ElmbenchError(found, expected="a name that ends in .py", next_step="check the path")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise ElmbenchError(
-            f"the plug-in {path} fails when it is loaded: {type(error).__name__}: {error}",
-            expected="a file that runs by itself",
-            next_step=f"python {path.name}",
-        ) from error
+        found = f"the plug-in {path} fails when it is loaded: {type(error).__name__}: {error}"
+        raise ElmbenchError(found, expected="a file that runs by itself", next_step=f"python {path.name}") from error
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
     if not any(dictionaries.values()) or not all(isinstance(found, dict) for found in dictionaries.values()):
-        raise ElmbenchError(
-            f"the plug-in {path} declares no models, layouts or work",
-            expected='a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS or WORK',
-            next_step="add it to the file",
-        )
-    found = [(kind, name, loaded) for kind, declared in dictionaries.items() for name, loaded in declared.items()]
-    for kind, name, loaded in found:
+        expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS or WORK'
+        found = f"the plug-in {path} declares no models, layouts or work"
+        raise ElmbenchError(found, expected=expected, next_step="add it to the file")
+    every = [(kind, name, loaded) for kind, declared in dictionaries.items() for name, loaded in declared.items()]
+    for kind, name, loaded in every:
         other = _declared.get((kind, name), (None, path))[1]
         if other != path:
-            raise ElmbenchError(
-                f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}",
-                expected="a name of its own",
-                next_step="rename it in one of the two",
-            )
+            found = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}"
+            raise ElmbenchError(found, expected="a name of its own", next_step="rename it in one of the two")
         if kind == "MODELS":
             loaded = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}")
         elif not isinstance(loaded, type):
-            raise ElmbenchError(
-                f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}",
-                expected="a class",
-                next_step="correct it where it is declared",
-            )
+            raise _badly_declared(f"the {_KINDS[kind]} {name!r} (plug-in {path.name}) is {loaded!r}", "a class")
         _declared[kind, name] = loaded, path
-    return [name for _, name, _ in found]
+    return [name for _, name, _ in every]

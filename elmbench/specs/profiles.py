@@ -23,23 +23,14 @@ Published = Mapping[tuple[str, str, str], PublishedValue]
 
 @dataclass(frozen=True)
 class Resolved:
-    """An experiment under one profile and one choice of readings.
-
-    Attributes
-    ----------
-    file : ExperimentFile
-    spec : Experiment
-    profile : str
-    settings : Profile
-        The profile as declared.
-    readings : tuple of ChosenReading
-        Those that do not have their default value.
-    """
+    """An experiment under one profile and one choice of readings."""
 
     file: ExperimentFile
     spec: Experiment
     profile: str
+    #: The profile as declared.
     settings: Profile
+    #: Those that do not have their default value.
     readings: tuple[ChosenReading, ...] = ()
 
     @property
@@ -59,13 +50,7 @@ class Resolved:
 
     @cached_property
     def published(self) -> Published:
-        """The paper's figures of this table.
-
-        Raises
-        ------
-        ElmbenchError
-            If a figure is of an unknown data set.
-        """
+        """The paper's figures of this table."""
         named = ((load_dataset_specs().find(figure.dataset).name, figure) for figure in self.file.figures)
         return {(name, figure.model, figure.metric): figure for name, figure in named}
 
@@ -80,16 +65,10 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
 
     Parameters
     ----------
-    file : ExperimentFile
     profile : {"ci", "fast", "paper"}
         A profile that the file does not describe is the printed protocol.
     readings : dict of str to str, optional
         Values of readings, by id; a reading that is not named keeps its default.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is no such profile, reading or value.
     """
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")
@@ -97,11 +76,9 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     chosen = []
     for name, value in sorted((readings or {}).items()):
         if name not in file.spec.readings:
-            raise ElmbenchError(
-                f"{file.id} has no reading {name!r}",
-                expected=f"one of {', '.join(file.spec.readings) or '(it has none)'}",
-                next_step="elmbench list readings",
-            )
+            declared = f"one of {', '.join(file.spec.readings) or '(it has none)'}"
+            unknown = f"{file.id} has no reading {name!r}"
+            raise ElmbenchError(unknown, expected=declared, next_step="elmbench list readings")
         reading = file.paper.readings[name]
         if value not in reading.values:
             raise unknown_name(f"value of reading {name}", value, list(reading.values), "elmbench list readings")
@@ -111,18 +88,15 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     spec = parse_spec(Experiment, content, file.path)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
-        raise ElmbenchError(
-            f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite",
-            expected=f"one of {', '.join(file.profiles)}",
-            next_step=f"elmbench show {file.id}",
-        )
+        found = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"
+        others = f"one of {', '.join(file.profiles)}"
+        raise ElmbenchError(found, expected=others, next_step=f"elmbench show {file.id}")
     return Resolved(file, _apply(spec, settings), profile, settings, tuple(chosen))
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
     """Return the experiment with a profile's changes."""
     outer = spec.protocol.outer
-    change: dict[str, Any] = {}
     overrides = {}
     for name in (*outer.overrides, *profile.overrides):
         printed = outer.overrides.get(name, OuterOverride())
@@ -130,27 +104,21 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
         overrides[name] = OuterOverride(
             runs=own.runs or profile.runs or printed.runs, folds=own.folds or profile.folds or printed.folds
         )
-    outer = outer.model_copy(
-        update={
-            "runs": profile.runs or outer.runs,
-            "folds": profile.folds or outer.folds,
-            "overrides": overrides,
-        }
-    )
-    protocol = spec.protocol.model_copy(update={"outer": outer, "select": profile.select or spec.protocol.select})
-    change["protocol"] = protocol
+    runs, folds = profile.runs or outer.runs, profile.folds or outer.folds
+    outer = outer.model_copy(update={"runs": runs, "folds": folds, "overrides": overrides})
+    select = profile.select or spec.protocol.select
+    protocol = spec.protocol.model_copy(update={"outer": outer, "select": select})
+    change: dict[str, Any] = {"protocol": protocol}
     if profile.datasets is not None or profile.stand_ins:
         change["datasets"] = profile.stand_ins or profile.datasets
     if profile.models is not None:
         change["models"] = {name: spec.models[name] for name in profile.models}
     if profile.thin_grids:
         change["grids"] = _thin(spec.grids, profile.thin_grids)
-        change["models"] = {
-            column: model.model_copy(update={"search": _thin(model.search, profile.thin_grids)})
-            if isinstance(model.search, dict)
-            else model
-            for column, model in change.get("models", spec.models).items()
-        }
+        models = change["models"] = dict(change.get("models", spec.models))
+        for column, model in models.items():
+            if isinstance(model.search, dict):
+                models[column] = model.model_copy(update={"search": _thin(model.search, profile.thin_grids)})
     return spec.model_copy(update=change)
 
 

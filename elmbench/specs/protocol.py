@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from elmbench.errors import ElmbenchError
+from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 
 Task = Literal["classification", "regression"]
@@ -46,19 +46,12 @@ class Scale(Spec):
 
 @dataclass(frozen=True)
 class Split:
-    """How the rows of one data set are split, runs left aside.
-
-    Attributes
-    ----------
-    kind : {"stratified-kfold", "kfold", "holdout", "official", "in-order"}
-    folds : int
-        1 where a run has one split.
-    train, test : int or None
-        Printed sizes; None is the rest of the rows.
-    """
+    """How the rows of one data set are split, runs left aside; `kind` is one of `Outer`."""
 
     kind: str
+    #: 1 where a run has one split.
     folds: int = 1
+    #: Printed sizes; None is the rest of the rows.
     train: int | None = None
     test: int | None = None
 
@@ -66,9 +59,9 @@ class Split:
         """Return the split as the key of a stored result has it."""
         if self.kind.endswith("kfold"):
             return {"kind": self.kind, "folds": self.folds}
-        return {"kind": self.kind} if self.kind == "official" else {
-            "kind": self.kind, "train": self.train, "test": self.test,
-        }  # fmt: skip
+        if self.kind == "official":
+            return {"kind": self.kind}
+        return {"kind": self.kind, "train": self.train, "test": self.test}
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Split:
@@ -139,32 +132,21 @@ class Outer(Spec):
 
     def folds_of(self, dataset: str) -> int:
         """Return the number of folds of a data set."""
-        override = self.overrides.get(dataset)
-        return (override.folds if override else None) or self.folds
+        return self.overrides.get(dataset, OuterOverride()).folds or self.folds
 
     def runs_of(self, dataset: str) -> int:
         """Return the number of runs of a data set."""
-        override = self.overrides.get(dataset)
-        return (override.runs if override else None) or self.runs
+        return self.overrides.get(dataset, OuterOverride()).runs or self.runs
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return how the rows of a data set are split.
-
-        Raises
-        ------
-        ElmbenchError
-            If no sizes are declared for it.
-        """
+        """Return how the rows of a data set are split."""
         if self.kind.endswith("kfold"):
             return Split(self.kind if task == "classification" else "kfold", self.folds_of(dataset))
         if self.kind == "official":
             return Split(self.kind)
         if dataset not in self.sizes:
-            raise ElmbenchError(
-                f"protocol.outer.sizes says nothing of {dataset}",
-                expected=f"{dataset}: {{train: ROWS, test: ROWS}}",
-                next_step="add it to the experiment, then: elmbench validate",
-            )
+            found = f"protocol.outer.sizes says nothing of {dataset}"
+            raise invalid(found, f"{dataset}: {{train: ROWS, test: ROWS}}")
         return Split(self.kind, 1, self.sizes[dataset].train, self.sizes[dataset].test)
 
 
@@ -186,21 +168,11 @@ class Protocol(Spec):
     criterion: str = "score"
 
     def metric_for(self, task: str) -> Metric:
-        """Return the first metric that exists for a task: what the hyperparameters are chosen by.
-
-        Raises
-        ------
-        ElmbenchError
-            If there is none.
-        """
-        for metric in self.metrics:
-            if metric in _OF_TASK[task]:
-                return metric
-        raise ElmbenchError(
-            f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is",
-            expected=f"one of {', '.join(_OF_TASK[task])}",
-            next_step="correct the experiment, then: elmbench validate",
-        )
+        """Return the first metric that exists for a task: what the hyperparameters are chosen by."""
+        for metric in self.metrics_for(task):
+            return metric
+        found = f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is"
+        raise invalid(found, f"one of {', '.join(_OF_TASK[task])}")
 
     def metrics_for(self, task: str) -> list[Metric]:
         """Return every metric of the table that tells how good a model for a task is, in the table's order."""

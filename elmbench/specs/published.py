@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from pathlib import Path
 
-from elmbench.errors import ElmbenchError
+from elmbench.specs.files import invalid
 
 _PERCENT = Decimal("0.01")
 #: What the files call a metric -> the suite's name and the factor that brings it to its natural unit.
@@ -49,34 +49,22 @@ DATA = "data"
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """One figure of a paper.
-
-    Attributes
-    ----------
-    dataset, model, metric : str
-        As the paper spells the first two; the metric by the suite's name.
-    value : Decimal or None
-        In the metric's natural unit, with as many digits as are printed; None where the paper prints none.
-    std : Decimal or None
-        The printed deviation.
-    note : str
-        A doubt or remark about the figure.
-    text : str
-        As it is printed, in the unit of the paper: '88.6' percent, '2^-20', or a word such as 'regression'.
-    over_seconds : float or None
-        How long a fit had taken when the authors stopped it; its time is not printed.
-    cited : bool
-        Whether the authors took the figure from another paper.
-    """
+    """One figure of a paper: data set and model as the paper spells them, the metric by the suite's name."""
 
     dataset: str
     model: str
     metric: str
+    #: In the metric's natural unit, with as many digits as are printed; None where the paper prints none.
     value: Decimal | None
+    #: The printed deviation.
     std: Decimal | None
+    #: A doubt or remark about the figure.
     note: str
+    #: As it is printed, in the unit of the paper: '88.6' percent, '2^-20', or a word such as 'regression'.
     text: str = ""
+    #: How long a fit had taken when the authors stopped it; its time is not printed.
     over_seconds: float | None = None
+    #: Whether the authors took the figure from another paper.
     cited: bool = False
 
     @property
@@ -84,8 +72,7 @@ class PublishedValue:
         """The weight of the last printed digit; 0 where there is none, as in a power."""
         if self.value is None or _POWER.fullmatch(self.text):
             return 0.0
-        exponent = self.value.as_tuple().exponent
-        return 10.0 ** int(exponent)
+        return 10.0 ** int(self.value.as_tuple().exponent)
 
 
 @cache
@@ -97,11 +84,6 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
     path : Path
         A CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
         column dataset and one column a fact (a word has no value, an empty field is passed over).
-
-    Raises
-    ------
-    ElmbenchError
-        If a column is missing or a figure is not a number.
     """
     with path.open(newline="", encoding="utf-8") as stream:
         reader = csv.DictReader(stream)
@@ -109,11 +91,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
         if "dataset" in names and "metric" not in names:
             return tuple(_facts(reader))
         if missing := sorted(set(_COLUMNS) - names):
-            raise ElmbenchError(
-                f"{path}: the columns {', '.join(missing)} are missing",
-                expected=", ".join(_COLUMNS),
-                next_step="elmbench validate",
-            )
+            raise invalid(f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS))
         return tuple(_figures(reader, path))
 
 
@@ -121,11 +99,8 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
     for row in rows:
         where = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():
-            raise ElmbenchError(
-                f"{where}: {'too many' if None in row else 'too few'} fields",
-                expected="six fields, a field with a comma in double quotes",
-                next_step="elmbench validate",
-            )
+            found = f"{where}: {'too many' if None in row else 'too few'} fields"
+            raise invalid(found, "six fields, a field with a comma in double quotes")
         metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
         value, std, note = _number(row["value"], factor, where), _number(row["std"], factor, where), row["note"]
         stopped = _STOPPED.fullmatch(note) if value is None else None
@@ -152,11 +127,7 @@ def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite():
-        raise ElmbenchError(
-            f"{where}: {text!r} is not a number",
-            expected="a figure, or nothing",
-            next_step="elmbench validate",
-        )
+        raise invalid(f"{where}: {text!r} is not a number", "a figure, or nothing")
     return number
 
 

@@ -13,23 +13,10 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.model_entry import TASKS, ModelEntry
-from elmbench.specs.plugins import load_plugin, models_from_outside
+from elmbench.specs.plugins import models_from_outside
 
-__all__ = [
-    "TASKS",
-    "ModelEntry",
-    "find_model",
-    "list_models",
-    "load_plugin",
-    "make_model",
-    "model_version",
-    "parameter_names",
-    "registry",
-]
-
-
+_Grid = Mapping[str, tuple[Any, ...]]
 _C = tuple(2.0**e for e in range(-8, 14, 3))
-_GAMMA = _C
 _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
 
@@ -63,21 +50,21 @@ def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 10.0 * n * size * (size + d)
 
 
-def _classifier(name: str, title: str, stem: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
+def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
     return ModelEntry(name, title, f"elmbench.models.{stem}Classifier", grid=grid, cost=cost)
 
 
-def _own(name: str, title: str, stem: str, grid: Mapping[str, tuple[Any, ...]], cost: Any) -> ModelEntry:
+def _own(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
     entry = _classifier(name, title, stem, grid, cost)
     return replace(entry, regression=f"elmbench.models.{stem}Regressor")
 
 
-def _baseline(name: str, title: str, grid: Mapping[str, tuple[Any, ...]], cost: Any = None) -> ModelEntry:
+def _baseline(name: str, title: str, grid: _Grid, cost: Any = None) -> ModelEntry:
     address = f"elmbench.models.baselines:{name.replace('-', '_')}"
     return ModelEntry(name, title, f"{address}_classifier", f"{address}_regressor", grid, baseline=True, cost=cost)
 
 
-_KERNEL_GRID = {"gamma": _GAMMA, "C": _C}
+_KERNEL_GRID = {"gamma": _C, "C": _C}
 _BUILT_IN = (
     _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
@@ -94,13 +81,13 @@ _BUILT_IN = (
         "ald-kos-elm",
         "Kernel online sequential ELM with approximate linear dependency",
         "ald_kos_elm:ALDKOSELM",
-        {"gamma": _GAMMA, "delta": (0.05, 0.2, 0.4)},
+        {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier(
-        "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _GAMMA}, _landmark_cost
+        "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _landmark_cost
     ),
     _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),
@@ -122,33 +109,18 @@ _BUILT_IN = (
 
 
 def registry() -> dict[str, ModelEntry]:
-    """Return every model by name: the suite's own, those of installed packages, those of plug-in files.
-
-    Raises
-    ------
-    ElmbenchError
-        If a model from outside takes a name that is in use, or cannot be read.
-    """
+    """Return every model by name: the suite's own, those of installed packages, those of plug-in files."""
     entries = {entry.name: entry for entry in _BUILT_IN}
     for entry in models_from_outside():
         if entry.name in entries:
-            raise ElmbenchError(
-                f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}",
-                expected="a name of its own",
-                next_step="rename it where it is declared",
-            )
+            found = f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}"
+            raise ElmbenchError(found, expected="a name of its own", next_step="rename it where it is declared")
         entries[entry.name] = entry
     return entries
 
 
 def find_model(name: str) -> ModelEntry:
-    """Return the entry of a model.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is none of that name.
-    """
+    """Return the entry of a model."""
     entries = registry()
     if name not in entries:
         raise unknown_name("model", name, list(entries), "elmbench list models")
@@ -163,19 +135,8 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
     name : str
         A name of `elmbench list models`.
     task : {"classification", "regression"}
-        What it is for.
     **params
-        Its parameters.
-
-    Returns
-    -------
-    estimator
-        As scikit-learn has them: `fit`, `predict`, `get_params`.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is no such model, task or parameter.
+        Parameters of the estimator, a scikit-learn one.
 
     Examples
     --------
@@ -188,11 +149,9 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
     known = parameter_names(factory)
     for key in params:
         if known is not None and key not in known:
-            raise ElmbenchError(
-                f"the model {name!r} has no parameter {key!r}",
-                expected=f"one of {', '.join(known)}",
-                next_step=f"elmbench list models, or in Python: help({factory.__name__})",
-            )
+            found = f"the model {name!r} has no parameter {key!r}"
+            helped = f"elmbench list models, or in Python: help({factory.__name__})"
+            raise ElmbenchError(found, expected=f"one of {', '.join(known)}", next_step=helped)
     return factory(**params)
 
 

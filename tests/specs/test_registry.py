@@ -14,13 +14,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.specs import plugins
-from elmbench.specs.plugins import plugin_objects
+from elmbench.specs.plugins import load_plugin, plugin_objects
 from elmbench.specs.registry import (
     TASKS,
     ModelEntry,
     find_model,
     list_models,
-    load_plugin,
     make_model,
     model_version,
     parameter_names,

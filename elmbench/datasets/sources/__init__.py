@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elmbench.datasets.sources.archive import fetch_archive
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.sources.imbalanced_learn import fetch_imbalanced_learn
 from elmbench.datasets.sources.libsvm import fetch_libsvm
 from elmbench.datasets.sources.openml import fetch_openml
-
-if TYPE_CHECKING:
-    from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
-    from elmbench.specs.dataset_sources import NetworkSource
+from elmbench.specs.dataset_sources import NetworkSource
 
 _FETCH: dict[str, Callable[[Any, FetchJob], FetchedRows]] = {
     "archive": fetch_archive,
@@ -23,13 +21,5 @@ _FETCH: dict[str, Callable[[Any, FetchJob], FetchedRows]] = {
 
 
 def fetch_from(source: NetworkSource, job: FetchJob) -> FetchedRows:
-    """Download a data set from one source.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the server cannot be reached or fails.
-    ElmbenchError
-        If what arrives is too large, damaged, or not what it was before.
-    """
+    """Download a data set from one source."""
     return _FETCH[source.kind](source, job)

@@ -9,22 +9,16 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from elmbench.datasets.readers import csv_columns
-from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import ArchiveSource
+from elmbench.specs.dataset_sources import ArchiveSource
 
 _MAGIC = ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress), (b"\xfd7zXZ", lzma.decompress))
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
@@ -43,12 +37,8 @@ def fetch_archive(source: ArchiveSource, job: FetchJob) -> FetchedRows:
 def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
-    Where a file lies in the archive, or where it claims to belong, does not matter: only its content is read.
-
-    Raises
-    ------
-    ElmbenchError
-        If the archive cannot be read, or does not hold exactly one plain file of each name.
+    Where a file lies in the archive, or where it claims to belong, does not matter: only its content is read. The
+    archive must hold exactly one plain file of each name.
     """
     wanted = list(dict.fromkeys(wanted))
     try:
@@ -70,11 +60,8 @@ def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, by
 def _only(name: str, names: list[str], origin: str) -> str:
     found = [candidate for candidate in names if PurePosixPath(candidate.replace("\\", "/")).name == name]
     if len(found) != 1:
-        raise ElmbenchError(
-            f"{origin}: the archive holds {len(found)} files named {name!r}",
-            expected="one",
-            next_step="correct the name in datasets.yaml",
-        )
+        held = f"{origin}: the archive holds {len(found)} files named {name!r}"
+        raise ElmbenchError(held, expected="one", next_step="correct the name in datasets.yaml")
     return found[0]
 
 

@@ -11,15 +11,11 @@ import secrets
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmbench.errors import DataUnavailableError, ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TIMEOUT_SECONDS = 30.0
 ATTEMPTS = 4
@@ -45,55 +41,35 @@ def download(url: str, folder: Path, *, sha256: str | None = None, progress: Pro
     `Last-Modified`). The next attempt, in this process or a later one, asks for the rest of that version, or starts
     anew where the server has no such thing. The file gets its name only when it is whole.
 
-    Parameters
-    ----------
-    url : str
-    folder : Path
-        Created if it is missing.
-    sha256 : str, optional
-        What the file must have.
-    progress : callable, optional
-        Called with the address, the bytes so far, and all bytes where the server tells.
-
-    Returns
-    -------
-    Download
-
     Raises
     ------
     DataUnavailableError
         If the server cannot be reached, or fails time after time.
     ElmbenchError
-        If there is no such file, or its checksum is wrong.
+        If there is no such file, or its checksum is not `sha256`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    stem = _stem(url)
-    target = folder / stem
-    with _part_file(folder, stem) as part:
+    target = folder / _stem(url)
+    with _part_file(folder, target.name) as part:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 _receive(url, part, progress)
                 break
             except (OSError, http.client.HTTPException) as error:
+                reason = f"{url}: {_reason(error)}"
                 if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
-                    raise ElmbenchError(
-                        f"{url}: the server answers {error.code} ({error.reason})",
-                        expected="the file",
-                        next_step="download it in a browser, then: elmbench data import NAME FILE",
-                    ) from error
+                    by_hand = "download it in a browser, then: elmbench data import NAME FILE"
+                    raise ElmbenchError(reason, expected="the file", next_step=by_hand) from error
                 if attempt == ATTEMPTS:
-                    raise DataUnavailableError(
-                        f"{url}: {_reason(error)} ({ATTEMPTS} attempts)",
-                        expected="the file",
-                        next_step="try again later: what has arrived is kept and the rest is asked for",
-                    ) from error
+                    later = "try again later: what has arrived is kept and the rest is asked for"
+                    reason = f"{reason} ({ATTEMPTS} attempts)"
+                    raise DataUnavailableError(reason, expected="the file", next_step=later) from error
                 time.sleep(PAUSE_SECONDS * 2 ** (attempt - 1))
         digest, n_bytes = file_sha256(part)
+        _note(part).unlink(missing_ok=True)
         if sha256 is not None and digest != sha256:
-            _note(part).unlink(missing_ok=True)
             part.unlink()
             raise other_checksum(url, digest, sha256)
-        _note(part).unlink(missing_ok=True)
         os.replace(part, target)
     return Download(target, digest, n_bytes)
 
@@ -114,8 +90,7 @@ def remote_size(url: str) -> int | None:
         request = urllib.request.Request(url, method=method, headers=_HEADERS)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
-                length = answer.headers.get("Content-Length")
-                if length is not None:
+                if length := answer.headers.get("Content-Length"):
                     return int(length)
         except (OSError, http.client.HTTPException, ValueError):
             continue
@@ -136,13 +111,11 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
     """Append to `part` what is missing, or write it anew."""
     there = part.stat().st_size if part.exists() else 0
     version = _read_version(part) if there else None
-    headers = dict(_HEADERS)
-    if there and version:
-        headers |= {"Range": f"bytes={there}-", "If-Range": version}
+    headers = _HEADERS | ({"Range": f"bytes={there}-", "If-Range": version} if version else {})
     try:
         answer = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:
-        if error.code == 416 and headers.keys() >= {"Range"}:  # nothing is left to ask for, or the file has shrunk
+        if error.code == 416 and version:  # nothing is left to ask for, or the file has shrunk
             part.unlink()
             _receive(url, part, progress)
             return

@@ -5,32 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmbench.datasets.sources.download import Download, Progress, download
-
-if TYPE_CHECKING:
-    from elmbench.datasets.table import Table
+from elmbench.datasets.table import Table
 
 
 @dataclass(frozen=True)
 class FetchJob:
-    """One fetch from one source.
+    """One fetch from one source."""
 
-    Attributes
-    ----------
-    width : int
-        Number of features of the public file.
-    folder : Path
-        Where downloads are kept while they are under way.
-    known : mapping of str to str
-        SHA-256 of what was downloaded before, by address: it must be the same again.
-    progress : callable or None
-        See `download`.
-    """
-
+    #: Number of features of the public file.
     width: int
+    #: Where downloads are kept while they are under way.
     folder: Path
+    #: SHA-256 of what was downloaded before, by address: it must be the same again.
     known: Mapping[str, str] = field(default_factory=dict)
     progress: Progress | None = None
 

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.sources.mackey_glass import mackey_glass
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator as stream_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from elmbench.specs.dataset_sources import GeneratorSource
-    from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.dataset_sources import GeneratorSource
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.files import invalid
 
 
 def base_waves() -> NDArray[np.float64]:
@@ -40,20 +37,11 @@ def waveform(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at each of 21 points.
 
-    Parameters
-    ----------
-    name, run
-        What the rows are drawn from.
-    cache_dir
-        Not used: the rows are drawn in no time.
-    rows : int
-        Number of rows; each class has a third of the probability.
-
     Returns
     -------
     X : ndarray of shape (rows, 21)
     y : ndarray of shape (rows,)
-        0, 1 or 2. The best possible classifier is right in about 86 of 100 rows.
+        0, 1 or 2, equally likely. The best possible classifier is right in about 86 of 100 rows.
 
     References
     ----------
@@ -73,16 +61,6 @@ def sparse_rows(
     """Draw sparse rows of two classes of equal size.
 
     Every row has round(density * features) entries, at places drawn without replacement, uniform on (0, 1].
-
-    Parameters
-    ----------
-    name, run
-        What the rows are drawn from.
-    cache_dir
-        Not used.
-    rows, features : int
-    density : float
-        Share of the entries that are not zero.
 
     Returns
     -------
@@ -120,28 +98,18 @@ GENERATORS = {
 
 
 def chosen_options(spec: DatasetSpec, options: Mapping[str, float] | None) -> dict[str, float]:
-    """Return the value of every option of a data set: as chosen, else the default.
-
-    Raises
-    ------
-    ElmbenchError
-        If the data set has no such option, or the option no such value.
-    """
+    """Return the value of every option of a data set: as chosen, else the default."""
     declared = spec.generator.options if spec.generator else {}
     chosen = {option: values[0] for option, values in declared.items()}
     for option, value in (options or {}).items():
         if option not in declared:
-            raise ElmbenchError(
-                f"{spec.name} has no option {option!r}",
-                expected=", ".join(declared) or "none: this data set has no options",
-                next_step="correct the option",
-            )
+            allowed = ", ".join(declared) or "none: this data set has no options"
+            found = f"{spec.name} has no option {option!r}"
+            raise ElmbenchError(found, expected=allowed, next_step="correct the option")
         if value not in declared[option]:
-            raise ElmbenchError(
-                f"the option {option!r} of {spec.name} is {value!r}",
-                expected="one of " + ", ".join(f"{allowed:g}" for allowed in declared[option]),
-                next_step="correct the option",
-            )
+            allowed = "one of " + ", ".join(f"{allowed:g}" for allowed in declared[option])
+            found = f"the option {option!r} of {spec.name} is {value!r}"
+            raise ElmbenchError(found, expected=allowed, next_step="correct the option")
         chosen[option] = float(value)
     return chosen
 
@@ -160,11 +128,7 @@ def identity(spec: DatasetSpec, source: GeneratorSource, options: Mapping[str, f
 
 
 def generate(
-    spec: DatasetSpec,
-    source: GeneratorSource,
-    options: Mapping[str, float],
-    run: int,
-    cache_dir: Path | str | None,
+    spec: DatasetSpec, source: GeneratorSource, options: Mapping[str, float], run: int, cache_dir: Path | str | None
 ) -> Table:
     """Return the rows that a generator draws for a run."""
     function = _generator(spec, source).function
@@ -175,9 +139,6 @@ def generate(
 
 def _generator(spec: DatasetSpec, source: GeneratorSource) -> Generator:
     if source.generator not in GENERATORS:
-        raise ElmbenchError(
-            f"datasets.yaml: the generator of {spec.name!r} is {source.generator!r}",
-            expected="one of " + ", ".join(sorted(GENERATORS)),
-            next_step="correct it, then: elmbench validate",
-        )
+        found = f"datasets.yaml: the generator of {spec.name!r} is {source.generator!r}"
+        raise invalid(found, "one of " + ", ".join(sorted(GENERATORS)))
     return GENERATORS[source.generator]

@@ -6,11 +6,8 @@ import socket
 import threading
 import time
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 CONNECT_SECONDS = 3.0
 # Name resolution has no time limit of its own: a host that is not through by then counts as out of reach.
@@ -33,12 +30,8 @@ def host_of(url: str) -> Host:
 def reachable(url: str, others: Iterable[str] = ()) -> bool:
     """Return whether a connection to the host of `url` can be opened.
 
-    Parameters
-    ----------
-    url : str
-    others : iterable of str
-        Further addresses that may be asked for later: their hosts are tried at the same time, so that a closed
-        network costs its waiting time once and not once a host.
+    The hosts of `others`, which may be asked for later, are tried at the same time, so that a closed network costs its
+    waiting time once and not once a host.
     """
     wanted = host_of(url)
     if wanted not in _reached:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elmbench.datasets.sources.archive import read_members
 from elmbench.datasets.sources.download import downloaded
-from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import ImbalancedLearnSource
+from elmbench.specs.dataset_sources import ImbalancedLearnSource
 
 
 def fetch_imbalanced_learn(source: ImbalancedLearnSource, job: FetchJob) -> FetchedRows:
@@ -38,9 +34,8 @@ def fetch_imbalanced_learn(source: ImbalancedLearnSource, job: FetchJob) -> Fetc
             (Path(home) / "zenodo" / member).write_bytes(content)
             found = fetch_datasets(data_home=home, filter_data=(source.name,), download_if_missing=False)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ElmbenchError(
-            f"{url} ({member}): {error}", expected=f"the set {source.name!r} of imbalanced-learn"
-        ) from error
+        expected = f"the set {source.name!r} of imbalanced-learn"
+        raise ElmbenchError(f"{url} ({member}): {error}", expected=expected) from error
     bunch = found[source.name]
     table = Table.of_numbers(np.asarray(bunch.data, dtype=np.float64), np.asarray(bunch.target), source.title)
     return FetchedRows({"all": table}, {url: got.sha256})

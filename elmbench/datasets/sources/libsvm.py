@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
 
-from elmbench.datasets.sources.fetching import FetchedRows, RawFile
-from elmbench.datasets.sources.folder import COMPRESSIONS
-
-if TYPE_CHECKING:
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import LibsvmSource
+from elmbench.datasets.readers import compression_of
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob, RawFile
+from elmbench.specs.dataset_sources import LibsvmSource
 
 
 def fetch_libsvm(source: LibsvmSource, job: FetchJob) -> FetchedRows:
@@ -18,6 +14,5 @@ def fetch_libsvm(source: LibsvmSource, job: FetchJob) -> FetchedRows:
     parts, sums = {}, {}
     for part, url in source.urls.items():
         got = job.download(url)
-        compression = Path(url).suffix if Path(url).suffix in COMPRESSIONS else ""
-        parts[part], sums[url] = RawFile(got.path, f".svm{compression}"), got.sha256
+        parts[part], sums[url] = RawFile(got.path, f".svm{compression_of(PurePosixPath(url))}"), got.sha256
     return FetchedRows(parts, sums)

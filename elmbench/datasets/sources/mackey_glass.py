@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +14,6 @@ from numpy.typing import NDArray
 from elmbench.datasets.folders import cache_folder
 from elmbench.files import replacing
 from elmbench.numerics.seeds import generator
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Array = NDArray[np.float64]
 
@@ -37,12 +36,11 @@ def integrate(history: Array, n_samples: int) -> Array:
     ----------
     history : ndarray of shape (3000,)
         The last 3,000 values, oldest first (a ring; overwritten).
-    n_samples : int
-        Samples to return, the first one at t = 0, then one every 6 time units.
 
     Returns
     -------
     samples : ndarray of shape (n_samples,)
+        The first one at t = 0, then one every 6 time units.
 
     References
     ----------
@@ -82,17 +80,9 @@ def _compiled() -> Any:
 
 
 def clean_series(n_samples: int, cache_dir: Path | str | None = None) -> Array:
-    """Return the first samples of the noiseless series; the 20,007 of the data set are kept in the cache.
+    """Return the first samples of the noiseless series, of shape (n_samples,).
 
-    Parameters
-    ----------
-    n_samples : int
-    cache_dir : path, optional
-        See `cache_folder`. A cache that cannot be written is no error.
-
-    Returns
-    -------
-    series : ndarray of shape (n_samples,)
+    The 20,007 of the data set are kept in the cache; a cache that cannot be written is no error.
     """
     if n_samples > SERIES_SAMPLES:
         return np.asarray(_compiled()(np.full(DELAY_STEPS, BEFORE), n_samples))
@@ -100,11 +90,9 @@ def clean_series(n_samples: int, cache_dir: Path | str | None = None) -> Array:
     series = _read(path)
     if series is None:
         series = np.asarray(_compiled()(np.full(DELAY_STEPS, BEFORE), SERIES_SAMPLES))
-        try:
-            with replacing(path) as partial, open(partial, "wb") as stream:
-                np.save(stream, series, allow_pickle=False)
-        except OSError:
-            pass  # a read-only cache costs the 0.1 s again, no more
+        # A read-only cache costs the 0.1 s again, no more.
+        with suppress(OSError), replacing(path) as partial, open(partial, "wb") as stream:
+            np.save(stream, series, allow_pickle=False)
     return series[:n_samples]
 
 
@@ -130,8 +118,6 @@ def mackey_glass(
     ----------
     name, run
         What the noise is drawn from.
-    cache_dir : path or None
-        Where the clean series is kept.
     rows, taps : int
         Rows of the data set and inputs of each.
     noise_variance : float

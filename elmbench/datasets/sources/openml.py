@@ -7,28 +7,23 @@ import logging
 import os
 import tempfile
 from array import array
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.readers import ChooseTarget, read_table
 from elmbench.datasets.sources.download import file_sha256, other_checksum
-from elmbench.datasets.sources.fetching import FetchedRows
+from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import DataUnavailableError, ElmbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from elmbench.datasets.sources.fetching import FetchJob
-    from elmbench.specs.dataset_sources import OpenMLSource
+from elmbench.specs.dataset_sources import OpenMLSource
 
 
 def server_url() -> str:
@@ -38,15 +33,7 @@ def server_url() -> str:
 
 
 def openml_file_urls(source: OpenMLSource) -> list[str]:
-    """Return the addresses of the ARFF files of a source: the descriptions are fetched for it.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the server cannot be reached or fails.
-    ElmbenchError
-        If it has no such data set.
-    """
+    """Return the addresses of the ARFF files of a source: the descriptions are fetched for it."""
     with _private_client() as openml:
         return [str(_dataset(openml, number, False).url) for number in source.ids]
 
@@ -58,16 +45,11 @@ def fetch_openml(source: OpenMLSource, job: FetchJob) -> FetchedRows:
     """
     if job.progress:
         job.progress(source.title, 0, None)
-    downloads: dict[str, str] = {}
-    n_bytes = 0
-    tables = []
     with _private_client() as openml:
-        for number in source.ids:
-            table, url, digest, size = _one(openml, number, source)
-            tables.append(table)
-            downloads[url] = digest
-            n_bytes += size
-    table = _joined(tables, source)
+        got = [_one(openml, number, source) for number in source.ids]
+    table = _joined([table for table, *_ in got], source)
+    downloads = {url: digest for _, url, digest, _ in got}
+    n_bytes = sum(size for *_, size in got)
     if job.progress:
         job.progress(source.title, n_bytes, n_bytes)
     for url, digest in downloads.items():
@@ -92,35 +74,24 @@ def _dataset(openml: Any, number: int, with_data: bool) -> Any:
     import requests
     import urllib3
 
+    exceptions, later = openml.exceptions, "try again later"
     where = f"OpenML {number} ({openml.config.server})"
     try:
         return openml.datasets.get_dataset(
             number, download_data=with_data, download_qualities=False, download_features_meta_data=False
         )
-    except openml.exceptions.OpenMLHashException as error:
-        raise ElmbenchError(
-            f"{where}: the file has another checksum than its description states",
-            expected="the file as it was uploaded",
-            next_step="try again later",
-        ) from error
-    except (openml.exceptions.OpenMLServerNoResult, openml.exceptions.OpenMLPrivateDatasetError) as error:
-        raise ElmbenchError(
-            f"{where}: {error.message}", expected="a public data set", next_step="correct the id in datasets.yaml"
-        ) from error
-    except (
-        openml.exceptions.PyOpenMLError,
-        requests.exceptions.RequestException,
-        urllib3.exceptions.HTTPError,
-        OSError,
-    ) as error:
+    except exceptions.OpenMLHashException as error:
+        found = f"{where}: the file has another checksum than its description states"
+        raise ElmbenchError(found, expected="the file as it was uploaded", next_step=later) from error
+    except (exceptions.OpenMLServerNoResult, exceptions.OpenMLPrivateDatasetError) as error:
+        next_step = "correct the id in datasets.yaml"
+        raise ElmbenchError(f"{where}: {error.message}", expected="a public data set", next_step=next_step) from error
+    except (exceptions.PyOpenMLError, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
-        raise DataUnavailableError(f"{where}: {said[0]}", expected="an answer", next_step="try again later") from error
+        raise DataUnavailableError(f"{where}: {said[0]}", expected="an answer", next_step=later) from error
     except (KeyError, ValueError, TypeError) as error:
-        raise ElmbenchError(
-            f"{where}: its description lacks or garbles {error}",
-            expected="a description as OpenML's server gives it",
-            next_step="try again later",
-        ) from error
+        found = f"{where}: its description lacks or garbles {error}"
+        raise ElmbenchError(found, expected="a description as OpenML's server gives it", next_step=later) from error
 
 
 def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
@@ -174,31 +145,25 @@ def _target_name(dataset: Any, source: OpenMLSource, dropped: set[str], origin: 
     if target is None:
         target = dataset.default_target_attribute
     if target is None or target not in names:
-        raise ElmbenchError(
-            f"{origin} has " + ("no default target" if target is None else f"no column {target!r}"),
-            expected="a target among " + ", ".join([*names[:5], "...", *names[-1:]]),
-            next_step="name the target of this source in datasets.yaml",
-        )
+        found = f"{origin} has {'no default target' if target is None else f'no column {target!r}'}"
+        expected = "a target among " + ", ".join([*names[:5], "...", *names[-1:]])
+        next_step = "name the target of this source in datasets.yaml"
+        raise ElmbenchError(found, expected=expected, next_step=next_step)
     return str(target)
 
 
 def _joined(tables: list[Table], source: OpenMLSource) -> Table:
-    first = tables[0]
+    first, correct = tables[0], "correct the ids in datasets.yaml"
     if len(tables) == 1:
         return first
     for number, table in zip(source.ids, tables, strict=True):
         if not np.array_equal(label_words(table.target), label_words(first.target)):
-            raise ElmbenchError(
-                f"OpenML {number} has other targets than OpenML {source.ids[0]}, row by row",
-                expected="the same rows in all of " + ", ".join(map(str, source.ids)),
-                next_step="correct the ids in datasets.yaml",
-            )
+            found = f"OpenML {number} has other targets than OpenML {source.ids[0]}, row by row"
+            expected = "the same rows in all of " + ", ".join(map(str, source.ids))
+            raise ElmbenchError(found, expected=expected, next_step=correct)
         if table.nominal:
-            raise ElmbenchError(
-                f"OpenML {number}: the column {table.names[min(table.nominal)]!r} holds words",
-                expected="numbers in sets that are joined",
-                next_step="correct the ids in datasets.yaml",
-            )
+            found = f"OpenML {number}: the column {table.names[min(table.nominal)]!r} holds words"
+            raise ElmbenchError(found, expected="numbers in sets that are joined", next_step=correct)
     names = tuple(f"{number}:{name}" for number, table in zip(source.ids, tables, strict=True) for name in table.names)
     return Table(np.hstack([table.X for table in tables]), names, first.target, source.title)
 

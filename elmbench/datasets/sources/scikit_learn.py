@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from elmbench.datasets.table import Table
-
-if TYPE_CHECKING:
-    from elmbench.specs.dataset_sources import ScikitLearnSource
+from elmbench.specs.dataset_sources import ScikitLearnSource
 
 
 def load_bundled(source: ScikitLearnSource) -> Table:
