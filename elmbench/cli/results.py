@@ -122,11 +122,11 @@ def _check_published(names: list[str], profile: str, strict: bool) -> None:
     from elmbench.reporting.checks import COUNTED, check_published
 
     checks = check_published(names, profile, state.results_dir)
-    lines = [{"experiment": check.experiment, **check.counts} for check in checks]
-    rows = [list(line.values()) for line in lines]
+    lines = [{"experiment": name, **counts} for name, counts in checks.items()]
+    rows = [(name, *counts.values()) for name, counts in checks.items()]
     state.emit(lines, grid(("experiment", *COUNTED), rows, right=COUNTED) if rows else None)
-    compared = sum(check.counts[verdict] for check in checks for verdict in JUDGED)
-    _end(compared, strict and any(check.counts["differs"] for check in checks))
+    compared = sum(counts[verdict] for counts in checks.values() for verdict in JUDGED)
+    _end(compared, strict and any(counts["differs"] for counts in checks.values()))
 
 
 def _end(compared: int, differs: bool) -> None:
@@ -150,9 +150,10 @@ def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
 
     names = [find_experiment(name).id for name in experiments]
     written = update_baselines(names, state.results_dir)
-    state.emit([asdict(baseline) for baseline in written])
-    for baseline in written:
-        state.say(f"{baseline.experiment}: {baseline.cells} cells are the baseline now ({baseline.file})")
+    files = {name: f"experiments/{name}.baseline.csv" for name in written}
+    state.emit([{"experiment": name, "cells": count, "file": files[name]} for name, count in written.items()])
+    for name, count in written.items():
+        state.say(f"{name}: {count} cells are the baseline now ({files[name]})")
 
 
 @app.command()

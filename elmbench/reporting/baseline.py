@@ -36,17 +36,9 @@ AT_A_POINT = 0.01
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell that differs from the baseline.
+    """A cell that differs from the baseline: its data set, model, run, fold, selection and reading, and the column.
 
-    Attributes
-    ----------
-    place : str
-        Data set, model, run and fold (and selection and reading).
-    what : str
-        The column.
-    baseline, found : str
-    allowed : str
-        The tolerance in words.
+    `allowed` is the tolerance in words.
     """
 
     place: str
@@ -79,13 +71,9 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     """
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
     if not len(cells) or len(bad):
-        found = (
-            "there are no cells"
-            if not len(cells)
-            else f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}"
-        )
+        ended = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}" if len(bad) else "there are no cells"
         raise ElmbenchError(
-            f"{found}: no baseline is written",
+            f"{ended}: no baseline is written",
             expected="cells that ended ok or diverged",
             next_step=f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci",
         )
@@ -105,25 +93,17 @@ def update_baseline(cells: pd.DataFrame, path: Path) -> int:
 
 
 def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()) -> BaselineCheck:
-    """Compare cells with a baseline by the rule above.
+    """Compare cells, as `cells.csv` has them, with a baseline by the rule above.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        As `cells.csv` has them.
-    path : Path
-        The baseline.
-    measures : collection of Measure
-        What the table measures; only those at a value of a hyperparameter have a tolerance of their own.
+    Of what the table measures, only `measures` at a value of a hyperparameter have a tolerance of their own.
     """
     points = {measure.column for measure in measures if measure.parameter and measure.metric in CLASSIFICATION}
     baseline = read_cells(path)
     old = {_place(line): line for line in baseline.to_dict("records")}
     new = {_place(line): line for line in cells.to_dict("records")}
-    differences = [Difference(place, "cell", "there", "missing", "the same cells") for place in old if place not in new]
-    differences += [
-        Difference(place, "cell", "missing", "there", "the same cells") for place in new if place not in old
-    ]
+    gone, extra = [p for p in old if p not in new], [p for p in new if p not in old]
+    differences = [Difference(place, "cell", "there", "missing", "the same cells") for place in gone]
+    differences += [Difference(place, "cell", "missing", "there", "the same cells") for place in extra]
     common = [place for place in old if place in new]
     for place in common:
         differences += _compare_cell(place, old[place], new[place], points)
@@ -168,13 +148,11 @@ def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> lis
         negatives, positives = slice(0, 2), slice(2, 4)
         # A row that is predicted otherwise leaves one count and joins another of the same true class.
         same_rows = a[negatives].sum() == b[negatives].sum() and a[positives].sum() == b[positives].sum()
-        if not (same_rows and np.abs(a - b).sum() <= 2):
-            return [Difference(place, ", ".join(COUNTS), _whole(a), _whole(b), "one test row predicted otherwise")]
-        return []
-    right, now = (np.round(_real(line, "accuracy") * _real(line, "n_test")) for line in (old, new))
-    if not abs(right - now) <= 1:
-        return [Difference(place, "right predictions", f"{right:g}", f"{now:g}", "one test row predicted otherwise")]
-    return []
+        what, agree = ", ".join(COUNTS), same_rows and np.abs(a - b).sum() <= 2
+    else:
+        a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
+        what, agree = "right predictions", np.abs(a - b).max() <= 1
+    return [] if agree else [Difference(place, what, _whole(a), _whole(b), "one test row predicted otherwise")]
 
 
 def _real(line: dict[Any, Any], name: str) -> float:

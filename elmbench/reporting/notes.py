@@ -21,7 +21,7 @@ def optimism_notes(gains: pd.DataFrame) -> Iterator[Note]:
     own = gains[gains["reading"] == ""]
     if len(own):
         means = own.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
-        fewest, most = means["size"].min(), means["size"].max()
+        fewest, most = int(means["size"].min()), int(means["size"].max())
         over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
         listed = ", ".join(f"{model} {Gain(float(mean)).text}" for model, mean in means["mean"].items())
         yield Note("optimism", f"optimism of the selection, oracle minus nested, mean over {over}: {listed}")

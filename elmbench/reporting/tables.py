@@ -68,7 +68,7 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     runs = cells.groupby("dataset")["run"].nunique()
     if not len(runs):
         return f"Profile {resolved.profile}: no cell has ended yet."
-    fewest, most = runs.min(), runs.max()
+    fewest, most = int(runs.min()), int(runs.max())
     ran = f"{fewest} run{'s' * (fewest != 1)}" if fewest == most else f"{fewest} to {most} runs"
     if resolved.profile == "paper":
         planned = resolved.spec.protocol.outer.runs
