@@ -31,12 +31,10 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
 
     names = [find_experiment(experiment).id] if experiment else list(load_catalogue())
     lines = table_status(Store(state.results_dir), names)
-    rows = [
-        (line.experiment, line.profile, line.planned, ", ".join(f"{n} {status}" for status, n in line.ended.items()))
-        for line in lines
-    ]
-    found = [asdict(line) for line in lines]
-    state.emit(found, grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None)
+    endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
+    rows = [(line.experiment, line.profile, line.planned, said) for line, said in zip(lines, endings, strict=True)]
+    text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
+    state.emit([asdict(line) for line in lines], text)
     if not rows:
         state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
     for line in lines:
@@ -60,12 +58,11 @@ def table(
     from elmbench.specs.catalogue import find_experiment
     from elmbench.specs.profiles import resolve
 
-    forms = ("text", "md", "csv", "latex")
-    if form not in forms:
-        raise unknown_name("format", form, list(forms), "elmbench table --help")
+    if form not in ("text", "md", "csv", "latex"):
+        raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")
     results = read_results(resolve(find_experiment(experiment), profile), state.results_dir)
     if state.as_json:
-        state.emit(results.summary.astype(object).where(results.summary.notna(), None).to_dict("records"))
+        state.emit(results.summary_lines())
     elif form == "text":
         state.console.print(table_text(results.table))
     elif form == "md":

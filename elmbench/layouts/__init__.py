@@ -25,7 +25,7 @@ LAYOUTS = {
 
 
 def find_layout(name: str, source: object = "layout") -> Layout:
-    """Return a kind of table; an error that there is none of that name begins with `source`, the experiment file."""
+    """Return the kind of table of this name; if there is none, the error names `source`, the experiment file."""
     from elmbench.specs.plugins import plugin_objects
 
     known: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")

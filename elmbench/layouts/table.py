@@ -38,8 +38,12 @@ class Text:
 class Quantity:
     """A mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
-    It has so many decimal `places`, or three significant figures if that is None; `ok` is the number of cells that the
-    mean is over, if others did not end ok.
+    Attributes
+    ----------
+    places : int or None
+        Decimals to show; None shows three significant figures.
+    ok : int or None
+        The number of cells that the mean is over, if others did not end ok.
     """
 
     mean: float
@@ -126,9 +130,10 @@ class Ratio:
         return f"{self.value:.2g}"
 
 
+#: What explains each kind of item.
 _LEGEND = {
-    Verdict: "Verdicts: agrees (within one published deviation and half of the last digit), near (within two), "
-    "differs.",
+    Verdict: "Verdicts: agrees (within one published deviation and half of the last digit), "
+    "near (within two), differs.",
     Ratio: "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
     Gain: "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
 }
@@ -184,8 +189,8 @@ class Section:
 class ResultTable:
     """A table of a paper under one profile.
 
-    The subtitle has the paper, the profile and how the profile departs from the printed protocol. Of the sections, that
-    of the default readings and of the table's own selection comes first.
+    The subtitle has the paper, the profile and how the profile departs from the printed protocol. The section of the
+    default readings and of the table's own selection comes first.
     """
 
     title: str

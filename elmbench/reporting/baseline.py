@@ -56,11 +56,6 @@ class BaselineCheck:
     differences: tuple[Difference, ...]
 
 
-def baseline_path(folder: Path, table: str) -> Path:
-    """Return where the baseline of a table is, beside its experiment file."""
-    return folder / f"{table}.baseline.csv"
-
-
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     """Refuse cells that cannot be a baseline.
 
@@ -80,13 +75,7 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:
-    """Write a baseline from the cells of profile `ci`; return the number of cells.
-
-    Raises
-    ------
-    ElmbenchError
-        As `refuse_failures`.
-    """
+    """Write a baseline from the cells of profile `ci`, if `refuse_failures` lets them; return the number of cells."""
     refuse_failures(cells, path)
     write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
     return len(cells)
@@ -98,8 +87,7 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
     Of what the table measures, only `measures` at a value of a hyperparameter have a tolerance of their own.
     """
     points = {measure.column for measure in measures if measure.parameter and measure.metric in CLASSIFICATION}
-    baseline = read_cells(path)
-    old = {_place(line): line for line in baseline.to_dict("records")}
+    old = {_place(line): line for line in read_cells(path).to_dict("records")}
     new = {_place(line): line for line in cells.to_dict("records")}
     gone, extra = [p for p in old if p not in new], [p for p in new if p not in old]
     differences = [Difference(place, "cell", "there", "missing", "the same cells") for place in gone]
@@ -121,9 +109,9 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: 
     if old["status"] != "ok":
         return []
     found = []
-    if not _same(old.get("n_units"), new.get("n_units")):
+    if not _within(0, _real(old, "n_units"), _real(new, "n_units")):
         found.append(Difference(place, "n_units", str(old["n_units"]), str(new["n_units"]), "equal"))
-    tolerance = _tolerance(old.get("condition"))
+    tolerance = np.nanmax((RELATIVE, 10 * _real(old, "condition") * np.finfo(float).eps))
     if tolerance >= UNDECIDED:
         return found
     if not np.isnan(_real(old, "mcc")):
@@ -135,8 +123,7 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: 
     for metric in metrics:
         a, b = _real(old, metric), _real(new, metric)
         allowed = AT_A_POINT if metric in points else tolerance * abs(a)
-        # Negated, so that a figure that is no longer a number differs from one that is.
-        if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):
+        if not _within(allowed, a, b):
             words = f"{AT_A_POINT}" if metric in points else f"{tolerance:.1e} relative"
             found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", words))
     return found
@@ -165,11 +152,6 @@ def _whole(counts: NDArray[np.float64]) -> str:
     return ", ".join(f"{count:g}" for count in counts)
 
 
-def _tolerance(condition: Any) -> float:
-    if condition is None or pd.isna(condition):
-        return RELATIVE
-    return max(RELATIVE, 10 * float(condition) * float(np.finfo(float).eps))
-
-
-def _same(a: Any, b: Any) -> bool:
-    return bool(pd.isna(a) and pd.isna(b)) if pd.isna(a) or pd.isna(b) else bool(a == b)
+def _within(allowed: float, a: float, b: float) -> bool:
+    """Tell whether two figures agree; one that is no number agrees with no other than its like."""
+    return bool(a == b or abs(a - b) <= allowed or np.isnan((a, b)).all())

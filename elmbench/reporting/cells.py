@@ -44,13 +44,12 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
             lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
         elif (record := store.get(cell.key)) is not None:
             lines.append(_line(cell, record["result"]) | fits.of(record) | warning_of(record["result"]))
+    lines.sort(key=order.key)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     columns += CAPPED if any("capped" in line for line in lines) else ()
     columns += [WARNING] if any(WARNING in line for line in lines) else []
     frame = pd.DataFrame(lines, columns=columns)
-    frame = frame.astype({name: "Int64" for name in _WHOLE if name in columns})
-    keys = [order.key(line) for line in lines]
-    return frame.iloc[sorted(range(len(frame)), key=lambda i: keys[i])].reset_index(drop=True)
+    return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:

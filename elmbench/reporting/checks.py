@@ -8,13 +8,7 @@ from pathlib import Path
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import JUDGED
-from elmbench.reporting.baseline import (
-    BaselineCheck,
-    baseline_path,
-    compare_with_baseline,
-    refuse_failures,
-    update_baseline,
-)
+from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.results import has_results, read_results, results_folder
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
@@ -32,7 +26,7 @@ class NothingToCompareError(ElmbenchError):
 
 
 def _baseline(file: ExperimentFile) -> Path:
-    return baseline_path(file.path.parent, file.spec.table)
+    return file.path.parent / f"{file.spec.table}.baseline.csv"
 
 
 def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[str, BaselineCheck]:

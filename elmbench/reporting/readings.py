@@ -76,8 +76,7 @@ def write_readings(paper: str, results_dir: Path) -> Path | None:
     lines = [f"# Readings of {about.title}", "", f"{about.authors} ({about.year}).", "", *_INTRODUCTION]
     for name, reading in about.readings.items():
         lines += _section(name, reading, found[name])
-    tables = _with_results(files, results_dir)
-    folders = [results_folder(results_dir, resolved.profile, resolved.file.id) for resolved in tables]
+    folders = [results_folder(results_dir, run.profile, run.file.id) for run in _with_results(files, results_dir)]
     commands = dict.fromkeys(command for folder in folders for command in read_commands(folder))
     lines += ["", "## Commands", "", *(f"    {command}" for command in commands)]
     write_atomically(path, "\n".join(lines) + "\n")
@@ -108,9 +107,9 @@ def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolv
 
 
 def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> Iterator[ReadingComparison]:
-    labels = {value: "" if value == reading.default else f"{name}={value}" for value in reading.values}
+    value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
     cells = results.cells[results.cells["status"] != "unavailable"]
-    wanted = cells[cells["reading"].isin(labels.values())]
+    wanted = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading")
     for (dataset, model, metric), paper in resolved.published.items():
         if metric in UNJUDGED or metric not in wanted or paper.value is None:
             continue
@@ -118,12 +117,10 @@ def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) 
         for select, cells in own.groupby("select", sort=False):
             table = cells.pivot(index=["run", "fold"], columns="reading", values=metric)
             ended = cells.pivot(index=["run", "fold"], columns="reading", values="status")
-            values = [value for value, label in labels.items() if label in table]
-            table = table[[labels[value] for value in values]].set_axis(values, axis=1).astype(float)
-            ended = ended[[labels[value] for value in values]].set_axis(values, axis=1)
+            values = [value for value in reading.values if value in table]
             # Only cells that were run under every value are compared.
             asked = ended.notna().all(axis=1)
-            table, ended = table[asked], ended[asked]
+            table, ended = table.loc[asked, values].astype(float), ended.loc[asked, values]
             if len(values) < 2 or reading.default not in values or not len(table) or _unmoved(table, ended):
                 continue
             place = f"{resolved.spelling(dataset)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
@@ -164,8 +161,9 @@ def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) 
     if not comparisons:
         return [*lines, "", "Not run, or it moves no published figure."]
     marked = {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
-    rows = [("figure", "published", *marked.values(), "fits"), ["---"] * (len(marked) + 3)]
+    rows = []
     for found in comparisons:
         means = [found.means.get(value, "not run") for value in marked]
         rows.append((found.place, f"{found.published:g}", *means, marked.get(found.fits, "")))
-    return [*lines, "", *(f"| {' | '.join(row)} |" for row in rows)]
+    head = f"| figure | published | {' | '.join(marked.values())} | fits |"
+    return [*lines, "", head, "|---" * (len(marked) + 3) + "|", *(f"| {' | '.join(row)} |" for row in rows)]

@@ -36,8 +36,11 @@ class Results:
     summary: pd.DataFrame
     table: ResultTable
 
+    def summary_lines(self) -> list[dict[Any, Any]]:
+        """Return the lines of the summary as dictionaries, None for what is missing."""
+        return self.summary.astype(object).where(self.summary.notna(), None).to_dict("records")
+
     def _repr_html_(self) -> str:
-        """Return the table as a notebook shows it."""
         return html(self.table)
 
 

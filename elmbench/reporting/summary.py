@@ -32,7 +32,7 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     model that the suite does not run is `not measured`.
     """
     order, layout = Order(resolved), layout_of(resolved)
-    lines, keys = [], []
+    lines = []
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
         for position, measure in enumerate(layout.measures(resolved, place["dataset"], place["model"])):
@@ -40,12 +40,8 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
             line = _line(group, measure, paper, layout, resolved)
             if position == 0 or line["mean"] is not None or paper is not None or line["verdict"]:
                 lines.append(place | line)
-                keys.append((*order.key(place), position))
-    for position, line in enumerate(_only_published(cells, layout, order, resolved)):
-        lines.append(line)
-        keys.append((*order.key(line), position))
-    frame = pd.DataFrame(lines, columns=COLUMNS)
-    return frame.iloc[sorted(range(len(lines)), key=lambda i: keys[i])].reset_index(drop=True)
+    lines += _only_published(cells, layout, order, resolved)
+    return pd.DataFrame(sorted(lines, key=order.key), columns=COLUMNS)
 
 
 def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved: Resolved) -> list[dict[str, Any]]:

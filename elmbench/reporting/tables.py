@@ -34,12 +34,14 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
     shows_gains = any(column.name == "optimism" for column in columns)
     gains = optimism(cells, resolved) if shows_gains else pd.DataFrame(columns=GAINS)
+    criterion = resolved.spec.protocol.criterion
+    by_criterion = {"nested": _BY_CRITERION[criterion]} if criterion in _BY_CRITERION else {}
     sections = []
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
         own = gains[(gains["reading"] == reading) & (select == "oracle")]
         gain_of = dict(zip(zip(own["dataset"], own["model"], strict=True), own["optimism"], strict=True))
         lines = layout.lines(list(_entries(group, cells, layout, resolved)), gain_of, resolved)
-        how = layout.caption or f"{select}: {_how(str(select), resolved)}"
+        how = layout.caption or f"{select}: {(HOW | by_criterion)[str(select)]}"
         sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
     file = resolved.file
     coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
@@ -57,10 +59,6 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             *published_notes(resolved, set(cells["dataset"])),
         ),
     )
-
-
-def _how(select: str, resolved: Resolved) -> str:
-    return _BY_CRITERION.get(resolved.spec.protocol.criterion, HOW[select]) if select == "nested" else HOW[select]
 
 
 def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
