@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem bench test fuzz lint types check baseline lock clean help
+.PHONY: reproduce results results-eem bench schemas test fuzz lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -73,6 +73,9 @@ check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with 
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	$(BIN)/elmbench --results-dir "$$folder" -q run --all --profile ci --jobs $(JOBS) > /dev/null && \
 	$(BIN)/elmbench --results-dir "$$folder" check --against baseline
+
+schemas: $(VENV)/.runtime ## Write the JSON Schemas of the YAML files anew.
+	$(BIN)/python -m elmbench.workflow.schemas
 
 lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
 	$(PIP) uv

@@ -1,16 +1,17 @@
 """elmbench reruns the experiments of five papers on extreme learning machines.
 
-From Python: `load_dataset`, `make_model`, `list_models`; the estimators are in `elmbench.models`.
+From Python: `run`, `load_dataset`, `make_model`, `list_models`; the estimators are in `elmbench.models`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["list_models", "load_dataset", "make_model"]
+__all__ = ["__version__", "list_models", "load_dataset", "make_model", "run"]
 
 _HOMES = {
     "load_dataset": "elmbench.datasets",
+    "run": "elmbench.workflow.api",
     "make_model": "elmbench.specs.registry",
     "list_models": "elmbench.specs.registry",
 }
@@ -18,6 +19,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # Imported when first used, so that `elmbench --help` does not wait for numpy and scikit-learn.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("elmbench")
     if name not in _HOMES:
         raise AttributeError(f"module 'elmbench' has no attribute {name!r}")
     import importlib

@@ -83,7 +83,7 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 def show(experiment: str) -> None:
     """Show a table's protocol, grids, data, cost and published values."""
     from elmbench.cli.render import show_experiment
-    from elmbench.running.plan import make_plan
+    from elmbench.layouts.planning import make_plan
     from elmbench.specs.catalogue import find_experiment
     from elmbench.specs.profiles import resolve
     from elmbench.work.plan import Request

@@ -46,7 +46,6 @@ class DatasetRef:
         Of the prepared arrays, or of what they are drawn from.
     run : int
         0 where the data are the same in every run.
-    options : Options
     rows : int or None
         How many a profile keeps.
     spec : DatasetSpec or None
@@ -81,7 +80,6 @@ class FoldProtocol:
     ----------
     scale, targets : Scale or None
         Of the inputs, and of the targets of a regression.
-    outer : Split
     order : {"shuffled", "stored"}
         The order in which training rows are presented.
     """
@@ -99,8 +97,6 @@ class OuterFold:
     Attributes
     ----------
     task : {"classification", "regression"}
-    dataset : DatasetRef
-    protocol : FoldProtocol
     run, fold : int
         Counted from 0.
     """
@@ -175,9 +171,6 @@ def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None
 
     Parameters
     ----------
-    dataset : DatasetRef
-    data_dir : str or None
-    scale : Scale or None
     train : ndarray of int
         The training rows.
     """

@@ -21,10 +21,8 @@ def metric_at(metric: str, parameter: str, value: Any) -> str:
 
     Parameters
     ----------
-    metric : str
     parameter : str
         The number of hidden nodes, or of landmarks, is h, as the papers call it.
-    value : float, int or str
     """
     return Measure.at(metric, parameter, value).column
 
@@ -115,7 +113,6 @@ def score(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[
 
     Parameters
     ----------
-    metric : str
     y_true, y_pred : ndarray of shape (n_samples,)
     labels : list of int or None
         The data set's labels; None for regression.

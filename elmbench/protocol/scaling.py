@@ -19,8 +19,6 @@ def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
-    rows : ndarray of int, or slice
-    scale : Scale
 
     Returns
     -------

@@ -30,8 +30,6 @@ def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) ->
 
     Parameters
     ----------
-    data : Dataset
-    split : Split
     order : {"shuffled", "stored"}
         The order in which the training rows are presented.
     run, fold : int
@@ -73,7 +71,6 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
 
     Parameters
     ----------
-    split : Split
     n_rows : int
         Rows that are kept.
     whole : int

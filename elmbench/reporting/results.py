@@ -40,6 +40,21 @@ class Results:
         """Return the lines of the summary as dictionaries, None for what is missing."""
         return self.summary.astype(object).where(self.summary.notna(), None).to_dict("records")
 
+    @property
+    def text(self) -> str:
+        """The table as a terminal of 80 columns shows it."""
+        from rich.console import Console
+
+        from elmbench.reporting.writers.text import table_text
+
+        console = Console(width=80, highlight=False)
+        with console.capture() as captured:
+            console.print(table_text(self.table))
+        return captured.get()
+
+    def __str__(self) -> str:
+        return self.text
+
     def _repr_html_(self) -> str:
         return html(self.table)
 

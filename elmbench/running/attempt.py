@@ -43,10 +43,8 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
 
     Parameters
     ----------
-    work : Work
     inputs : mapping of str to dict
         Results of the work that it needs, by key.
-    context : Context
     blas_threads : int
         Threads of the linear algebra library meanwhile.
 

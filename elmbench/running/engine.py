@@ -24,7 +24,6 @@ class Event:
     Attributes
     ----------
     kind : {"start", "end"}
-    work : Work
     result : dict or None
         What the work yielded, at its end.
     """
@@ -42,10 +41,8 @@ def effective_limits(keys: Iterable[str], declared: Mapping[str, Limits], settin
 
     Parameters
     ----------
-    keys : iterable of str
     declared : mapping of str to Limits
         What the experiments say, by key.
-    settings : Settings
     """
     machine = Limits(memory=machine_memory())
     return {key: settings.limits.over(declared.get(key, Limits())).over(machine) for key in keys}
@@ -58,10 +55,8 @@ def pending(
 
     Parameters
     ----------
-    works : mapping of str to Work
     limits : mapping of str to Limits
         Work that was stopped by a limit is done again where this one is larger.
-    store : Store
     retry : bool
         Do again what ended other than ok.
     force : bool
@@ -90,8 +85,6 @@ class Run:
         All of the plan, by key.
     limits : mapping of str to Limits
         By key.
-    store : Store
-    settings : Settings
     on_event : callable
         Called in this thread at the start and end of all work.
     """

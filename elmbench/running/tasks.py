@@ -19,7 +19,6 @@ class Task:
 
     Attributes
     ----------
-    work : Work
     parts : tuple of Work
         The planned work whose results it yields.
     """
@@ -69,12 +68,7 @@ def as_tasks(works: Mapping[str, Work], todo: Iterable[str]) -> list[Task]:
 
 
 class TaskQueue:
-    """Tasks that have not ended: those whose inputs are there come first, in the order of the plan.
-
-    Parameters
-    ----------
-    tasks : list of Task
-    """
+    """Tasks that have not ended: those whose inputs are there come first, in the order of the plan."""
 
     def __init__(self, tasks: list[Task]) -> None:
         self._tasks = tasks

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 #: Ding's sets as imbalanced-learn publishes them, all in one archive.
 DING_ARCHIVE = "https://zenodo.org/record/61452/files/benchmark-imbalanced-learn.tar.gz"
 
 # YAML reads an unquoted 1 as a number; labels are words, whatever they are spelled with.
-Label = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int | float) else value)]
+Label = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if isinstance(value, int | float) else value),
+    WithJsonSchema({"type": ["string", "number"]}),
+]
 
 
 class SpecPart(BaseModel):

@@ -75,7 +75,6 @@ class Work(ABC):
 
         Parameters
         ----------
-        content : mapping
         spec : DatasetSpec, optional
             Of the data set; only work that is to be run or estimated needs it.
         """
@@ -89,7 +88,6 @@ class Work(ABC):
         ----------
         inputs : mapping of str to dict
             Results of the work that this needs, by key, all of which ended ok.
-        context : Context
 
         Returns
         -------
@@ -133,7 +131,6 @@ class ModelRef:
 
     Attributes
     ----------
-    name, version : str
     stream : str
         Name of the model whose random stream it has: of columns that take hyperparameters over, that of the first.
     """
@@ -178,11 +175,8 @@ class GridWork(Work):
 
     Attributes
     ----------
-    place : OuterFold
-    model : ModelRef
     params : dict
         Parameters that the column fixes.
-    grid : Grid
     given : str or None
         Key of the choice whose hyperparameters are taken over.
     paths : bool
@@ -198,26 +192,21 @@ class GridWork(Work):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The choice whose hyperparameters are taken over."""
         return (self.given,) if self.given else ()
 
     @property
     def data(self) -> DatasetRef:
-        """The data set of the fold."""
         return self.place.dataset
 
     @property
     def number_of_fits(self) -> int:
-        """One for each candidate."""
         return len(self.grid)
 
     @property
     def label(self) -> str:
-        """The model and the data set."""
         return f"search {self.model.name} on {self.place.dataset.name}"
 
     def seconds(self) -> float:
-        """Return the price of a fit in the middle of the grid, for every fit."""
         return self.seconds_of(self.place.n_train)
 
     def seconds_of(self, n_rows: int) -> float:

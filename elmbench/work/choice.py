@@ -20,7 +20,6 @@ class Choice(Work):
 
     Attributes
     ----------
-    grid : Grid
     given : str or None
         Key of the choice whose hyperparameters are taken over.
     evaluated : tuple of str
@@ -38,16 +37,13 @@ class Choice(Work):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The evaluations and the choice that is taken over."""
         return (*self.evaluated, *((self.given,) if self.given else ()))
 
     @property
     def label(self) -> str:
-        """What it is."""
         return "choice"
 
     def seconds(self) -> float:
-        """Return nothing: what it looks at has been computed."""
         return 0.0
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:

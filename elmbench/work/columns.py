@@ -28,8 +28,6 @@ class ColumnWork:
         What searches and evaluations are added to.
     resolved : Resolved
         The experiment under a profile and readings.
-    request : Request
-    dataset : DatasetSpec
     models : dict of str to Model
         Every column by name, those of the table and those that were asked for besides.
 

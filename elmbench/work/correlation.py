@@ -63,14 +63,10 @@ class Correlation(Work):
     task : {"classification"}
     dataset : DatasetRef
         All of its rows are projected.
-    protocol : Scaling
-    run_number : int
-    model : ModelRef
     params : dict
         The `activation` of the nodes.
     grid : Grid
         The sizes, `n_hidden`.
-    draws : Draws
     dcs : {"corrected", "as-printed"}
         Form of the divergence.
     """
@@ -90,16 +86,13 @@ class Correlation(Work):
 
     @property
     def data(self) -> DatasetRef:
-        """The data set."""
         return self.dataset
 
     @property
     def label(self) -> str:
-        """The model and the data set."""
         return f"correlate {self.model.name} on {self.dataset.name}"
 
     def seconds(self) -> float:
-        """Return the price of the products of the layers and of the operators with the rows."""
         n, d = self.data.n_rows, self.data.n_features
         sizes: Any = self.grid.values["n_hidden"]
         operations = n * (max(sizes) * (2 * d + 50) + 4 * sum(sizes) * self.draws.operators)

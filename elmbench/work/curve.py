@@ -15,12 +15,7 @@ from elmbench.work.grid import test_scores
 
 @dataclass(frozen=True)
 class Curve(GridWork):
-    """The values of a grid of one name, each measured.
-
-    Attributes
-    ----------
-    metric : str
-    """
+    """The values of a grid of one name, each measured."""
 
     kind = "curve"
 

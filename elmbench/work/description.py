@@ -18,7 +18,6 @@ class Description(Work):
     Attributes
     ----------
     task : {"classification", "regression"}
-    dataset : DatasetRef
     """
 
     kind = "description"
@@ -29,16 +28,13 @@ class Description(Work):
 
     @property
     def data(self) -> DatasetRef:
-        """The data set."""
         return self.dataset
 
     @property
     def label(self) -> str:
-        """What it is."""
         return "description"
 
     def seconds(self) -> float:
-        """Return nothing: the data are loaded anyway."""
         return 0.0
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:

@@ -38,7 +38,6 @@ class Projections(GridWork):
     tune_rows: int | None = None
 
     def seconds(self) -> float:
-        """Return the price of all fits to the training rows."""
         return self.seconds_of(min(self.place.n_train, self.tune_rows or self.place.n_train))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:

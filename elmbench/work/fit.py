@@ -30,8 +30,6 @@ class Fit(Work):
 
     Attributes
     ----------
-    place : OuterFold
-    model : ModelRef
     params : dict
         Fixed parameters.
     carry_over : {"none", "folds"}
@@ -53,26 +51,21 @@ class Fit(Work):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The choice of hyperparameters."""
         return (self.chosen,) if self.chosen else ()
 
     @property
     def data(self) -> DatasetRef:
-        """The data set of the fold."""
         return self.place.dataset
 
     @property
     def number_of_fits(self) -> int:
-        """One."""
         return 1
 
     @property
     def label(self) -> str:
-        """The model and the data set."""
         return f"fit {self.model.name} on {self.place.dataset.name}"
 
     def seconds(self) -> float:
-        """Return the price of the fit, and a little for the predictions."""
         features = self.place.dataset.n_features
         return 1.2 * fit_seconds(self.model.name, self.place.n_train, features, self.params)
 

@@ -17,12 +17,7 @@ from elmbench.work.search import Folds, finished, grid_problem, in_all
 
 @dataclass(frozen=True)
 class GridEvaluation(GridWork):
-    """The scores of a grid on the test rows; nothing is chosen.
-
-    Attributes
-    ----------
-    metric : str
-    """
+    """The scores of a grid on the test rows; nothing is chosen."""
 
     kind = "grid"
 

@@ -18,7 +18,6 @@ class Cell:
         The suite's name of the data set; the column.
     run, fold : int
         Counted from 0.
-    select, reading : str
     key : str
         Of the work that it is computed by; empty for a cell that cannot run.
     family : str
@@ -44,7 +43,6 @@ class Plan:
 
     Attributes
     ----------
-    cells : list of Cell
     works : dict of str to Work
         By key; work stands after what it needs.
     """
@@ -72,7 +70,6 @@ class Request:
         Runs in place of the profile's.
     with_baselines : bool
         Add the registry's baselines as columns.
-    data_dir : str or None
     paths : bool
         False fits every candidate of a search by itself, also where the model shares work between them.
     without_data : bool

@@ -9,7 +9,7 @@ from typing import Any
 from elmbench.datasets import checksum_of
 from elmbench.errors import DataUnavailableError
 from elmbench.protocol.content import content_of
-from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Selection
@@ -28,14 +28,11 @@ class DatasetPlanner:
         What is added to.
     resolved : Resolved
         The experiment under a profile and readings.
-    request : Request
-    dataset : DatasetSpec
     columns : dict of str to Model
         The columns to fill.
 
     Attributes
     ----------
-    work : ColumnWork
     missing : str
         Why the data are not here; empty where they are.
     """
@@ -133,7 +130,7 @@ class DatasetPlanner:
         return {
             model: params
             for (dataset, model), params in self.resolved.file.printed_parameters.items()
-            if load_dataset_specs().find(dataset).name == self.dataset.name
+            if self.resolved.dataset(dataset).name == self.dataset.name
         }
 
     @property
@@ -146,10 +143,8 @@ class DatasetPlanner:
 
         Parameters
         ----------
-        column : str
         works : dict of (int, int) to Work
             By run and fold; the first determines what makes stored cells of this entry stale.
-        select : str
         """
         family = next(iter(works.values())).key
         for (run, fold), work in works.items():

@@ -55,7 +55,6 @@ def check_memory(
         A model without `memory_estimate` is not checked.
     shape : (int, int, int)
         Training rows, features and outputs.
-    params : dict
     limit : int or None
         Bytes.
 
@@ -84,7 +83,6 @@ class Spent:
 
     Attributes
     ----------
-    seconds : float
     solvers : Counter of str
         How often each way of solving was taken.
     """
@@ -105,14 +103,12 @@ class GridProblem:
     y : ndarray of shape (n_samples,)
     folds : list of (train, test)
         Row numbers.
-    candidates : list of dict
     fixed : dict
         The other parameters.
     labels : list of int or None
         Every label; None for regression.
     paths : bool
         False fits every candidate by itself, whatever the model offers.
-    context : Context
     """
 
     factory: Callable[..., Any]

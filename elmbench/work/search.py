@@ -45,11 +45,9 @@ class Search(GridWork):
 
     @property
     def number_of_fits(self) -> int:
-        """One for each candidate and inner fold."""
         return self.inner.folds * len(self.grid)
 
     def seconds(self) -> float:
-        """Return the price of all fits to inner training parts."""
         n = min(self.place.n_train, self.tune_rows or self.place.n_train)
         return self.seconds_of(n * (self.inner.folds - 1) // self.inner.folds)
 

@@ -20,12 +20,7 @@ _NOTHING: Result = {"params": {}, "seconds": 0.0}
 
 @dataclass(frozen=True)
 class SharedPass(Work):
-    """Both of a search that takes nothing over and the evaluation of its grid.
-
-    Attributes
-    ----------
-    search : Search
-    """
+    """Both of a search that takes nothing over and the evaluation of its grid."""
 
     kind = "pass"
 
@@ -39,21 +34,17 @@ class SharedPass(Work):
 
     @property
     def data(self) -> DatasetRef:
-        """The data set of the fold."""
         return self.search.data
 
     @property
     def number_of_fits(self) -> int:
-        """Those of both."""
         return self.search.number_of_fits + self.evaluation.number_of_fits
 
     @property
     def label(self) -> str:
-        """That of the search."""
         return self.search.label
 
     def seconds(self) -> float:
-        """Return the price of both."""
         return self.search.seconds() + self.evaluation.seconds()
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:

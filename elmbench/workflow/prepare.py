@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.layouts.planning import make_plan
 from elmbench.running.engine import effective_limits, pending
 from elmbench.running.executors.sandbox import Settings
-from elmbench.running.plan import make_plan
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
-from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.work.base import Work
@@ -33,10 +32,6 @@ class RunOptions:
         Every experiment of this paper.
     everything : bool
         Every experiment.
-    profile : str
-    readings : dict of str to str
-    request : Request
-    settings : Settings
     retry, force : bool
         As for `pending`.
     """
@@ -58,9 +53,6 @@ class PreparedRun:
 
     Attributes
     ----------
-    options : RunOptions
-    results_dir : Path
-    store : Store
     tables : list of (Resolved, Plan)
     works : dict of str to Work
         The work of all tables by key, each once.
@@ -209,6 +201,7 @@ def _request_of(options: RunOptions, file: ExperimentFile) -> Request:
     request = options.request
     if not (options.everything or options.paper) or not request.datasets:
         return request
-    wanted = [load_dataset_specs().find(name).name for name in request.datasets]
-    known = {*file.spec.datasets, *resolve(file, options.profile).spec.datasets}
+    resolved = resolve(file, options.profile)
+    known = {*file.spec.datasets, *resolved.spec.datasets}
+    wanted = (resolved.dataset(name).name for name in request.datasets)
     return replace(request, datasets=tuple(name for name in wanted if name in known))

@@ -1,3 +1,5 @@
 """Small data sets in place of the real ones, and work on them."""
 
-from toy_data import add_model, make_unit, toys  # noqa: F401
+from toy_data import add_model, make_unit, toys
+
+__all__ = ["add_model", "make_unit", "toys"]

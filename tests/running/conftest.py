@@ -4,46 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from toy_data import add_model, make_unit, toys  # noqa: F401
+from toy_data import add_model, make_unit, toys
+from toy_plans import plan_table, plan_toy
 
-from elmbench.running.plan import make_plan
-from elmbench.specs.catalogue import find_experiment, load_catalogue
-from elmbench.specs.profiles import resolve
 from elmbench.specs.registry import load_plugin
-from elmbench.work.plan import Plan, Request
+from elmbench.work.plan import Plan
+
+__all__ = ["add_model", "make_unit", "plan_table", "plan_toy", "toys"]
 
 
 @pytest.fixture(autouse=True)
 def _no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """WDBC comes with scikit-learn, whatever files a developer has."""
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
-
-
-@pytest.fixture
-def plan_table() -> Callable[..., Plan]:
-    """Plan a shipped table: `plan_table("table4", profile="ci", datasets=("wdbc",), models=("ELM",))`."""
-
-    def plan(table: str, *, profile: str = "ci", readings: dict[str, str] | None = None, **request: Any) -> Plan:
-        return make_plan(resolve(find_experiment(table), profile, readings), Request(**request))
-
-    return plan
-
-
-@pytest.fixture
-def plan_toy(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
-    """Plan a table of the tests' own: `plan_toy(content, profile="ci", select=("oracle",))`."""
-
-    def plan(
-        content: dict[str, Any], *, profile: str = "paper", readings: dict[str, str] | None = None, **request: Any
-    ) -> Plan:
-        load_catalogue.cache_clear()
-        file = load_catalogue(write_tree(content))[content["id"]]
-        return make_plan(resolve(file, profile, readings), Request(**request))
-
-    return plan
 
 
 PLUGIN = '''

@@ -16,10 +16,6 @@ from elmbench.work.base import Result, Work
 class LocalExecutor:
     """A pool of threads, each of which owns a worker process; a context manager.
 
-    Parameters
-    ----------
-    settings : Settings
-
     Attributes
     ----------
     width : int

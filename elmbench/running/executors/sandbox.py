@@ -39,7 +39,6 @@ class Settings:
     ----------
     jobs : int
         Worker processes.
-    data_dir : str or None
     plugins : tuple of str
         Plug-in files that every worker loads.
     blas_threads : int
@@ -59,12 +58,7 @@ class Settings:
 
 
 class Sandbox:
-    """One worker process, started when it is first needed and again after it has died.
-
-    Parameters
-    ----------
-    settings : Settings
-    """
+    """One worker process, started when it is first needed and again after it has died."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -96,10 +90,8 @@ class Sandbox:
 
         Parameters
         ----------
-        work : Work
         inputs : mapping of str to dict
             Results of the work that it needs, by key.
-        limits : Limits, optional
         """
         limits = limits or Limits()
         process = self._process

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model, registry
@@ -23,8 +23,8 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
     layout = layout_of(resolved)
     plan = Plan()
     columns = _columns(resolved, request)
-    for name in _datasets(resolved, request):
-        layout.plan(DatasetPlanner(plan, resolved, request, load_dataset_specs().find(name), columns))
+    for dataset in _datasets(resolved, request):
+        layout.plan(DatasetPlanner(plan, resolved, request, dataset, columns))
     if request.models and not plan.cells:
         raise ElmbenchError(
             f"none of {', '.join(request.models)} is for the task of these data sets",
@@ -34,13 +34,13 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
     return plan
 
 
-def _datasets(resolved: Resolved, request: Request) -> list[str]:
-    available = list(resolved.spec.datasets)
+def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
+    """Return the data sets that are asked for: those of the profile where none is named."""
     if not request.datasets:
-        return available
-    wanted = [load_dataset_specs().find(name).name for name in request.datasets]
-    known = dict.fromkeys((*resolved.file.spec.datasets, *available))
-    for name in wanted:
+        return [resolved.datasets[name] for name in resolved.spec.datasets]
+    wanted = [resolved.dataset(name) for name in request.datasets]
+    known = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
+    for name in (dataset.name for dataset in wanted):
         if name not in known:
             raise ElmbenchError(
                 f"{resolved.file.id} has no data set {name!r}",
@@ -67,7 +67,7 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
 
 
 def _fits_some(resolved: Resolved, name: str) -> bool:
-    tasks = {load_dataset_specs().find(dataset).task for dataset in resolved.spec.datasets}
+    tasks = {resolved.datasets[name].task for name in resolved.spec.datasets}
     return any(getattr(find_model(name), task) is not None for task in tasks)
 
 

@@ -1,0 +1,95 @@
+"""Running tables from Python, as `elmbench run` does from the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from elmbench.reporting.results import Results
+from elmbench.running.engine import Event
+from elmbench.running.executors.sandbox import Settings
+from elmbench.specs.limits import parse_limits
+from elmbench.specs.plugins import load_plugin
+from elmbench.work.plan import Request
+from elmbench.workflow.execute import execute
+from elmbench.workflow.prepare import RunOptions, prepare
+
+
+def run(
+    experiment: str,
+    *,
+    profile: str = "fast",
+    datasets: Sequence[str] = (),
+    models: Sequence[str] = (),
+    select: Sequence[Any] = (),
+    runs: int | None = None,
+    readings: Mapping[str, str] | None = None,
+    with_baselines: bool = False,
+    jobs: int = 1,
+    blas_threads: int = 1,
+    limit: str = "",
+    data_dir: Path | str | None = None,
+    plugins: Sequence[Path | str] = (),
+    results_dir: Path | str = "results",
+    retry: bool = False,
+    force: bool = False,
+    on_event: Callable[[Event], None] = lambda event: None,
+) -> Results:
+    """Run a table and write its files; what has been computed before is not computed again.
+
+    Parameters
+    ----------
+    experiment : str
+        Id or alias, such as "kos-elm/table4" or "table4".
+    profile : {"ci", "fast", "paper"}, default="fast"
+    datasets, models : sequence of str
+        Only these; all of the table's where empty. A model may be any name of `list_models`.
+    select : sequence of {"nested", "oracle", "published"}
+        In place of the profile's.
+    runs : int, optional
+        In place of the profile's.
+    readings : mapping of str to str, optional
+        Values of readings by id, such as `{"c-grid": "all-powers"}`.
+    with_baselines : bool, default=False
+        Add ridge, support vector machine, trees and others as columns.
+    jobs, blas_threads : int, default=1
+        Worker processes, and threads of the linear algebra library in each.
+    limit : str
+        Of each search and fit, such as "time=600s,memory=4GB".
+    data_dir : path, optional
+        Folder of data files; `ELMBENCH_DATA_DIR` where it is not given.
+    plugins : sequence of path
+        Files that declare models, kinds of table or kinds of work.
+    results_dir : path, default="results"
+    retry, force : bool, default=False
+        Run again what ended other than ok, or everything.
+    on_event : callable, optional
+        Called at the start and end of all work.
+
+    Returns
+    -------
+    Results
+        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
+
+    Raises
+    ------
+    ElmbenchError
+        If something that is asked for does not exist, or a data file is bad.
+    """
+    paths = [Path(plugin).expanduser().resolve() for plugin in plugins]
+    for path in paths:
+        load_plugin(path)
+    folder = None if data_dir is None else str(data_dir)
+    request = Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder)
+    options = RunOptions(
+        experiments=(experiment,),
+        profile=profile,
+        readings=dict(readings or {}),
+        request=request,
+        settings=Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit)),
+        retry=retry,
+        force=force,
+    )
+    (results,) = execute(prepare(options, Path(results_dir)), on_event)
+    return results

@@ -1,0 +1,98 @@
+"""What CONTRIBUTING.md shows: its files are written into a copy of the specs, and its commands are run there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+TEXT = (TOP / "CONTRIBUTING.md").read_text("utf-8")
+#: Files in the order in which they stand, and after them the commands that follow.
+PARTS = re.findall(r"```\w+\n# (\S+)\n(.*?)```|^    (elmbench [^\n]*)$", TEXT, flags=re.S | re.M)
+SPECS = ("datasets.yaml", "experiments")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package beside specs of its own."""
+    folder = tmp_path_factory.mktemp("house")
+    shutil.copytree(TOP / "elmbench", folder / "elmbench", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(TOP / "experiments", folder / "experiments")
+    shutil.copy(TOP / "datasets.yaml", folder)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(400, 2))
+    inner = (X**2).sum(axis=1) < 0.5
+    rows = np.concatenate([np.flatnonzero(~inner)[:70], np.flatnonzero(inner)[:50]])
+    table = pd.DataFrame(X[rows], columns=["length", "width"])
+    table["target"] = np.where(inner[rows], "spring", "winter")
+    table.sample(frac=1, random_state=0).to_csv(folder / "wheat.csv", index=False)
+    (folder / "data").mkdir()
+    return folder
+
+
+def elmbench(house: Path, command: str) -> str:
+    words = shlex.split(command)[1:]
+    done = subprocess.run(
+        [sys.executable, "-c", "from elmbench.cli import main; main()", *words],
+        cwd=house,
+        env=os.environ | {"PYTHONPATH": str(house), "ELMBENCH_DATA_DIR": str(house / "data")},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.timeout(600)
+def test_every_example_runs(house: Path) -> None:
+    said: dict[str, str] = {}
+    for name, content, command in PARTS:
+        if command:
+            said[command] = elmbench(house, command)
+            continue
+        path = house / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if name == "datasets.yaml" else "w", encoding="utf-8") as stream:
+            stream.write(content)
+    assert len([command for _, _, command in PARTS if command]) == len(said) == 12
+    assert "valid: 62 data sets" in said["elmbench validate"]
+
+    table = house / "results" / "paper" / "miller" / "table1"
+    cells = pd.read_csv(table / "cells.csv", keep_default_na=False)
+    assert (cells["status"] == "ok").all()
+    assert set(cells["n_test"]) == {40}
+    assert set(cells["model"]) == {"K-ELM", "ridge", "nearest-mean"}
+    assert set(cells["reading"]) == {"", "scaling=train"}
+    text = (table / "table.md").read_text("utf-8")
+    # Two measures in a row, the published one beside its own.
+    assert "accuracy" in text
+    assert "f1" in text
+    assert "0.975" in text
+    assert 'claim "kernels help" (wheat): holds' in text
+
+    figure = house / "results" / "ci" / "miller" / "figure1"
+    curves = pd.read_csv(figure / "figure.csv")
+    assert sorted(set(curves["value"])) == [10, 20, 40, 80]
+    assert set(curves["model"]) == {"K-ELM", "ridge"}
+    assert (figure / "figure.png").read_bytes().startswith(b"\x89PNG")
+    kernel = curves[curves["model"] == "K-ELM"].sort_values("value")["mean"]
+    assert kernel.iloc[-1] > kernel.iloc[0]
+    assert json.loads((figure / "environment.json").read_text())["experiment"] == "miller/figure1"
+    baseline = house / "experiments" / "miller" / "figure1.baseline.csv"
+    assert baseline.is_file()
+    # A figure that is not what the baseline says is found.
+    baseline.write_text(re.sub(r"0\.\d+", "0.123", baseline.read_text(), count=1))
+    command = "elmbench check miller/figure1 --plugin learning_curve.py"
+    with pytest.raises(AssertionError, match=r"0\.123"):
+        elmbench(house, command)
