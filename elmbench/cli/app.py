@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,18 +23,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-#: Options of the whole app -> whether they take a value.
-_GLOBAL = {
-    "--results-dir": True,
-    "--data-dir": True,
-    "--cache-dir": True,
-    "--plugin": True,
-    "-q": False,
-    "--quiet": False,
-    "--json": False,
-    "--debug": False,
-}
 
 
 @app.callback()
@@ -76,15 +64,17 @@ def options(
 
 def hoist(arguments: list[str]) -> list[str]:
     """Return the arguments with the options of the whole app in front, wherever they stood."""
+    declared: list[Any] = typer.main.get_command(app).params
+    takes_value = {name: not option.is_flag for option in declared for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
     remaining = iter(arguments)
     for word in remaining:
         if word == "--":
             rest += [word, *remaining]
-        elif word.split("=", 1)[0] in _GLOBAL and ("=" in word or not _GLOBAL[word]):
+        elif word.split("=", 1)[0] in takes_value and ("=" in word or not takes_value[word]):
             front.append(word)
-        elif word in _GLOBAL:
+        elif word in takes_value:
             value = next(remaining, None)
             if value is None:  # alone, so that the message is about the value that it lacks
                 return [word]

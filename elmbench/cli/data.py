@@ -30,10 +30,10 @@ _ASK_ABOVE = 500e6
 @data_app.command("status")
 def status(names: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     """Say for each data set where it would come from."""
+    from elmbench import datasets
     from elmbench.cli.render import grid
-    from elmbench.datasets import status as data_status
 
-    found = data_status(names or None, state.data_dir)
+    found = datasets.status(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in found]
     state.emit([entry.__dict__ for entry in found], grid(("data set", "state", "where"), rows))
     missing = [entry.name for entry in found if entry.state == "to fetch"]
@@ -52,33 +52,31 @@ def fetch(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask above 500 MB.")] = False,
 ) -> None:
     """Fetch data sets from their public sources into the cache; the only verb that needs the network."""
-    from elmbench.datasets import fetch as fetch_data
-    from elmbench.datasets import plan
-    from elmbench.datasets import status as data_status
+    from elmbench import datasets
 
     if not names and not everything:
         raise ElmbenchError(
             "no data set is named", expected="names, or --all", next_step="elmbench data status shows what is missing"
         )
-    wanted = names or [entry.name for entry in data_status(None, state.data_dir) if entry.state == "to fetch"]
-    planned = plan(wanted)
+    wanted = names or [entry.name for entry in datasets.status(None, state.data_dir) if entry.state == "to fetch"]
+    planned = datasets.plan(wanted)
     for entry in planned:
         state.say(f"{entry.name}: {_size(entry.n_bytes)} from {entry.origin}")
     _ask(planned, yes)
-    done, refused = [], []
+    done = []
     for name in wanted:
         try:
             with _progress() as progress:
-                done.append(fetch_data(name, progress=progress, force=force))
+                fetched = datasets.fetch(name, progress=progress, force=force)
         except ElmbenchError as error:
             if len(wanted) == 1:
                 raise
-            refused.append((name, error))
             print(f"error: {name}: {error}", file=sys.stderr)
-            continue
-        state.say(f"{done[-1].name}: {'fetched' if done[-1].downloaded else 'is here already'} ({done[-1].origin})")
+        else:
+            done.append(fetched)
+            state.say(f"{fetched.name}: {'fetched' if fetched.downloaded else 'is here already'} ({fetched.origin})")
     state.emit([entry.__dict__ for entry in done])
-    if refused:
+    if len(done) < len(wanted):
         raise typer.Exit(2)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from types import TracebackType
 from typing import Any, Self
 
 from elmbench.running.engine import Event
@@ -16,12 +15,6 @@ class RunProgress:
     """Shows how far a run is; a context manager whose `on_event` takes the run's events.
 
     The time left goes by estimated cost, so that a few slow cells at the end do not come as a surprise.
-
-    Parameters
-    ----------
-    run : PreparedRun
-    quiet : bool
-        Show nothing.
     """
 
     def __init__(self, run: PreparedRun, quiet: bool) -> None:
@@ -34,8 +27,7 @@ class RunProgress:
         self.done_cost = 0.0
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
-        self.started = time.monotonic()
-        self.last_line = self.started
+        self.started = self.last_line = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
 
@@ -55,9 +47,7 @@ class RunProgress:
             self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
         if not self.quiet and kind is None:
@@ -77,10 +67,8 @@ class RunProgress:
             self._bar.update(self._task, completed=self.done_cost, **self._fields(event.work.label))
         elif time.monotonic() - self.last_line > 5:
             self.last_line = time.monotonic()
-            share = 100 * self.done_cost / self.total
-            print(
-                f"{self.done_cells}/{len(self.shown)} cells, {share:.0f} %, {self._left()}", file=sys.stderr, flush=True
-            )
+            share = f"{100 * self.done_cost / self.total:.0f} %"
+            print(f"{self.done_cells}/{len(self.shown)} cells, {share}, {self._left()}", file=sys.stderr, flush=True)
 
     def _fields(self, now: str) -> dict[str, str]:
         return {"cells": f"{self.done_cells}/{len(self.shown)}", "left": self._left(), "now": now[:34]}

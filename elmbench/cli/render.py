@@ -46,7 +46,7 @@ def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> RenderableType:
-    """Return what an experiment file says, and what its profiles cost."""
+    """Return what an experiment file says, and what its profiles cost in seconds on one core."""
     spec, protocol = file.spec, file.spec.protocol
     outer = protocol.outer
     others = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
@@ -75,10 +75,8 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
         ]  # fmt: skip
         fixed = ", ".join(f"{k}={v}" for k, v in model.params.items())
         models.append((column, model.model, model.like or "", ", ".join(searched), fixed))
-    parts: list[RenderableType] = [
-        Text(f"{file.id}  {spec.label}: {spec.title}", style="bold"),
-        grid(("", ""), facts),
-    ]
+    heading = Text(f"{file.id}  {spec.label}: {spec.title}", style="bold")
+    parts: list[RenderableType] = [heading, grid(("", ""), facts)]
     if models:
         parts += [Text("\nModels", style="italic"), grid(("column", "model", "like", "searched", "fixed"), models)]
     if file.figures:
@@ -86,10 +84,8 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
             (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else f.text or "-", f.std or "", f.note)
             for f in file.figures
         ]
-        parts += [
-            Text("\nPublished", style="italic"),
-            grid(("data set", "model", "metric", "value", "±", "note"), rows, right=("value", "±")),
-        ]
+        headings = ("data set", "model", "metric", "value", "±", "note")
+        parts += [Text("\nPublished", style="italic"), grid(headings, rows, right=("value", "±"))]
     return Group(*parts)
 
 
@@ -106,6 +102,5 @@ def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
         own = [line for line in lines if (line["reading"], line["question"]) == (name, question)]
         parts += [Text(f"{name}: {question}", style="bold"), Text(f"in {', '.join(own[0]['tables'])}")]
         values = [(line["value"] + " (default)" * line["default"], line["meaning"]) for line in own]
-        parts.append(grid(("value", "meaning"), values))
-        parts.append(Text(""))
+        parts += [grid(("value", "meaning"), values), Text("")]
     return Group(*parts)

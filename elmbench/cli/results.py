@@ -31,12 +31,10 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
 
     names = [find_experiment(experiment).id] if experiment else list(load_catalogue())
     lines = table_status(Store(state.results_dir), names)
-    rows = [
-        (line.experiment, line.profile, line.planned, ", ".join(f"{n} {status}" for status, n in line.ended.items()))
-        for line in lines
-    ]
-    found = [asdict(line) for line in lines]
-    state.emit(found, grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None)
+    endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
+    rows = [(line.experiment, line.profile, line.planned, said) for line, said in zip(lines, endings, strict=True)]
+    text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
+    state.emit([asdict(line) for line in lines], text)
     if not rows:
         state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
     for line in lines:
@@ -60,12 +58,11 @@ def table(
     from elmbench.specs.catalogue import find_experiment
     from elmbench.specs.profiles import resolve
 
-    forms = ("text", "md", "csv", "latex")
-    if form not in forms:
-        raise unknown_name("format", form, list(forms), "elmbench table --help")
+    if form not in ("text", "md", "csv", "latex"):
+        raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")
     results = read_results(resolve(find_experiment(experiment), profile), state.results_dir)
     if state.as_json:
-        state.emit(results.summary.astype(object).where(results.summary.notna(), None).to_dict("records"))
+        state.emit(results.summary_lines())
     elif form == "text":
         state.console.print(table_text(results.table))
     elif form == "md":
@@ -122,11 +119,11 @@ def _check_published(names: list[str], profile: str, strict: bool) -> None:
     from elmbench.reporting.checks import COUNTED, check_published
 
     checks = check_published(names, profile, state.results_dir)
-    lines = [{"experiment": check.experiment, **check.counts} for check in checks]
-    rows = [list(line.values()) for line in lines]
+    lines = [{"experiment": name, **counts} for name, counts in checks.items()]
+    rows = [(name, *counts.values()) for name, counts in checks.items()]
     state.emit(lines, grid(("experiment", *COUNTED), rows, right=COUNTED) if rows else None)
-    compared = sum(check.counts[verdict] for check in checks for verdict in JUDGED)
-    _end(compared, strict and any(check.counts["differs"] for check in checks))
+    compared = sum(counts[verdict] for counts in checks.values() for verdict in JUDGED)
+    _end(compared, strict and any(counts["differs"] for counts in checks.values()))
 
 
 def _end(compared: int, differs: bool) -> None:
@@ -150,9 +147,10 @@ def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
 
     names = [find_experiment(name).id for name in experiments]
     written = update_baselines(names, state.results_dir)
-    state.emit([asdict(baseline) for baseline in written])
-    for baseline in written:
-        state.say(f"{baseline.experiment}: {baseline.cells} cells are the baseline now ({baseline.file})")
+    files = {name: f"experiments/{name}.baseline.csv" for name in written}
+    state.emit([{"experiment": name, "cells": count, "file": files[name]} for name, count in written.items()])
+    for name, count in written.items():
+        state.say(f"{name}: {count} cells are the baseline now ({files[name]})")
 
 
 @app.command()

@@ -11,7 +11,7 @@ from elmbench.cli.app import app
 from elmbench.cli.state import state
 
 if TYPE_CHECKING:
-    from elmbench.workflow.prepare import PreparedRun, RunOptions
+    from elmbench.workflow.prepare import PreparedRun
 
 
 @app.command()
@@ -67,9 +67,9 @@ def run(
     )
     prepared = prepare(options, state.results_dir)
     if dry_run:
-        _show_plan(prepared, options)
-        return
-    _run(prepared)
+        _show_plan(prepared)
+    else:
+        _run(prepared)
 
 
 def _run(prepared: PreparedRun) -> None:
@@ -80,12 +80,9 @@ def _run(prepared: PreparedRun) -> None:
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
-        state.say(
-            f"{counts['to_run']} cells to run"
-            + (f", {known} known from before" if known else "")
-            + f"; roughly {duration(prepared.seconds)} on {prepared.options.settings.jobs} worker(s)"
-        )
-    signal.signal(signal.SIGTERM, _interrupt)
+        cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
+        state.say(f"{cells}; roughly {duration(prepared.seconds)} on {prepared.options.settings.jobs} worker(s)")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunProgress(prepared, state.quiet or state.as_json) as progress:
             results = execute(prepared, progress.on_event)
@@ -100,7 +97,7 @@ def _run(prepared: PreparedRun) -> None:
                 "profile": resolved.profile,
                 "folder": str(result.folder),
                 "cells": result.cells["status"].value_counts().to_dict(),
-                "summary": result.summary.astype(object).where(result.summary.notna(), None).to_dict("records"),
+                "summary": result.summary_lines(),
             }
             for (resolved, _), result in zip(prepared.tables, results, strict=True)
         ]
@@ -114,21 +111,17 @@ def _run(prepared: PreparedRun) -> None:
         raise typer.Exit(1)
 
 
-def _interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
-
-
-def _show_plan(prepared: PreparedRun, options: RunOptions) -> None:
+def _show_plan(prepared: PreparedRun) -> None:
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
     lines = prepared.cost_by_entry()
-    total = {**prepared.count_cells(), "seconds": prepared.seconds, "jobs": options.settings.jobs}
+    total = {**prepared.count_cells(), "seconds": prepared.seconds, "jobs": prepared.options.settings.jobs}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
     state.say(
         f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(prepared.seconds)} "
-        f"on {options.settings.jobs} worker(s){lacking}."
+        f"on {total['jobs']} worker(s){lacking}."
     )
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
 
 import typer
 
 from elmbench.cli.app import app
 from elmbench.cli.state import state
-
-if TYPE_CHECKING:
-    from elmbench.specs.catalogue import ExperimentFile
-
-_KINDS = ("experiments", "datasets", "models", "readings")
 
 
 @app.command("list")
@@ -21,114 +17,82 @@ def list_(what: Annotated[str, typer.Argument(help="experiments, datasets, model
     from elmbench.cli.render import grid, readings_text
     from elmbench.errors import unknown_name
 
-    if what not in _KINDS:
-        raise unknown_name("list", what, list(_KINDS), "elmbench list experiments")
-    headings, lines = {
-        "experiments": _experiments,
-        "datasets": _datasets,
-        "models": _models,
-        "readings": _readings,
-    }[what]()
-    if what == "readings":
-        state.emit(lines, readings_text(lines))
-        return
-    right = tuple(h for h in headings if h in ("rows", "columns"))
-    state.emit(lines, grid(headings, [[_words(line[h]) for h in headings] for line in lines], right))
+    if what not in _LISTS:
+        raise unknown_name("list", what, list(_LISTS), "elmbench list experiments")
+    find, headings = _LISTS[what]
+    lines = list(find())
+    rows = [[_words(line[heading]) for heading in headings] for line in lines]
+    state.emit(lines, grid(headings, rows, ("rows", "columns")) if headings else readings_text(lines))
 
 
 def _words(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
 
 
-def _experiments() -> tuple[list[str], list[dict[str, Any]]]:
+def _experiments() -> Iterator[dict[str, Any]]:
     from elmbench.specs.catalogue import load_catalogue
 
-    return ["id", "alias", "title"], [
-        {
-            "id": file.id,
-            "alias": list(file.spec.aliases),
-            "title": f"{file.spec.label}: {file.spec.title}",
-            "data sets": list(file.spec.datasets),
-        }
-        for file in load_catalogue().values()
-    ]
+    for file in load_catalogue().values():
+        title = f"{file.spec.label}: {file.spec.title}"
+        datasets = list(file.spec.datasets)
+        yield {"id": file.id, "alias": list(file.spec.aliases), "title": title, "data sets": datasets}
 
 
-def _datasets() -> tuple[list[str], list[dict[str, Any]]]:
+def _datasets() -> Iterator[dict[str, Any]]:
     from elmbench.specs.datasets import load_dataset_specs
 
-    return ["name", "task", "rows", "columns", "title"], [
-        {
-            "name": spec.name,
-            "task": spec.task,
-            "rows": spec.shape.instances,
-            "columns": spec.shape.features,
-            "title": spec.title,
-        }
-        for spec in load_dataset_specs().values()
-    ]
+    for spec in load_dataset_specs().values():
+        size = {"rows": spec.shape.instances, "columns": spec.shape.features}
+        yield {"name": spec.name, "task": spec.task, **size, "title": spec.title}
 
 
-def _models() -> tuple[list[str], list[dict[str, Any]]]:
+def _models() -> Iterator[dict[str, Any]]:
     from elmbench.specs.registry import TASKS, registry
 
-    return ["name", "title", "parameters", "origin"], [
-        {
-            "name": entry.name,
-            "title": entry.title + (" (baseline)" if entry.baseline else ""),
-            "parameters": list(entry.grid),
-            "tasks": [task for task in TASKS if getattr(entry, task) is not None],
-            "origin": entry.origin,
-        }
-        for entry in registry().values()
-    ]
+    for entry in registry().values():
+        title = entry.title + (" (baseline)" if entry.baseline else "")
+        tasks = [task for task in TASKS if getattr(entry, task) is not None]
+        found = {"name": entry.name, "title": title, "parameters": list(entry.grid)}
+        yield found | {"tasks": tasks, "origin": entry.origin}
 
 
-def _readings() -> tuple[list[str], list[dict[str, Any]]]:
+def _readings() -> Iterator[dict[str, Any]]:
     from elmbench.specs.catalogue import load_catalogue
 
     files = list(load_catalogue().values())
     papers = {file.paper.key: file.paper for file in files}
-    return ["reading", "value", "meaning", "tables"], [
-        {
-            "reading": name,
-            "question": reading.question,
-            "value": value,
-            "default": value == reading.default,
-            "meaning": choice.says,
-            "tables": [file.id for file in files if file.paper.key == paper.key and name in file.spec.readings],
-        }
-        for paper in papers.values()
-        for name, reading in paper.readings.items()
-        for value, choice in reading.values.items()
-    ]
+    for paper in papers.values():
+        for name, reading in paper.readings.items():
+            tables = [file.id for file in files if file.paper.key == paper.key and name in file.spec.readings]
+            for value, choice in reading.values.items():
+                default = value == reading.default
+                found = {"reading": name, "question": reading.question, "value": value, "default": default}
+                yield found | {"meaning": choice.says, "tables": tables}
+
+
+#: What is listed, with the columns of its table; readings have blocks instead.
+_LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]] = {
+    "experiments": (_experiments, ("id", "alias", "title")),
+    "datasets": (_datasets, ("name", "task", "rows", "columns", "title")),
+    "models": (_models, ("name", "title", "parameters", "origin")),
+    "readings": (_readings, ()),
+}
 
 
 @app.command()
 def show(experiment: str) -> None:
     """Show a table's protocol, grids, data, cost and published values."""
     from elmbench.cli.render import show_experiment
-    from elmbench.specs.catalogue import find_experiment
-
-    file = find_experiment(experiment)
-    cost = _costs(file)
-    state.emit(
-        {**file.spec.model_dump(mode="json", by_alias=True, exclude_none=True), "seconds_on_one_core": cost},
-        show_experiment(file, cost),
-    )
-
-
-def _costs(file: ExperimentFile) -> dict[str, float]:
-    """Return a rough cost of the whole table under each profile, in seconds on one core."""
     from elmbench.layouts.planning import make_plan
+    from elmbench.specs.catalogue import find_experiment
     from elmbench.specs.profiles import resolve
     from elmbench.work.plan import Request
 
-    costs = {}
-    for profile in file.profiles:
-        plan = make_plan(resolve(file, profile), Request(without_data=True))
-        costs[profile] = sum(work.seconds() for work in plan.works.values())
-    return costs
+    file = find_experiment(experiment)
+    plans = {profile: make_plan(resolve(file, profile), Request(without_data=True)) for profile in file.profiles}
+    seconds = {profile: sum(work.seconds() for work in plan.works.values()) for profile, plan in plans.items()}
+    content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
+    state.emit({**content, "seconds_on_one_core": seconds}, show_experiment(file, seconds))
 
 
 @app.command()
@@ -146,13 +110,10 @@ def validate() -> None:
         try:
             for model in file.spec.models.values():
                 find_model(model.model)
-            under_readings = [
-                resolve(file, profile, {name: value})
-                for profile in file.profiles[:1]
-                for name in file.spec.readings
-                for value in file.paper.readings[name].values
-            ]
-            for resolved in (*(resolve(file, profile) for profile in file.profiles), *under_readings):
+            choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]
+            tables = [resolve(file, profile) for profile in file.profiles]
+            tables += [resolve(file, profile, choice) for profile in file.profiles[:1] for choice in choices]
+            for resolved in tables:
                 for dataset in resolved.datasets.values():
                     resolved.spec.protocol.metric_for(dataset.task)
                 layout_of(resolved)

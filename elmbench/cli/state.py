@@ -14,16 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class State:
-    """The options of the whole app.
-
-    Attributes
-    ----------
-    results_dir : Path
-    data_dir : str or None
-    plugins : tuple of str
-        Absolute paths.
-    quiet, as_json, debug : bool
-    """
+    """The options of the whole app; plug-ins by their absolute paths."""
 
     results_dir: Path = Path("results")
     data_dir: str | None = None
@@ -39,10 +30,8 @@ class State:
         if self._console is None:
             from rich.console import Console
 
-            plain = not os.isatty(1)
-            self._console = Console(
-                width=80 if plain and "COLUMNS" not in os.environ else None, highlight=False, soft_wrap=False
-            )
+            width = None if os.isatty(1) or "COLUMNS" in os.environ else 80
+            self._console = Console(width=width, highlight=False, soft_wrap=False)
         return self._console
 
     def emit(self, content: Any, text: Any = None) -> None:

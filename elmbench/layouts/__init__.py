@@ -25,19 +25,7 @@ LAYOUTS = {
 
 
 def find_layout(name: str, source: object = "layout") -> Layout:
-    """Return a kind of table.
-
-    Parameters
-    ----------
-    name : str
-    source : object
-        The experiment file, for the message.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is none of that name.
-    """
+    """Return the kind of table of this name; if there is none, the error names `source`, the experiment file."""
     from elmbench.specs.plugins import plugin_objects
 
     known: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")

@@ -33,6 +33,9 @@ DATASET = Column("dataset", "data set")
 MODEL = Column("model", "model", whole=True)
 MEASURE = Column("measure", "measure", whole=True)
 
+#: The optimism of the selection by data set and model.
+Gains = Mapping[tuple[str, str], float]
+
 
 class LayoutOptions(BaseModel):
     """The options of a kind of table, from `options` of the experiment file; other keys are refused."""
@@ -42,14 +45,9 @@ class LayoutOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Entry:
-    """One measure of one model on one data set.
+    """One measure of one model (a column) on one data set (by the suite's name).
 
-    Attributes
-    ----------
-    dataset, model : str
-        The suite's name of the data set; the column.
-    found : Item or None
-        The mean as it is shown, or how the cells ended.
+    `found` is the mean as it is shown, or how the cells ended.
     """
 
     dataset: str
@@ -106,6 +104,8 @@ class Layout(ABC):
         Whether the number of runs says something about the table.
     caption : str
         What the table shows, if hyperparameters are not chosen.
+    own_columns : tuple of Column
+        The columns of the table, if they are the same whatever it shows.
     """
 
     Options: ClassVar[type[LayoutOptions]] = LayoutOptions
@@ -115,6 +115,7 @@ class Layout(ABC):
     compares_readings: ClassVar[bool] = False
     shows_profile: ClassVar[bool] = True
     caption: ClassVar[str] = ""
+    own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
         """Check that an experiment can be shown in this kind of table.
@@ -132,7 +133,6 @@ class Layout(ABC):
 
         Parameters
         ----------
-        spec : Experiment
         source : object
             The file, for the message.
         others : collection of str
@@ -143,11 +143,8 @@ class Layout(ABC):
         ElmbenchError
             If an option is unknown or has a wrong value.
         """
-        own = {
-            name: value
-            for name, value in spec.options.items()
-            if name not in others or name in self.Options.model_fields
-        }
+        ours = set(spec.options) - (set(others) - set(self.Options.model_fields))
+        own = {name: value for name, value in spec.options.items() if name in ours}
         return parse_spec(self.Options, own, str(source), "options")
 
     def plan(self, planner: DatasetPlanner) -> None:
@@ -159,14 +156,7 @@ class Layout(ABC):
         return list(resolved.file.spec.models)
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the measures that have a column in `cells.csv`.
-
-        Parameters
-        ----------
-        resolved : Resolved
-        extra : iterable of str
-            Models of the registry that are shown beside the table's own columns.
-        """
+        """Return the measures that have a column in `cells.csv`; `extra` are models beside the table's own columns."""
         tasks = {dataset.task for dataset in resolved.datasets.values()}
         return [Measure(metric) for task, metrics in METRICS.items() if task in tasks for metric in metrics]
 
@@ -204,20 +194,10 @@ class Layout(ABC):
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of the table, for the data sets that it shows."""
-        return (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
+        return self.own_columns
 
-    def lines(
-        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
-    ) -> Iterator[Line]:
-        """Yield the lines of a section: one for each entry.
-
-        Parameters
-        ----------
-        entries : sequence of Entry
-        gains : mapping
-            The optimism of the selection by data set and model.
-        resolved : Resolved
-        """
+    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+        """Yield the lines of a section: one for each entry."""
         for entry in entries:
             yield {
                 "dataset": Text(resolved.spelling(entry.dataset)),
@@ -229,13 +209,7 @@ class Layout(ABC):
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         """Draw the figure of the table; None if it has none.
 
-        Parameters
-        ----------
-        cells : DataFrame
-            As `cells.csv` has them.
-        outputs : iterable of Outputs
-            Stored outputs under the default readings; they are read when they are asked for.
-        resolved : Resolved
+        The cells are as `cells.csv` has them; `outputs`, under the default readings, are read when they are asked for.
         """
         return None
 

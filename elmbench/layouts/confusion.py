@@ -11,5 +11,4 @@ class Confusion(Layout):
     """A line for each count of each model: true and false negatives, false and true positives."""
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return the four counts."""
         return [Measure(count) for count in COUNTS]

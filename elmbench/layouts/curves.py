@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from elmbench.layouts.base import Entry, Figure, Layout, Outputs, png, title_of
+from elmbench.layouts.base import Entry, Figure, Gains, Layout, Outputs, png, title_of
 from elmbench.layouts.table import Line
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
@@ -23,13 +23,15 @@ _MOST_POINTS = 20
 
 
 class Curves(Layout):
-    """A line for each value of the one hyperparameter that a column varies; no value is chosen."""
+    """A line for each value of the one hyperparameter that a column varies; no value is chosen.
+
+    Every column varies one hyperparameter and takes over none. The figure has a curve for each data set and model.
+    """
 
     chooses = False
     caption = "each number of hidden nodes on the outer test folds; none is chosen"
 
     def check(self, spec: Experiment) -> None:
-        """Check that every column varies one hyperparameter and takes over none."""
         super().check(spec)
         for column, model in spec.models.items():
             self._check_column(column, model)
@@ -80,19 +82,15 @@ class Curves(Layout):
         return [Measure.at(metric, name, value) for name, found in values.items() for value in found]
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the points of all columns."""
         tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
         columns = (*resolved.spec.models, *extra)
         points = (point for task in tasks for column in columns for point in self.points(resolved, column, task))
         return list(dict.fromkeys(points))
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return the points of a column."""
         return self.points(resolved, model, resolved.dataset(dataset).task)
 
-    def lines(
-        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
-    ) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each point; of a long curve, for the first point and at each fifth of its length."""
         values = list(dict.fromkeys(_number(entry.measure) for entry in entries))
         if len(values) > _MOST_POINTS:
@@ -101,18 +99,14 @@ class Curves(Layout):
         yield from super().lines(entries, gains, resolved)
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        """Draw a curve for each data set and model, under the default readings."""
         curves = self.curves(cells, resolved)
         return Figure(curves, draw_curves(curves, title_of(resolved))) if len(curves) else None
 
     def curves(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-        """Return the points of the curves.
+        """Return the points of the curves under the default readings.
 
-        Returns
-        -------
-        DataFrame
-            With the columns dataset (as the paper spells it), model, metric, parameter, value, mean, std (from fold
-            to fold), n.
+        The columns are dataset (as the paper spells it), model, metric, parameter, value, mean, std (from fold to
+        fold) and n.
         """
         own = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
         lines = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Layout
 from elmbench.layouts.table import Column
@@ -13,8 +13,8 @@ from elmbench.specs.published import DATA
 from elmbench.work.description import Description
 from elmbench.work.planner import DatasetPlanner
 
-#: The heading of what was found where it is no mean over cells.
-FOUND = Column("value", "found")
+#: The columns of a table without models; what was found is no mean over cells.
+FOUND_COLUMNS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
 
 
 class Data(Layout):
@@ -24,6 +24,7 @@ class Data(Layout):
     has_folds = False
     shows_profile = False
     caption = "the data that were loaded"
+    own_columns = FOUND_COLUMNS
 
     def check(self, spec: Experiment) -> None:
         """Accept a table without models."""
@@ -37,11 +38,9 @@ class Data(Layout):
             planner.add_works(DATA, {(0, 0): Description(work.dataset.task, work.dataset_ref(0))}, "published")
 
     def models(self, resolved: Resolved) -> list[str]:
-        """Return the name under which the facts of a data set are filed."""
         return [DATA]
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return every fact."""
         return [Measure(fact) for fact in FACTS]
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
@@ -52,7 +51,3 @@ class Data(Layout):
         classified = resolved.dataset(dataset).task == "classification"
         known = FACTS if classified else ("features", "instances")
         return [Measure(fact) for fact in known if fact not in implied - printed]
-
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of a table without models."""
-        return (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from elmbench.layouts.base import DATASET, METRICS, MODEL, PUBLISHED, UNJUDGED, VALUE, VERDICT, Entry, Layout
+from elmbench.layouts.base import DATASET, METRICS, MODEL, PUBLISHED, UNJUDGED, VALUE, VERDICT, Entry, Gains, Layout
 from elmbench.layouts.table import Column, Gain, Item, Line, Printed, Quantity, Ratio, Text
 from elmbench.specs.measures import COUNTS, Measure
 from elmbench.specs.profiles import Resolved
@@ -49,25 +49,21 @@ class Metrics(Layout):
                 columns.append(Column(column.name + _SUFFIXES[i], title, whole=column.whole))
         return columns
 
-    def lines(
-        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
-    ) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield a line for each model on each data set; ratios are over the first model of the data set."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
+            metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
             base: dict[str, float] | None = None
             for model, own in groupby(group, key=lambda entry: entry.model):
                 found = {entry.measure.metric: entry for entry in own}
                 line: dict[str, Item] = {"dataset": Text(resolved.spelling(dataset)), "model": Text(model)}
-                for metric, suffix in zip(self._metrics(dataset, resolved), _SUFFIXES, strict=False):
+                for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
                     line |= found[metric].items(suffix) if metric in found else {}
                 if (dataset, model) in gains:
                     line["optimism"] = Gain(gains[dataset, model])
                 seconds = _seconds(found.get("fit_seconds"))
                 base = seconds if base is None else base
                 yield line | _times(found.get("fit_seconds"), seconds, base)
-
-    def _metrics(self, dataset: str, resolved: Resolved) -> Sequence[str]:
-        return resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
 
 
 def _seconds(fit: Entry | None) -> dict[str, float]:

@@ -15,26 +15,25 @@ from elmbench.work.planner import DatasetPlanner
 
 
 class Parameters(Layout):
-    """A line for each hyperparameter that a column searches itself; none that it takes from another column."""
+    """A line for each hyperparameter that a column searches itself; none that it takes from another column.
+
+    Nothing is judged: the mean of a hyperparameter over runs is no result. It has three significant figures.
+    """
 
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the searches as cells: nothing is fitted with the hyperparameters that they choose."""
         planner.add_fits(choices_only=True)
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
-        """Return the hyperparameters of a column."""
         column = resolved.file.spec.models.get(model)
         return [Measure(name) for name in (column.search if column else find_model(model).grid)]
 
     def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
-        """Return the chosen value of each cell."""
         chosen = [json.loads(text).get(measure.metric) for text in cells["params"]]
         return pd.Series(chosen, index=cells.index, dtype=float)
 
     def is_judged(self, measure: Measure) -> bool:
-        """Tell that nothing is judged: the mean of a hyperparameter over runs is no result."""
         return False
 
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
-        """Return None: hyperparameters have three significant figures."""
         return None

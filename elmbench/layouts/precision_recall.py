@@ -40,10 +40,7 @@ class PrecisionRecall(Metrics):
 def precision_recall(pooled: Pooled) -> pd.DataFrame:
     """Return the precision-recall curve of each model.
 
-    Returns
-    -------
-    DataFrame
-        With the columns model, recall, precision, average_precision (the same on every line of a model).
+    The columns are model, recall, precision and average_precision, which is the same on every line of a model.
     """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
@@ -52,9 +49,8 @@ def precision_recall(pooled: Pooled) -> pd.DataFrame:
         true, score = np.array(found["true"]) > 0, np.array(found["score"])
         precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
         area = average_precision_score(true, score)
-        parts.append(
-            pd.DataFrame({"model": model, "recall": recall, "precision": precision, "average_precision": area})
-        )
+        curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}
+        parts.append(pd.DataFrame(curve))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 

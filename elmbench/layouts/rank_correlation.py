@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-import pandas as pd
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Entry, Figure, Layout, LayoutOptions, Outputs
+from elmbench.layouts.base import Layout, LayoutOptions
 from elmbench.layouts.curves import Curves
-from elmbench.layouts.data import FOUND
-from elmbench.layouts.table import Column, Line
+from elmbench.layouts.data import FOUND_COLUMNS
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
@@ -35,6 +32,10 @@ class RankCorrelation(Curves):
     has_folds = False
     compares_readings = True
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
+    # All lines are of one model. However many they are, each is shown, and the paper draws no curves.
+    own_columns = FOUND_COLUMNS
+    lines = Layout.lines
+    figure = Layout.figure
 
     def _check_column(self, column: str, model: Model) -> None:
         if list(model.search) != ["n_hidden"]:
@@ -48,7 +49,6 @@ class RankCorrelation(Curves):
         return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
-        """Return the correlations of a run, over all rows."""
         work = planner.work
         model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
         data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale), run
@@ -56,23 +56,8 @@ class RankCorrelation(Curves):
         return Correlation(*data, *model, Draws(options.projections, options.operators), options.dcs)
 
     def metric(self, resolved: Resolved, task: str) -> str:
-        """Return Spearman's rank correlation, whatever the task."""
         return "spearman"
 
     def last_place(self, figure: PublishedValue) -> float:
         """Return the weight of the third decimal: the paper leaves out trailing zeros, its 1.0 is 1.000."""
         return min(figure.last_place, 1e-3)
-
-    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of a table in which all lines are of one model."""
-        return (DATASET, MEASURE, FOUND, PUBLISHED, VERDICT)
-
-    def lines(
-        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
-    ) -> Iterator[Line]:
-        """Yield a line for each number of nodes."""
-        return Layout.lines(self, entries, gains, resolved)
-
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        """Return None: the paper draws none."""
-        return None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from elmbench.specs.papers import ChosenReading
 from elmbench.specs.published import PublishedValue
@@ -65,12 +64,8 @@ class Quantity:
 class Ending:
     """How the cells of an entry ended if none ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
 
-    Attributes
-    ----------
-    limit : str
-        The limit that stopped them, such as `600 s`.
-    in_search : bool
-        Whether it stopped the search, and searches may take longer than fits.
+    `limit` is what stopped them, such as `600 s`; `in_search` tells whether it stopped the search, if searches may
+    take longer than fits.
     """
 
     status: str
@@ -109,11 +104,8 @@ class Printed:
         return f"{figure.value}" + (f" ± {figure.std}" if figure.std is not None else "")
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Text):
     """How a figure compares with the published one, or why it is not compared."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -138,6 +130,14 @@ class Ratio:
         return f"{self.value:.2g}"
 
 
+#: What explains each kind of item.
+_LEGEND = {
+    Verdict: "Verdicts: agrees (within one published deviation and half of the last digit), "
+    "near (within two), differs.",
+    Ratio: "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
+    Gain: "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
+}
+
 #: The items of a line by the column's name; a column that is not there is empty.
 Line = Mapping[str, Item]
 
@@ -157,27 +157,20 @@ class Column:
     optional: bool = False
 
 
-class Note(ABC):
+@dataclass(frozen=True)
+class Note:
     """A remark below a table; its kind is `claim`, `optimism`, `capped`, `warning`, `ending` or `published`."""
 
-    kind: ClassVar[str]
-
-    @property
-    @abstractmethod
-    def text(self) -> str:
-        """The remark in one sentence."""
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Section:
     """The lines of one selection under one choice of readings.
 
-    Attributes
-    ----------
-    how : str
-        The selection and what it means, or what is shown if nothing is selected.
-    readings : tuple of ChosenReading
-        Those that do not have their default value.
+    `how` names the selection and what it means, or what is shown if nothing is selected; `readings` are those that do
+    not have their default value.
     """
 
     how: str
@@ -196,12 +189,8 @@ class Section:
 class ResultTable:
     """A table of a paper under one profile.
 
-    Attributes
-    ----------
-    subtitle : str
-        It has the paper, the profile and how the profile departs from the printed protocol.
-    sections : tuple of Section
-        Default readings and the table's own selection come first.
+    The subtitle has the paper, the profile and how the profile departs from the printed protocol. The section of the
+    default readings and of the table's own selection comes first.
     """
 
     title: str
@@ -223,19 +212,8 @@ class ResultTable:
     def legend(self) -> list[str]:
         """The sentences that explain the verdicts, the times and the optimism that the table shows."""
         items = [item for section in self.sections for line in section.lines for item in line.values()]
-        sentences = []
-        if any(isinstance(item, Verdict) and item.text in JUDGED for item in items):
-            sentences.append(
-                "Verdicts: agrees (within one published deviation and half of the last digit), near (within two), "
-                "differs."
-            )
-        if any(isinstance(item, Ratio) for item in items):
-            sentences.append(
-                "Fit times are of one machine; compare the ratios, over the first model on the same data set."
-            )
-        if any(isinstance(item, Gain) for item in items):
-            sentences.append("Optimism: the oracle's mean minus that of nested selection, on the same folds.")
-        return sentences
+        shown = {type(item) for item in items if not isinstance(item, Verdict) or item.text in JUDGED}
+        return [sentence for kind, sentence in _LEGEND.items() if kind in shown]
 
 
 def fixed(value: float, places: int) -> str:

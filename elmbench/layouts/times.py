@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from elmbench.layouts.base import DATASET, MODEL, VALUE, Entry
+from elmbench.layouts.base import DATASET, MODEL, VALUE, Entry, Gains
 from elmbench.layouts.metrics import RATIOS, TIMES, Metrics
 from elmbench.layouts.table import Column, Line
 from elmbench.specs.profiles import Resolved
 
 
 class Times(Metrics):
-    """A line for each model on each data set, the times first."""
+    """A line for each model on each data set: times and ratios, then the metrics without verdicts."""
 
     compares_readings = False
     per_metric = (VALUE,)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return times and ratios, then the metrics without verdicts."""
         return (DATASET, MODEL, *TIMES, *RATIOS, *self._of_metrics(resolved, datasets))
 
-    def lines(
-        self, entries: Sequence[Entry], gains: Mapping[tuple[str, str], float], resolved: Resolved
-    ) -> Iterator[Line]:
+    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of metrics; if a fit has no time, the table shows in its place how the cells ended."""
         for line in super().lines(entries, gains, resolved):
-            if "fit" not in line and "value" in line:
-                line = {name: cell for name, cell in line.items() if not name.startswith("value")} | {
-                    "fit": line["value"]
-                }
-            yield line
+            if "fit" in line or "value" not in line:
+                yield line
+            else:
+                others = {name: item for name, item in line.items() if not name.startswith("value")}
+                yield others | {"fit": line["value"]}

@@ -36,17 +36,9 @@ AT_A_POINT = 0.01
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell that differs from the baseline.
+    """A cell that differs from the baseline: its data set, model, run, fold, selection and reading, and the column.
 
-    Attributes
-    ----------
-    place : str
-        Data set, model, run and fold (and selection and reading).
-    what : str
-        The column.
-    baseline, found : str
-    allowed : str
-        The tolerance in words.
+    `allowed` is the tolerance in words.
     """
 
     place: str
@@ -64,11 +56,6 @@ class BaselineCheck:
     differences: tuple[Difference, ...]
 
 
-def baseline_path(folder: Path, table: str) -> Path:
-    """Return where the baseline of a table is, beside its experiment file."""
-    return folder / f"{table}.baseline.csv"
-
-
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     """Refuse cells that cannot be a baseline.
 
@@ -79,51 +66,32 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
     """
     bad = cells[cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])]
     if not len(cells) or len(bad):
-        found = (
-            "there are no cells"
-            if not len(cells)
-            else f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}"
-        )
+        ended = f"{len(bad)} of {len(cells)} cells ended {bad['status'].iloc[0]}" if len(bad) else "there are no cells"
         raise ElmbenchError(
-            f"{found}: no baseline is written",
+            f"{ended}: no baseline is written",
             expected="cells that ended ok or diverged",
             next_step=f"elmbench run {path.parent.name}/{path.name.split('.')[0]} --profile ci",
         )
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:
-    """Write a baseline from the cells of profile `ci`; return the number of cells.
-
-    Raises
-    ------
-    ElmbenchError
-        As `refuse_failures`.
-    """
+    """Write a baseline from the cells of profile `ci`, if `refuse_failures` lets them; return the number of cells."""
     refuse_failures(cells, path)
     write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
     return len(cells)
 
 
 def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()) -> BaselineCheck:
-    """Compare cells with a baseline by the rule above.
+    """Compare cells, as `cells.csv` has them, with a baseline by the rule above.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        As `cells.csv` has them.
-    path : Path
-        The baseline.
-    measures : collection of Measure
-        What the table measures; only those at a value of a hyperparameter have a tolerance of their own.
+    Of what the table measures, only `measures` at a value of a hyperparameter have a tolerance of their own.
     """
     points = {measure.column for measure in measures if measure.parameter and measure.metric in CLASSIFICATION}
-    baseline = read_cells(path)
-    old = {_place(line): line for line in baseline.to_dict("records")}
+    old = {_place(line): line for line in read_cells(path).to_dict("records")}
     new = {_place(line): line for line in cells.to_dict("records")}
-    differences = [Difference(place, "cell", "there", "missing", "the same cells") for place in old if place not in new]
-    differences += [
-        Difference(place, "cell", "missing", "there", "the same cells") for place in new if place not in old
-    ]
+    gone, extra = [p for p in old if p not in new], [p for p in new if p not in old]
+    differences = [Difference(place, "cell", "there", "missing", "the same cells") for place in gone]
+    differences += [Difference(place, "cell", "missing", "there", "the same cells") for place in extra]
     common = [place for place in old if place in new]
     for place in common:
         differences += _compare_cell(place, old[place], new[place], points)
@@ -141,9 +109,9 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: 
     if old["status"] != "ok":
         return []
     found = []
-    if not _same(old.get("n_units"), new.get("n_units")):
+    if not _within(0, _real(old, "n_units"), _real(new, "n_units")):
         found.append(Difference(place, "n_units", str(old["n_units"]), str(new["n_units"]), "equal"))
-    tolerance = _tolerance(old.get("condition"))
+    tolerance = np.nanmax((RELATIVE, 10 * _real(old, "condition") * np.finfo(float).eps))
     if tolerance >= UNDECIDED:
         return found
     if not np.isnan(_real(old, "mcc")):
@@ -155,8 +123,7 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: 
     for metric in metrics:
         a, b = _real(old, metric), _real(new, metric)
         allowed = AT_A_POINT if metric in points else tolerance * abs(a)
-        # Negated, so that a figure that is no longer a number differs from one that is.
-        if not (a == b or abs(a - b) <= allowed or np.isnan((a, b)).all()):
+        if not _within(allowed, a, b):
             words = f"{AT_A_POINT}" if metric in points else f"{tolerance:.1e} relative"
             found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", words))
     return found
@@ -168,13 +135,11 @@ def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> lis
         negatives, positives = slice(0, 2), slice(2, 4)
         # A row that is predicted otherwise leaves one count and joins another of the same true class.
         same_rows = a[negatives].sum() == b[negatives].sum() and a[positives].sum() == b[positives].sum()
-        if not (same_rows and np.abs(a - b).sum() <= 2):
-            return [Difference(place, ", ".join(COUNTS), _whole(a), _whole(b), "one test row predicted otherwise")]
-        return []
-    right, now = (np.round(_real(line, "accuracy") * _real(line, "n_test")) for line in (old, new))
-    if not abs(right - now) <= 1:
-        return [Difference(place, "right predictions", f"{right:g}", f"{now:g}", "one test row predicted otherwise")]
-    return []
+        what, agree = ", ".join(COUNTS), same_rows and np.abs(a - b).sum() <= 2
+    else:
+        a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
+        what, agree = "right predictions", np.abs(a - b).max() <= 1
+    return [] if agree else [Difference(place, what, _whole(a), _whole(b), "one test row predicted otherwise")]
 
 
 def _real(line: dict[Any, Any], name: str) -> float:
@@ -187,11 +152,6 @@ def _whole(counts: NDArray[np.float64]) -> str:
     return ", ".join(f"{count:g}" for count in counts)
 
 
-def _tolerance(condition: Any) -> float:
-    if condition is None or pd.isna(condition):
-        return RELATIVE
-    return max(RELATIVE, 10 * float(condition) * float(np.finfo(float).eps))
-
-
-def _same(a: Any, b: Any) -> bool:
-    return bool(pd.isna(a) and pd.isna(b)) if pd.isna(a) or pd.isna(b) else bool(a == b)
+def _within(allowed: float, a: float, b: float) -> bool:
+    """Tell whether two figures agree; one that is no number agrees with no other than its like."""
+    return bool(a == b or abs(a - b) <= allowed or np.isnan((a, b)).all())

@@ -32,23 +32,10 @@ _WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
 
 
 def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Order) -> pd.DataFrame:
-    """Return the cells that have ended, as a data frame.
+    """Return those of the planned cells that have ended, with the columns of `cells.csv`.
 
-    Parameters
-    ----------
-    planned : list of Cell
-        The cells of the table; a cell that has not ended yet is left out.
-    store : Store
-    values : list of str
-        The columns of measured values.
-    order : Order
-        How the lines are sorted.
-
-    Returns
-    -------
-    DataFrame
-        With the columns of `cells.csv`. The columns `CAPPED` are there only if a model may be stopped, `WARNING` only
-        if one has warned.
+    `values` are the columns of measured values. The columns `CAPPED` are there only if a model may be stopped,
+    `WARNING` only if one has warned.
     """
     lines = []
     fits = CappedFits(store)
@@ -57,13 +44,12 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
             lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
         elif (record := store.get(cell.key)) is not None:
             lines.append(_line(cell, record["result"]) | fits.of(record) | warning_of(record["result"]))
+    lines.sort(key=order.key)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     columns += CAPPED if any("capped" in line for line in lines) else ()
     columns += [WARNING] if any(WARNING in line for line in lines) else []
     frame = pd.DataFrame(lines, columns=columns)
-    frame = frame.astype({name: "Int64" for name in _WHOLE if name in columns})
-    keys = [order.key(line) for line in lines]
-    return frame.iloc[sorted(range(len(frame)), key=lambda i: keys[i])].reset_index(drop=True)
+    return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
@@ -88,10 +74,6 @@ class Order:
     """The order of lines: default readings first, then the table's own selection, then the order of the table.
 
     Data sets and models that the table does not have come last, by name.
-
-    Parameters
-    ----------
-    resolved : Resolved
     """
 
     def __init__(self, resolved: Resolved) -> None:
@@ -118,25 +100,14 @@ def _position(names: list[str], name: str) -> tuple[int, str]:
 
 
 class CappedFits:
-    """Counts in the store how many fits of a cell's model were stopped at `max_iter` before they had converged.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """Counts in the store how many fits of a cell's model were stopped at `max_iter` before they had converged."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._counted: dict[str, tuple[int, int]] = {}
 
     def of(self, record: dict[str, Any]) -> dict[str, float]:
-        """Return the values of the columns `CAPPED` for a cell; nothing for a model without a limit of steps.
-
-        Parameters
-        ----------
-        record : dict
-            The cell's record in the store, with `unit` and `result`.
-        """
+        """Return the values of the columns `CAPPED` for a cell's record; nothing if its model has no limit of steps."""
         if record["unit"].get("params", {}).get("max_iter", -1) < 0 or record["result"]["status"] != "ok":
             return {}
         found = {"capped": float(_stopped(record) > 0)}
@@ -187,24 +158,16 @@ def read_cells(path: Path) -> pd.DataFrame:
         types = dict.fromkeys(_TEXT, "str") | dict.fromkeys(_WHOLE, "Int64")
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
     except (FileNotFoundError, NotADirectoryError):
-        raise ElmbenchError(
-            f"{path} is not there", expected="results of an earlier run", next_step=f"elmbench run {_guess(path)}"
-        ) from None
+        raise _unreadable(path, f"{path} is not there", "results of an earlier run") from None
     except (OSError, ValueError) as error:
-        raise ElmbenchError(
-            f"cannot read {path}: {error}",
-            expected="a table that elmbench wrote",
-            next_step=f"elmbench run {_guess(path)}",
-        ) from error
+        raise _unreadable(path, f"cannot read {path}: {error}") from error
     missing = [name for name in (*PLACE, "status") if name not in frame.columns]
     if missing:
-        raise ElmbenchError(
-            f"{path} lacks the columns {', '.join(missing)}",
-            expected="a table that elmbench wrote",
-            next_step=f"elmbench run {_guess(path)}",
-        )
+        raise _unreadable(path, f"{path} lacks the columns {', '.join(missing)}")
     return frame.fillna({name: "" for name in _TEXT if name in frame.columns})
 
 
-def _guess(path: Path) -> str:
-    return f"{path.parent.parent.name}/{path.parent.name} --profile {path.parent.parent.parent.name}"
+def _unreadable(path: Path, found: str, expected: str = "a table that elmbench wrote") -> ElmbenchError:
+    paper = path.parent.parent
+    name = f"{paper.name}/{path.parent.name}"
+    return ElmbenchError(found, expected=expected, next_step=f"elmbench run {name} --profile {paper.parent.name}")

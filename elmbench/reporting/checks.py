@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import JUDGED
-from elmbench.reporting.baseline import (
-    BaselineCheck,
-    baseline_path,
-    compare_with_baseline,
-    refuse_failures,
-    update_baseline,
-)
+from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.results import read_results, results_folder
+from elmbench.reporting.results import has_results, read_results, results_folder
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import resolve
@@ -32,53 +25,19 @@ class NothingToCompareError(ElmbenchError):
     exit_code = 3
 
 
-@dataclass(frozen=True)
-class PublishedCheck:
-    """How the results of a table compare with the published figures.
-
-    Attributes
-    ----------
-    experiment : str
-    counts : mapping of str to int
-        The number of published figures by verdict, `agrees`, `near`, `differs`, `cited` (the authors took the figure
-        from another paper) or `not run` (no data, limits, failures, or a model that the suite does not have).
-    """
-
-    experiment: str
-    counts: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class BaselineUpdate:
-    """A baseline that was written: its table, the number of cells and the file within the repository."""
-
-    experiment: str
-    cells: int
-    file: str
-
-
 def _baseline(file: ExperimentFile) -> Path:
-    return baseline_path(file.path.parent, file.spec.table)
+    return file.path.parent / f"{file.spec.table}.baseline.csv"
 
 
 def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[str, BaselineCheck]:
-    """Compare the cells of tables with their baselines.
-
-    Parameters
-    ----------
-    names : list of str
-        Ids; every table that has a baseline when empty.
-    profile : str
-    results_dir : Path
+    """Compare the cells of tables (by their ids; if there are none, of all that have one) with their baselines.
 
     Raises
     ------
     NothingToCompareError
         If a table that is named has no baseline, no table has one, or one that has it has no results.
     """
-    files = [find_experiment(name) for name in names] or [
-        f for f in load_catalogue().values() if _baseline(f).is_file()
-    ]
+    files = _files(names, lambda file: _baseline(file).is_file())
     if not files:
         raise NothingToCompareError(
             "no table has a baseline",
@@ -94,65 +53,51 @@ def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[s
                 next_step=f"elmbench run {file.id} --profile ci, then: elmbench baseline update {file.id}",
             )
         resolved = resolve(file, profile)
-        cells = read_cells(_cells(file, profile, results_dir))
+        _require_results(file, profile, results_dir)
+        cells = read_cells(results_folder(results_dir, profile, file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(cells, _baseline(file), layout_of(resolved).values(resolved))
     return outcomes
 
 
-def _cells(file: ExperimentFile, profile: str, results_dir: Path) -> Path:
-    path = results_folder(results_dir, profile, file.id) / "cells.csv"
-    if not path.is_file():
+def _files(names: list[str], otherwise: Callable[[ExperimentFile], bool]) -> list[ExperimentFile]:
+    return [find_experiment(name) for name in names] or list(filter(otherwise, load_catalogue().values()))
+
+
+def _require_results(file: ExperimentFile, profile: str, results_dir: Path) -> None:
+    if not has_results(results_dir, profile, file.id):
         raise NothingToCompareError(
             f"{file.id} has no results of profile {profile} in {results_dir}",
             expected="those of an earlier run",
             next_step=f"elmbench run {file.id} --profile {profile}",
         )
-    return path
 
 
-def update_baselines(names: list[str], results_dir: Path) -> list[BaselineUpdate]:
-    """Make the cells of profile `ci` the baselines of tables, of all or of none; return what was written."""
+def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
+    """Make the cells of profile `ci` the baselines of tables, of all or of none; return the number of cells by id."""
     files = [find_experiment(name) for name in names]
     found = {file.id: read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv") for file in files}
     for file in files:
         refuse_failures(found[file.id], _baseline(file))
-    written = []
-    for file in files:
-        count = update_baseline(found[file.id], _baseline(file))
-        written.append(BaselineUpdate(file.id, count, f"experiments/{file.id}.baseline.csv"))
-    return written
+    return {file.id: update_baseline(found[file.id], _baseline(file)) for file in files}
 
 
-def check_published(names: list[str], profile: str, results_dir: Path) -> list[PublishedCheck]:
-    """Count the verdicts on tables, under the default readings only.
+def check_published(names: list[str], profile: str, results_dir: Path) -> dict[str, dict[str, int]]:
+    """Count the published figures of tables (by their ids; if there are none, of all with results) by verdict.
 
-    Parameters
-    ----------
-    names : list of str
-        Ids; every table with results when empty.
-    profile : str
-    results_dir : Path
-
-    Returns
-    -------
-    list of PublishedCheck
-        Of an entry with several selections, the table's own counts.
+    A figure is `cited` if the authors took it from another paper, and `not run` for want of data, for a limit or a
+    failure, or if the suite does not have the model. Only the default readings count, and of several selections the
+    table's own.
 
     Raises
     ------
     NothingToCompareError
         If a table that is named has no results.
     """
-    files = [find_experiment(name) for name in names] or [
-        file
-        for file in load_catalogue().values()
-        if (results_folder(results_dir, profile, file.id) / "cells.csv").is_file()
-    ]
-    checks = []
-    for file in files:
+    checks = {}
+    for file in _files(names, lambda file: has_results(results_dir, profile, file.id)):
         resolved = resolve(file, profile)
         layout = layout_of(resolved)
-        _cells(file, profile, results_dir)
+        _require_results(file, profile, results_dir)
         summary = read_results(resolved, results_dir).summary
         own = summary[(summary["reading"] == "") & summary["published"].notna()]
         own = own.drop_duplicates(["dataset", "model", "metric"])
@@ -160,5 +105,5 @@ def check_published(names: list[str], profile: str, results_dir: Path) -> list[P
         for line in own.to_dict("records"):
             if layout.is_judged(Measure(line["metric"])):
                 counts[line["verdict"] if line["verdict"] in counts else "not run"] += 1
-        checks.append(PublishedCheck(file.id, counts))
+        checks[file.id] = counts
     return checks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,35 +13,17 @@ from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import Quantity
-from elmbench.reporting.results import Results, read_commands, read_results, results_folder
+from elmbench.reporting.results import Results, has_results, read_commands, read_results, results_folder
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
 from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved, resolve
 
-
-@dataclass(frozen=True)
-class ReadingMean:
-    """What was measured under one value of a reading.
-
-    Attributes
-    ----------
-    mean : Quantity or None
-        None if no cell ended ok.
-    failed : int
-        The number of cells that did not end ok.
-    status : str
-        How the first of them ended.
-    """
-
-    mean: Quantity | None
-    failed: int = 0
-    status: str = ""
-
-    @property
-    def text(self) -> str:
-        if self.mean is None:
-            return self.status
-        return self.mean.text + (f" ({self.failed} {self.status})" if self.failed else "")
+_INTRODUCTION = (
+    "What the text does not settle, and what each way to read it gives, all other readings at their defaults, on",
+    "the same folds and random numbers. `fits` names the value that comes nearest to the published figure, where",
+    "it is nearer than the next by more than two standard errors of the differences cell by cell. Figures that a",
+    "reading does not move are left out.",
+)
 
 
 @dataclass(frozen=True)
@@ -52,16 +34,16 @@ class ReadingComparison:
     ----------
     place : str
         Data set, model and metric, with the table, profile and selection.
-    published : float
-    means : mapping of str to ReadingMean
-        By value of the reading, without the values that were not run.
+    means : mapping of str to str
+        By value of the reading, without the values that were not run: the mean, and how many cells did not end ok; the
+        ending alone if none ended ok.
     fits : str
         The value of the reading that comes nearest; empty if chance may have decided.
     """
 
     place: str
     published: float
-    means: Mapping[str, ReadingMean]
+    means: Mapping[str, str]
     fits: str
 
 
@@ -84,28 +66,19 @@ def write_all_readings(papers: list[str], results_dir: Path) -> list[Path]:
 
 
 def write_readings(paper: str, results_dir: Path) -> Path | None:
-    """Write `readings/<paper>.md` from the `cells.csv` of the paper's tables; return the file.
-
-    None where no reading of the paper has been run.
-    """
+    """Write `readings/<paper>.md` from the `cells.csv` of the paper's tables; return it, or None if none was run."""
     files = [file for file in load_catalogue().values() if file.spec.paper == paper]
+    about = files[0].paper
     path = results_dir / "readings" / f"{paper}.md"
-    lines = [f"# Readings of {files[0].paper.title}", "", files[0].paper.authors + f" ({files[0].paper.year})."]
-    lines += [
-        "",
-        "What the text does not settle, and what each way to read it gives, all other readings at their defaults, on",
-        "the same folds and random numbers. `fits` names the value that comes nearest to the published figure, where",
-        "it is nearer than the next by more than two standard errors of the differences cell by cell. Figures that a",
-        "reading does not move are left out.",
-    ]
-    found = False
-    for name, reading in files[0].paper.readings.items():
-        comparisons = compare_reading(name, reading, files, results_dir)
-        found = found or bool(comparisons)
-        lines += _section(name, reading, comparisons)
-    if not found:
+    found = {name: compare_reading(name, reading, files, results_dir) for name, reading in about.readings.items()}
+    if not any(found.values()):
         return None
-    lines += ["", "## Commands", "", *(f"    {command}" for command in _commands(files, results_dir))]
+    lines = [f"# Readings of {about.title}", "", f"{about.authors} ({about.year}).", "", *_INTRODUCTION]
+    for name, reading in about.readings.items():
+        lines += _section(name, reading, found[name])
+    folders = [results_folder(results_dir, run.profile, run.file.id) for run in _with_results(files, results_dir)]
+    commands = dict.fromkeys(command for folder in folders for command in read_commands(folder))
+    lines += ["", "## Commands", "", *(f"    {command}" for command in commands)]
     write_atomically(path, "\n".join(lines) + "\n")
     return path
 
@@ -113,37 +86,30 @@ def write_readings(paper: str, results_dir: Path) -> Path | None:
 def compare_reading(
     name: str, reading: Reading, files: list[ExperimentFile], results_dir: Path
 ) -> list[ReadingComparison]:
-    """Return the published figures that a reading moves.
-
-    Parameters
-    ----------
-    name : str
-    reading : Reading
-    files : list of ExperimentFile
-        The tables to look at.
-    results_dir : Path
-    """
-    comparisons = []
-    for resolved in _with_results(files, results_dir):
-        if name in resolved.file.spec.readings and layout_of(resolved).compares_readings:
-            comparisons += _compare(name, reading, read_results(resolved, results_dir), resolved)
-    return comparisons
-
-
-def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolved]:
+    """Return the published figures in these tables that a reading moves."""
     return [
-        resolve(file, profile)
-        for file in files
-        for profile in PROFILES[1:]
-        if profile in file.profiles and (results_folder(results_dir, profile, file.id) / "cells.csv").is_file()
+        comparison
+        for resolved in _with_results(files, results_dir)
+        if name in resolved.file.spec.readings
+        for comparison in _compare(name, reading, read_results(resolved, results_dir), resolved)
     ]
 
 
-def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> list[ReadingComparison]:
-    labels = {value: "" if value == reading.default else f"{name}={value}" for value in reading.values}
+def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolved]:
+    """Return the tables that have results and whose figures can be compared under readings, but for profile `ci`."""
+    found = [
+        resolve(file, profile)
+        for file in files
+        for profile in PROFILES[1:]
+        if profile in file.profiles and has_results(results_dir, profile, file.id)
+    ]
+    return [resolved for resolved in found if layout_of(resolved).compares_readings]
+
+
+def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> Iterator[ReadingComparison]:
+    value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
     cells = results.cells[results.cells["status"] != "unavailable"]
-    wanted = cells[cells["reading"].isin(labels.values())]
-    comparisons = []
+    wanted = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading")
     for (dataset, model, metric), paper in resolved.published.items():
         if metric in UNJUDGED or metric not in wanted or paper.value is None:
             continue
@@ -151,44 +117,33 @@ def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) 
         for select, cells in own.groupby("select", sort=False):
             table = cells.pivot(index=["run", "fold"], columns="reading", values=metric)
             ended = cells.pivot(index=["run", "fold"], columns="reading", values="status")
-            values = [value for value, label in labels.items() if label in table]
-            table = table[[labels[value] for value in values]].set_axis(values, axis=1).astype(float)
-            ended = ended[[labels[value] for value in values]].set_axis(values, axis=1)
+            values = [value for value in reading.values if value in table]
             # Only cells that were run under every value are compared.
             asked = ended.notna().all(axis=1)
-            table, ended = table[asked], ended[asked]
+            table, ended = table.loc[asked, values].astype(float), ended.loc[asked, values]
             if len(values) < 2 or reading.default not in values or not len(table) or _unmoved(table, ended):
                 continue
             place = f"{resolved.spelling(dataset)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
-            comparisons.append(
-                ReadingComparison(
-                    f"{place}{select}, {len(table)} cells)",
-                    float(paper.value),
-                    {value: _measured(table[value], ended[value]) for value in values},
-                    _nearest(table[(ended == "ok").all(axis=1)], float(paper.value)),
-                )
-            )
-    return comparisons
+            means = {value: _measured(table[value], ended[value]) for value in values}
+            fits = _nearest(table[(ended == "ok").all(axis=1)], float(paper.value))
+            yield ReadingComparison(f"{place}{select}, {len(table)} cells)", float(paper.value), means, fits)
 
 
 def _unmoved(table: pd.DataFrame, ended: pd.DataFrame) -> bool:
     return bool((ended == "ok").all(axis=None) and table.sub(table.iloc[:, 0], axis=0).eq(0).all(axis=None))
 
 
-def _measured(values: pd.Series[float], ended: pd.Series[str]) -> ReadingMean:
+def _measured(values: pd.Series[float], ended: pd.Series[str]) -> str:
     means = values.groupby("run").mean()
     bad = ended[ended != "ok"]
     if len(bad) == len(ended):
-        return ReadingMean(None, len(bad), str(bad.iloc[0]))
+        return str(bad.iloc[0])
     mean = Quantity(float(values.mean()), float(means.std(ddof=1)) if len(means) > 1 else None, places=3)
-    return ReadingMean(mean, len(bad), str(bad.iloc[0]) if len(bad) else "")
+    return mean.text + (f" ({len(bad)} {bad.iloc[0]})" if len(bad) else "")
 
 
 def _nearest(table: pd.DataFrame, published: float) -> str:
-    """Return the value whose mean is nearest to the published figure, if it is significantly nearer.
-
-    Its mean must differ from the next nearest by more than two standard errors of the differences cell by cell.
-    """
+    """Return the value whose mean is nearest to the published figure, if `fits` may name it."""
     if len(table) < 2:
         return ""
     order = (table.mean() - published).abs().sort_values().index
@@ -206,21 +161,9 @@ def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) 
     if not comparisons:
         return [*lines, "", "Not run, or it moves no published figure."]
     marked = {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
-    lines += [
-        "",
-        "| figure | published | " + " | ".join(marked.values()) + " | fits |",
-        "|---" * (len(marked) + 3) + "|",
-    ]
+    rows = []
     for found in comparisons:
-        means = [found.means[value].text if value in found.means else "not run" for value in marked]
-        fits = marked.get(found.fits, "")
-        lines.append(f"| {found.place} | {found.published:g} | " + " | ".join(means) + f" | {fits} |")
-    return lines
-
-
-def _commands(files: list[ExperimentFile], results_dir: Path) -> list[str]:
-    commands = []
-    for resolved in _with_results(files, results_dir):
-        if layout_of(resolved).compares_readings:
-            commands += read_commands(results_folder(results_dir, resolved.profile, resolved.file.id))
-    return list(dict.fromkeys(commands))
+        means = [found.means.get(value, "not run") for value in marked]
+        rows.append((found.place, f"{found.published:g}", *means, marked.get(found.fits, "")))
+    head = f"| figure | published | {' | '.join(marked.values())} | fits |"
+    return [*lines, "", head, "|---" * (len(marked) + 3) + "|", *(f"| {' | '.join(row)} |" for row in rows)]

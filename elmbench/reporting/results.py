@@ -29,20 +29,16 @@ from elmbench.work.plan import Cell
 
 @dataclass(frozen=True)
 class Results:
-    """The results of one table under one profile.
-
-    Attributes
-    ----------
-    folder : Path
-        The folder of its files.
-    cells, summary : DataFrame
-    table : ResultTable
-    """
+    """The results of one table under one profile, and the folder of their files."""
 
     folder: Path
     cells: pd.DataFrame
     summary: pd.DataFrame
     table: ResultTable
+
+    def summary_lines(self) -> list[dict[Any, Any]]:
+        """Return the lines of the summary as dictionaries, None for what is missing."""
+        return self.summary.astype(object).where(self.summary.notna(), None).to_dict("records")
 
     @property
     def text(self) -> str:
@@ -60,7 +56,6 @@ class Results:
         return self.text
 
     def _repr_html_(self) -> str:
-        """Return the table as a notebook shows it."""
         return html(self.table)
 
 
@@ -71,6 +66,11 @@ PICTURE = "figure.png"
 def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
     """Return the folder of a table: `<results-dir>/<profile>/<paper>/<table>`."""
     return results_dir / profile / experiment
+
+
+def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
+    """Tell whether a table has cells."""
+    return (results_folder(results_dir, profile, experiment) / "cells.csv").is_file()
 
 
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
@@ -96,11 +96,12 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     write_frame(results.summary, folder / "summary.csv")
     if len(gains := optimism(cells, resolved)):
         write_frame(gains, folder / "optimism.csv")
+    picture = None
     figure = layout.figure(cells, _outputs(planned, store), resolved)
     if figure is not None:
+        picture = PICTURE
         write_frame(figure.data, folder / "figure.csv")
         write_atomically(folder / PICTURE, figure.png)
-    picture = None if figure is None else PICTURE
     write_atomically(folder / "table.md", markdown(results.table, commands, picture))
     record = _provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
@@ -136,7 +137,7 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
     """Return the data, models, software and commands that the numbers of the table come from."""
     datasets: dict[str, set[str]] = {}
     models: dict[str, str] = {}
-    environments: dict[str, int] = {}
+    environments: Counter[str] = Counter()
     for cell in planned:
         record = store.get(cell.key) if cell.key else None
         if record is None:
@@ -145,14 +146,13 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
         datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
         if "model" in unit:
             models[cell.model] = f"{unit['model']}, version {unit['version']}"
-        environments[record["environment"]] = environments.get(record["environment"], 0) + 1
+        environments[record["environment"]] += 1
+    spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
     return {
         "experiment": resolved.file.id,
         "profile": resolved.profile,
         "commands": commands,
-        "spec_sha256": hashlib.sha256(
-            json.dumps(resolved.file.content, sort_keys=True, default=str).encode()
-        ).hexdigest(),
+        "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
         "datasets": {name: sorted(found) for name, found in datasets.items()},
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],

@@ -16,44 +16,23 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 ENTRY = ["dataset", "model", "select", "reading"]
-COLUMNS = [
-    "dataset",
-    "model",
-    "metric",
-    "select",
-    "reading",
-    "mean",
-    "std",
-    "n",
-    "published",
-    "published_std",
-    "verdict",
-]
-
+#: Columns of `summary.csv`.
+COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
+COLUMNS += ["published", "published_std", "verdict"]
 #: Columns of `optimism.csv`.
 GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n"]
 
 
 def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return one line for each entry and metric.
+    """Return one line for each entry and metric, with the columns of `summary.csv`, from cells as `cells.csv` has them.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        As `cells.csv` has them.
-    resolved : Resolved
-        The experiment under the profile that the cells are of.
-
-    Returns
-    -------
-    DataFrame
-        With the columns of `summary.csv`. `n` is the number of cells that ended ok; only these are averaged.
-        The verdict of an entry of which every cell ended in one other way is that ending. An entry is `incomplete` if
-        some of its cells did not end ok, or if a run lacks folds that have not been run yet. A figure that the
-        authors took from another paper is `cited`; one of a model that the suite does not run is `not measured`.
+    `n` is the number of cells that ended ok; only these are averaged. The verdict of an entry of which every cell
+    ended in one other way is that ending. An entry is `incomplete` if some of its cells did not end ok, or if a run
+    lacks folds that have not been run yet. A figure that the authors took from another paper is `cited`; one of a
+    model that the suite does not run is `not measured`.
     """
     order, layout = Order(resolved), layout_of(resolved)
-    lines, keys = [], []
+    lines = []
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
         for position, measure in enumerate(layout.measures(resolved, place["dataset"], place["model"])):
@@ -61,12 +40,8 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
             line = _line(group, measure, paper, layout, resolved)
             if position == 0 or line["mean"] is not None or paper is not None or line["verdict"]:
                 lines.append(place | line)
-                keys.append((*order.key(place), position))
-    for position, line in enumerate(_only_published(cells, layout, order, resolved)):
-        lines.append(line)
-        keys.append((*order.key(line), position))
-    frame = pd.DataFrame(lines, columns=COLUMNS)
-    return frame.iloc[sorted(range(len(lines)), key=lambda i: keys[i])].reset_index(drop=True)
+    lines += _only_published(cells, layout, order, resolved)
+    return pd.DataFrame(sorted(lines, key=order.key), columns=COLUMNS)
 
 
 def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved: Resolved) -> list[dict[str, Any]]:
@@ -147,20 +122,11 @@ def _verdict(mean: float | None, paper: PublishedValue, last_place: float) -> st
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return what a choice on the outer test folds (oracle) gains over a choice on inner folds (nested).
 
-    Parameters
-    ----------
-    cells : DataFrame
-        As `cells.csv` has them.
-    resolved : Resolved
-
-    Returns
-    -------
-    DataFrame
-        A line for each model on each data set, in the order of the cells. `oracle` and `nested` are means over the
-        same folds, `optimism` is the first minus the second (of an error the second minus the first, so that a
-        positive value always favours the oracle), `std` its deviation from fold to fold, `n` the number of folds. An
-        entry is left out if one of its cells did not end ok or if it was run under one selection only: the folds that
-        are left may be the easier ones.
+    There is a line for each model on each data set, in the order of the cells. `oracle` and `nested` are means over
+    the same folds, `optimism` is the first minus the second (of an error the second minus the first, so that a
+    positive value always favours the oracle), `std` its deviation from fold to fold, `n` the number of folds. An entry
+    is left out if one of its cells did not end ok or if it was run under one selection only: the folds that are left
+    may be the easier ones.
     """
     lines = []
     for (dataset, model, reading), group in cells.groupby(["dataset", "model", "reading"], sort=False):

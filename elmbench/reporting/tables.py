@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -29,78 +28,23 @@ _BY_CRITERION = {
 }
 
 
-@dataclass(frozen=True)
-class Departure:
-    """A way in which a profile departs from the printed protocol."""
-
-    setting: str
-    value: Any
-
-    @property
-    def text(self) -> str:
-        return {
-            "stand_ins": "{} in place of the paper's data",
-            "rows": "at most {} rows of a data set",
-            "folds": "{} folds",
-            "thin_grids": "thinned grids",
-        }[self.setting].format(self.value)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """The part of the printed protocol that a table shows.
-
-    Attributes
-    ----------
-    profile : str
-    runs : tuple of int or None
-        The fewest and the most runs of a data set; None if no cell has ended.
-    planned : int
-        The runs of the protocol.
-    departures : tuple of Departure
-    """
-
-    profile: str
-    runs: tuple[int, int] | None
-    planned: int
-    departures: tuple[Departure, ...]
-
-    @property
-    def text(self) -> str:
-        if self.runs is None:
-            return f"Profile {self.profile}: no cell has ended yet."
-        fewest, most = self.runs
-        ran = f"{fewest} run{'s' * (fewest != 1)}" if fewest == most else f"{fewest} to {most} runs"
-        if self.profile != "paper":
-            ran = "; ".join([ran, *(departure.text for departure in self.departures)])
-            return f"Profile {self.profile}: {ran}; not a reproduction of the printed protocol."
-        whole = fewest >= self.planned
-        return f"Profile paper: the protocol as printed, {ran}" + ("." if whole else f" of {self.planned}.")
-
-
 def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
-    """Return the table that a summary and its cells make.
-
-    Parameters
-    ----------
-    summary, cells : DataFrame
-        As `summary.csv` and `cells.csv` have them.
-    resolved : Resolved
-        The experiment under the profile of these cells.
-    """
+    """Return the table that a summary and its cells make, both as `summary.csv` and `cells.csv` have them."""
     layout = layout_of(resolved)
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
     shows_gains = any(column.name == "optimism" for column in columns)
     gains = optimism(cells, resolved) if shows_gains else pd.DataFrame(columns=GAINS)
+    criterion = resolved.spec.protocol.criterion
+    by_criterion = {"nested": _BY_CRITERION[criterion]} if criterion in _BY_CRITERION else {}
     sections = []
     for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
         own = gains[(gains["reading"] == reading) & (select == "oracle")]
         gain_of = dict(zip(zip(own["dataset"], own["model"], strict=True), own["optimism"], strict=True))
         lines = layout.lines(list(_entries(group, cells, layout, resolved)), gain_of, resolved)
-        how = layout.caption or f"{select}: {_how(str(select), resolved)}"
+        how = layout.caption or f"{select}: {(HOW | by_criterion)[str(select)]}"
         sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
     file = resolved.file
-    coverage = coverage_of(resolved, cells).text if layout.shows_profile else f"Profile {resolved.profile}."
+    coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
     return ResultTable(
         title=f"{file.spec.label}: {file.spec.title}",
         subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {coverage}",
@@ -117,23 +61,25 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
     )
 
 
-def _how(select: str, resolved: Resolved) -> str:
-    return _BY_CRITERION.get(resolved.spec.protocol.criterion, HOW[select]) if select == "nested" else HOW[select]
-
-
-def coverage_of(resolved: Resolved, cells: pd.DataFrame) -> Coverage:
+def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
     """Return the profile of a table, its runs and its departures from the printed protocol."""
-    numbers = cells.groupby("dataset")["run"].nunique()
-    runs = (int(numbers.min()), int(numbers.max())) if len(numbers) else None
+    runs = cells.groupby("dataset")["run"].nunique()
+    if not len(runs):
+        return f"Profile {resolved.profile}: no cell has ended yet."
+    fewest, most = int(runs.min()), int(runs.max())
+    ran = f"{fewest} run{'s' * (fewest != 1)}" if fewest == most else f"{fewest} to {most} runs"
+    if resolved.profile == "paper":
+        planned = resolved.spec.protocol.outer.runs
+        return f"Profile paper: the protocol as printed, {ran}" + ("." if fewest >= planned else f" of {planned}.")
     settings = resolved.settings
-    changed = {
-        "stand_ins": ", ".join(settings.stand_ins),
-        "rows": settings.rows,
-        "folds": settings.folds,
-        "thin_grids": (settings.thin_grids or 1) > 1,
+    departures = {
+        f"{', '.join(settings.stand_ins)} in place of the paper's data": settings.stand_ins,
+        f"at most {settings.rows} rows of a data set": settings.rows,
+        f"{settings.folds} folds": settings.folds,
+        "thinned grids": (settings.thin_grids or 1) > 1,
     }
-    departures = tuple(Departure(setting, value) for setting, value in changed.items() if value)
-    return Coverage(resolved.profile, runs, resolved.spec.protocol.outer.runs, departures)
+    ran = "; ".join([ran, *(text for text, departs in departures.items() if departs)])
+    return f"Profile {resolved.profile}: {ran}; not a reproduction of the printed protocol."
 
 
 def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> Iterator[Entry]:

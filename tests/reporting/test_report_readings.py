@@ -33,17 +33,13 @@ def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[ReadingComparison]]
     return compare
 
 
-def texts(found: ReadingComparison) -> dict[str, str]:
-    return {value: mean.text for value, mean in found.means.items()}
-
-
 def stored(*mcc: float, **values: Any) -> list[dict[str, Any]]:
     return folds("ELM", *mcc, reading="order=stored", **values)
 
 
 def test_the_nearer_value_fits(compared: Callable[..., list[ReadingComparison]]) -> None:
     (found,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
-    assert texts(found) == {"shuffled": "0.705", "stored": "0.895"}
+    assert found.means == {"shuffled": "0.705", "stored": "0.895"}
     assert (found.published, found.fits) == (0.9, "stored")
     assert found.place == "WDBC ELM mcc (Table I, paper, nested, 2 cells)"
     (found,) = compared([*folds("ELM", 0.90, 0.89), *stored(0.70, 0.71)])
@@ -64,7 +60,7 @@ def test_what_a_reading_does_not_move_is_left_out(compared: Callable[..., list[R
 def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., list[ReadingComparison]]) -> None:
     more = [line | {"run": 1, "mcc": 0.1} for line in folds("ELM", 0.1, 0.1)]
     (found,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
-    assert texts(found)["shuffled"] == "0.705"
+    assert found.means["shuffled"] == "0.705"
     assert "2 cells" in found.place
 
 
@@ -74,9 +70,9 @@ def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
     lines = [*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)]
     lines[3] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
     (found,) = compared(lines)
-    assert (texts(found)["stored"], found.fits) == ("0.900 (1 diverged)", "")
+    assert (found.means["stored"], found.fits) == ("0.900 (1 diverged)", "")
     lines[2] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
-    assert texts(compared(lines)[0])["stored"] == "diverged"
+    assert compared(lines)[0].means["stored"] == "diverged"
 
 
 def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
@@ -85,7 +81,7 @@ def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
     lines = [*folds("ELM", 0.7, 0.7, 0.95), *stored(0.8, 0.8, None)]
     lines[5] |= {"status": "diverged", "reason": "not finite"}
     (found,) = compared(lines, "WDBC,ELM,mcc,0.79,,\n")
-    assert (texts(found)["shuffled"], found.fits) == ("0.783", "stored")
+    assert (found.means["shuffled"], found.fits) == ("0.783", "stored")
 
 
 def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[ReadingComparison]]) -> None:
@@ -104,7 +100,7 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..
     # Of h = 5 there is nothing to compare: this profile leaves it out.
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
     (found,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
-    assert texts(found) == {"shuffled": "0.500", "stored": "0.600"}
+    assert found.means == {"shuffled": "0.500", "stored": "0.600"}
     assert found.place == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
 
 

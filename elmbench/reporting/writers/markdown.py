@@ -8,15 +8,7 @@ from elmbench.layouts.table import ResultTable
 
 
 def markdown(table: ResultTable, commands: Sequence[str], figure: str | None = None) -> str:
-    """Return a table as Markdown, with the commands that made it and its figure.
-
-    Parameters
-    ----------
-    table : ResultTable
-    commands : sequence of str
-    figure : str, optional
-        Name of a picture in the same folder.
-    """
+    """Return a table as Markdown, with the commands that made it and its figure, a picture in the same folder."""
     lines = [f"# {table.title}", "", table.subtitle, "", "Made by:", ""]
     lines += [f"    {command}" for command in commands]
     for section in table.sections:

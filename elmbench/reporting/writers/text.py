@@ -20,14 +20,7 @@ def grid(
 ) -> RichTable:
     """Return a table of text without vertical lines.
 
-    Parameters
-    ----------
-    headings : sequence of str
-    rows : iterable of sequences
-    right : sequence of str
-        Headings of the columns that are aligned to the right.
-    whole : sequence of str
-        Headings of the columns whose words are never broken; the other columns give way.
+    Columns with these headings are aligned to the `right`, or `whole`: their words are never broken, others give way.
     """
     shown = any(headings)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
