@@ -14,7 +14,7 @@ import pytest
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
-from elmbench.reporting.cells import PLACE, TIMES
+from elmbench.reporting.cells import LIMIT, PLACE, TIMES
 from elmbench.reporting.summary import summarise
 from elmbench.reporting.tables import build_table
 from elmbench.running.store import Store
@@ -80,6 +80,12 @@ def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict
     return line | values
 
 
+def stopped(seconds: float, *, search: bool = False) -> dict[str, Any]:
+    """What a line says of a cell that a limit stopped, itself or in the search before it."""
+    reason = ("the search before it: " if search else "") + f"> {seconds:g} s"
+    return {"status": "timeout", "reason": reason, "limit": seconds, "stopped": "search" if search else "itself"}
+
+
 def folds(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
     """A run of as many folds as there are figures."""
     return [cell(model, fold=i, mcc=value, **values) for i, value in enumerate(mcc)]
@@ -94,6 +100,7 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     """The lines as a table of cells of this experiment."""
     values = value_columns(resolved)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
+    columns += LIMIT if any("limit" in line for line in lines) else ()
     table = pd.DataFrame(lines, columns=columns)
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
 

@@ -64,29 +64,18 @@ class Quantity:
 class Ending:
     """How the cells of an entry ended if none ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
 
-    `limit` is what stopped them, such as `600 s`; `in_search` tells whether it stopped the search, if searches may
-    take longer than fits.
+    `limit` is the limit of time that stopped them, in seconds; `in_search` tells whether it stopped the search, if
+    searches may take longer than fits.
     """
 
     status: str
-    limit: str = ""
+    limit: float | None = None
     in_search: bool = False
-
-    @classmethod
-    def of(cls, status: str, reason: str, *, searches_longer: bool) -> Ending:
-        """Return the ending of a cell from its status and reason, such as `the search before it: > 600 s`.
-
-        If searches do not have longer limits than fits, a search that was stopped counts as a fit that was stopped.
-        """
-        if status != "timeout":
-            return cls(status)
-        before, _, limit = reason.rpartition("> ")
-        return cls(status, limit, bool(before) and searches_longer)
 
     @property
     def text(self) -> str:
-        if self.limit:
-            return f"search > {self.limit}" if self.in_search else f"> {self.limit}"
+        if self.limit is not None:
+            return f"search > {self.limit:g} s" if self.in_search else f"> {self.limit:g} s"
         return _ENDINGS.get(self.status, self.status)
 
 

@@ -26,6 +26,8 @@ SELECTIONS = ("published", "nested", "oracle")
 CAPPED = ("capped", "search_capped")
 #: What a model warned of, such as that it can only predict one class.
 WARNING = "warning"
+#: The limit of time in seconds that stopped a cell, and whether it stopped its own work or the search before it.
+LIMIT = ("limit", "stopped")
 _USER_WARNING = "UserWarning: "
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
@@ -35,7 +37,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     """Return those of the planned cells that have ended, with the columns of `cells.csv`.
 
     `values` are the columns of measured values. The columns `CAPPED` are there only if a model may be stopped,
-    `WARNING` only if one has warned.
+    `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached.
     """
     lines = []
     fits = CappedFits(store)
@@ -43,11 +45,13 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
         if cell.unavailable:
             lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
         elif (record := store.get(cell.key)) is not None:
-            lines.append(_line(cell, record["result"]) | fits.of(record) | warning_of(record["result"]))
+            extra = fits.of(record) | warning_of(record["result"]) | _limit_of(record, store)
+            lines.append(_line(cell, record["result"]) | extra)
     lines.sort(key=order.key)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     columns += CAPPED if any("capped" in line for line in lines) else ()
     columns += [WARNING] if any(WARNING in line for line in lines) else []
+    columns += LIMIT if any("limit" in line for line in lines) else ()
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
@@ -63,6 +67,17 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         # In a table of hyperparameters a cell is the search itself.
         **({"search_seconds": result["seconds"]} if "scores" in result else {}),
     }
+
+
+def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> dict[str, Any]:
+    """Return the values of the columns `LIMIT` for a cell's record; nothing if no limit of time was reached."""
+    if record["result"]["status"] != "timeout":
+        return {}
+    if "limit" in record["result"]:
+        return {"limit": record["result"]["limit"], "stopped": stopped}
+    before = (store.get(key) for key in work_from(record["unit"]).needs)
+    found = (_limit_of(one, store, "search") for one in before if one is not None)
+    return next(filter(None, found), {})
 
 
 def without_folders(text: str) -> str:

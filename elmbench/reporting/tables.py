@@ -10,6 +10,7 @@ import pandas as pd
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Entry, Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
+from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.notes import capped_notes, ending_notes, optimism_notes, published_notes, warning_notes
 from elmbench.reporting.summary import ENTRY, GAINS, optimism
@@ -113,9 +114,12 @@ def _found(
     if pd.isna(line["mean"]):
         if verdict in (*COMPLETE, NOT_MEASURED):
             return None
+        if verdict != "timeout" or "limit" not in cells:
+            return Ending(verdict)
         own = cells[(cells[ENTRY] == [line[name] for name in ENTRY]).all(axis=1)]
-        reason = str(own.loc[own["status"] == verdict, "reason"].iloc[0]) if verdict == "timeout" else ""
-        return Ending.of(verdict, reason, searches_longer=bool(resolved.spec.search_limit))
+        limit, stopped = own.loc[own["status"] == verdict, list(LIMIT)].iloc[0]
+        # Unless searches may take longer than fits, one that was stopped counts as a fit that was.
+        return Ending(verdict, float(limit), stopped == "search" and bool(resolved.spec.search_limit))
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])
     ok = None if verdict in COMPLETE else int(line["n"])

@@ -144,3 +144,12 @@ def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ElmbenchError, match="is not there"):
         read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")
+
+
+def test_the_limit_that_stopped_a_cell_or_the_search_before_it(store: Store, toy: Callable[..., Resolved]) -> None:
+    keep(store, "search", {"status": "timeout", "reason": "> 7200 s", "limit": 7200.0}, kind="search", inner={})
+    keep(store, "late", {"status": "timeout", "reason": "the search before it: > 7200 s"}, chosen="search")
+    keep(store, "own", {"status": "timeout", "reason": "> 600 s", "limit": 600.0})
+    cells = [Cell("wdbc", "ELM", 0, i, "nested", "", key, "f") for i, key in enumerate(("late", "own"))]
+    found = cells_frame(cells, store, ["mcc"], Order(toy()))
+    assert found[["limit", "stopped"]].values.tolist() == [[7200.0, "search"], [600.0, "itself"]]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from made_cells import cell, folds, headings, notes_of, row, rows_of, table_of
+from made_cells import cell, folds, headings, notes_of, row, rows_of, stopped, table_of
 
 from elmbench.layouts.table import fixed, three_figures
 from elmbench.specs.profiles import Resolved
@@ -28,31 +29,29 @@ def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "reason", "shown"),
+    ("ending", "shown"),
     [
-        ("timeout", "> 600 s", "> 600 s"),
-        ("timeout", "the search before it: > 600 s", "> 600 s"),
-        ("out-of-memory", "would need about 3 GB; the limit is 2 GB", "out of memory"),
-        ("unavailable", "no data directory is given", "-"),
-        ("diverged", "a prediction is not finite", "diverged"),
-        ("failed", "ValueError: no", "failed"),
+        (stopped(600), "> 600 s"),
+        (stopped(600, search=True), "> 600 s"),
+        ({"status": "out-of-memory", "reason": "would need about 3 GB; the limit is 2 GB"}, "out of memory"),
+        ({"status": "unavailable", "reason": "no data directory is given"}, "-"),
+        ({"status": "diverged", "reason": "a prediction is not finite"}, "diverged"),
+        ({"status": "failed", "reason": "ValueError: no"}, "failed"),
     ],
 )
-def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(
-    toy: Toy, status: str, reason: str, shown: str
-) -> None:
-    lines = [cell(fold=i, status=status, reason=reason) for i in range(2)] + folds("K-ELM", 0.9, 0.9)
+def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(toy: Toy, ending: dict[str, Any], shown: str) -> None:
+    lines = [cell(fold=i, **ending) for i in range(2)] + folds("K-ELM", 0.9, 0.9)
     table = table_of(toy("WDBC,ELM,mcc,0.93,,\n"), lines)
     assert row(table.sections[0], "ELM")["value"] == shown
     assert row(table.sections[0], "ELM")["verdict"] == ""
     assert row(table.sections[0], "ELM")["published"] == "0.93"
     (note,) = notes_of(table)
-    assert reason in note
-    assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (status != "unavailable")
+    assert ending["reason"] in note
+    assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (ending["status"] != "unavailable")
 
 
 def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
-    lines = [cell(fold=0, mcc=0.9), cell(fold=1, status="timeout", reason="> 5 s")]
+    lines = [cell(fold=0, mcc=0.9), cell(fold=1, **stopped(5))]
     table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
     found = row(table.sections[0], "ELM")
     assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "incomplete")
@@ -60,9 +59,9 @@ def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
 
 
 def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
-    stopped = [cell(fold=i, status="timeout", reason="> 5 s") for i in range(2)]
-    other = [line | {"reading": "order=stored", "reason": "> 60 s"} for line in stopped]
-    table = table_of(toy(), stopped + other)
+    lines = [cell(fold=i, **stopped(5)) for i in range(2)]
+    lines += [line | {"reading": "order=stored"} | stopped(60) for line in lines]
+    table = table_of(toy(), lines)
     assert [row(section, "ELM")["value"] for section in table.sections] == ["> 5 s", "> 60 s"]
     assert notes_of(table)[1] == "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s"
 
@@ -147,11 +146,11 @@ def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "shown"), [("> 600 s", "> 600 s"), ("the search before it: > 7200 s", "search > 7200 s")]
+    ("ending", "shown"), [(stopped(600), "> 600 s"), (stopped(7200, search=True), "search > 7200 s")]
 )
-def test_a_fit_that_ran_over_shows_where_its_time_would_stand(toy: Toy, reason: str, shown: str) -> None:
+def test_a_fit_that_ran_over_shows_where_its_time_would_stand(toy: Toy, ending: dict[str, Any], shown: str) -> None:
     resolved = toy(TIMES, layout="times", **{"search-limit": "time=2h"})
-    lines = [cell("OS-ELM", fold=i, status="timeout", reason=reason, fit_seconds=None) for i in range(2)]
+    lines = [cell("OS-ELM", fold=i, fit_seconds=None, **ending) for i in range(2)]
     table = table_of(resolved, lines)
     found = row(table.sections[0], "OS-ELM")
     assert (found["fit"], found["published_fit"], found["value"]) == (shown, "> 600 s", "")
