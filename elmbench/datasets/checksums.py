@@ -16,8 +16,8 @@ from elmbench.datasets.load import Origin, find_origin, load
 from elmbench.datasets.receipts import fetched_folder
 from elmbench.datasets.sources.generator import chosen_options, identity
 from elmbench.files import replacing
-from elmbench.specs.dataset_sources import GeneratorSource
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.sources import GeneratorSource
 
 #: Raised when the code that loads or prepares rows changes what comes out of it.
 LOADER_VERSION = 1

@@ -17,8 +17,8 @@ from elmbench.datasets.sources.folder import PATTERN
 from elmbench.datasets.sources.openml import openml_file_urls, server_url
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import sweep
-from elmbench.specs.dataset_sources import NetworkSource, OpenMLSource
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.datasets.sources import NetworkSource, OpenMLSource
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from elmbench.datasets.sources.scikit_learn import load_bundled
 from elmbench.datasets.table import Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
 from elmbench.errors import DataUnavailableError
-from elmbench.specs.dataset_sources import GeneratorSource, LibsvmSource, ScikitLearnSource, Source
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.datasets.sources import GeneratorSource, LibsvmSource, ScikitLearnSource, Source
 
 
 def load_dataset(

@@ -24,8 +24,8 @@ from elmbench.datasets.sources.folder import Files
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.files import replacing
-from elmbench.specs.dataset_sources import NetworkSource
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.sources import NetworkSource
 
 _verified: dict[tuple[str, int, int], str] = {}
 

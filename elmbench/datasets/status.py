@@ -16,8 +16,8 @@ from elmbench.datasets.receipts import fetched_files
 from elmbench.datasets.sources.folder import FORMATS, PATTERN, Files, check_folder, find_files
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import replacing
-from elmbench.specs.dataset_sources import GeneratorSource, ScikitLearnSource
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.datasets.sources import GeneratorSource, ScikitLearnSource
 
 #: A file is one of the data directory; what was fetched is in the cache.
 State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]

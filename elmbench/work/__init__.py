@@ -39,7 +39,7 @@ def work_class(kind: str) -> type[Work]:
     ElmbenchError
         If there is none of that name.
     """
-    from elmbench.specs.plugins import plugin_objects
+    from elmbench.specs.registry.plugins import plugin_objects
 
     declared: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
     if kind not in declared:

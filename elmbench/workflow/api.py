@@ -10,7 +10,7 @@ from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.sandbox import Settings
 from elmbench.specs.limits import parse_limits
-from elmbench.specs.plugins import load_plugin
+from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import RunOptions, prepare

@@ -17,8 +17,7 @@ from sklearn.datasets import load_breast_cancer
 
 from elmbench.datasets import checksums
 from elmbench.datasets.sources import download, hosts
-from elmbench.specs import dataset_sources
-from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
+from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs, sources
 from elmbench.specs.files import spec_root
 
 # The package has functions of the same names.
@@ -105,6 +104,6 @@ def loopback_specs(server: Server, use_specs: Callable[..., DatasetSpecs], monke
     """`datasets.yaml` as it is, but for the host of every address, which is the server on loopback."""
     text = (spec_root() / "datasets.yaml").read_text()
     use_specs(yaml.safe_load(re.sub(r"https://[^/\s\"]+/", server.url + "/", text)))
-    archive = re.sub(r"https://[^/]+/", server.url + "/", dataset_sources.DING_ARCHIVE)
-    monkeypatch.setattr(dataset_sources, "DING_ARCHIVE", archive)
+    archive = re.sub(r"https://[^/]+/", server.url + "/", sources.DING_ARCHIVE)
+    monkeypatch.setattr(sources, "DING_ARCHIVE", archive)
     return server

@@ -20,8 +20,7 @@ from loopback import Page, Server
 
 from elmbench.datasets import fetch, load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.specs import dataset_sources
-from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
+from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs, sources
 
 Use = Callable[[dict[str, Any]], DatasetSpecs]
 LIBSVM = "/~cjlin/libsvmtools/datasets"
@@ -247,7 +246,7 @@ def test_a_pickle_among_dings_sets_is_not_loaded(loopback_specs: Server, use_spe
     stream = io.BytesIO()
     np.savez(stream, data=np.array([Trap()], dtype=object), label=np.ones(1))
     use_specs(entry({"kind": "imbalanced-learn", "name": "ecoli", "number": 1}))
-    path = dataset_sources.DING_ARCHIVE.removeprefix(loopback_specs.url)
+    path = sources.DING_ARCHIVE.removeprefix(loopback_specs.url)
     loopback_specs.pages[path] = Page(tar_bytes({"x1data.npz": stream.getvalue()}))
     with pytest.raises(ElmbenchError, match="allow_pickle"):
         fetch("toy")

@@ -18,8 +18,8 @@ from elmbench.datasets import load_dataset
 from elmbench.datasets.prepare import prepare
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
-from elmbench.specs.dataset_sources import Step
 from elmbench.specs.datasets import parse_dataset_specs
+from elmbench.specs.datasets.sources import Step
 
 load = importlib.import_module("elmbench.datasets.load")  # the package has a function of the same name
 

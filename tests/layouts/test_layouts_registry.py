@@ -28,11 +28,12 @@ from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.text import table_text
 from elmbench.running.store import Store
-from elmbench.specs import catalogue, plugins
+from elmbench.specs import catalogue
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.registry import plugins
 from elmbench.work.plan import Cell
 
 Toy = Callable[..., Resolved]

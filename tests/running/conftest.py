@@ -9,7 +9,7 @@ import pytest
 from toy_data import add_model, make_unit, toys
 from toy_plans import plan_table, plan_toy
 
-from elmbench.specs.plugins import load_plugin
+from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Plan
 
 __all__ = ["add_model", "make_unit", "plan_table", "plan_toy", "toys"]

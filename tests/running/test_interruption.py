@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from elmbench.running.attempt import attempt
-from elmbench.specs.plugins import load_plugin
+from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.base import Context
 from elmbench.work.plan import Plan
 

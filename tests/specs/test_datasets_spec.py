@@ -9,8 +9,8 @@ import yaml
 from pydantic import ValidationError
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.dataset_sources import GeneratorSource, OpenMLSource
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs, parse_dataset_specs
+from elmbench.specs.datasets.sources import GeneratorSource, OpenMLSource
 
 ENTRY = """
 toy:

@@ -13,8 +13,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.specs import plugins
-from elmbench.specs.plugins import load_plugin, plugin_objects
 from elmbench.specs.registry import (
     TASKS,
     ModelEntry,
@@ -23,8 +21,10 @@ from elmbench.specs.registry import (
     make_model,
     model_version,
     parameter_names,
+    plugins,
     registry,
 )
+from elmbench.specs.registry.plugins import load_plugin, plugin_objects
 
 OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm"]
 CLASSIFIERS = ["w-elm", "eem", "eekm", "ls-svm"]

@@ -10,7 +10,7 @@ from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.sources.imbalanced_learn import fetch_imbalanced_learn
 from elmbench.datasets.sources.libsvm import fetch_libsvm
 from elmbench.datasets.sources.openml import fetch_openml
-from elmbench.specs.dataset_sources import NetworkSource
+from elmbench.specs.datasets.sources import NetworkSource
 
 _FETCH: dict[str, Callable[[Any, FetchJob], FetchedRows]] = {
     "archive": fetch_archive,

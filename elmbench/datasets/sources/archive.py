@@ -18,7 +18,7 @@ from elmbench.datasets.readers import csv_columns
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
-from elmbench.specs.dataset_sources import ArchiveSource
+from elmbench.specs.datasets.sources import ArchiveSource
 
 _MAGIC = ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress), (b"\xfd7zXZ", lzma.decompress))
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)

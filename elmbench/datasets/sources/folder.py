@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from elmbench.datasets.readers import read_table
 from elmbench.datasets.table import Matrix, Table
 from elmbench.errors import ElmbenchError
-from elmbench.specs.dataset_sources import OpenMLSource
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.sources import OpenMLSource
 
 FORMATS = ("csv", "svm", "arff", "npz", "parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz")

@@ -17,8 +17,8 @@ from elmbench.datasets.sources.mackey_glass import mackey_glass
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator as stream_of
-from elmbench.specs.dataset_sources import GeneratorSource
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.sources import GeneratorSource
 from elmbench.specs.files import invalid
 
 

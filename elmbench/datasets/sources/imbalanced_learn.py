@@ -13,7 +13,7 @@ from elmbench.datasets.sources.download import downloaded
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
-from elmbench.specs.dataset_sources import ImbalancedLearnSource
+from elmbench.specs.datasets.sources import ImbalancedLearnSource
 
 
 def fetch_imbalanced_learn(source: ImbalancedLearnSource, job: FetchJob) -> FetchedRows:

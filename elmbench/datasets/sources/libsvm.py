@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from elmbench.datasets.readers import compression_of
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob, RawFile
-from elmbench.specs.dataset_sources import LibsvmSource
+from elmbench.specs.datasets.sources import LibsvmSource
 
 
 def fetch_libsvm(source: LibsvmSource, job: FetchJob) -> FetchedRows:

@@ -23,7 +23,7 @@ from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.specs.dataset_sources import OpenMLSource
+from elmbench.specs.datasets.sources import OpenMLSource
 
 
 def server_url() -> str:

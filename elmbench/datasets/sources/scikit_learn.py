@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elmbench.datasets.table import Table
-from elmbench.specs.dataset_sources import ScikitLearnSource
+from elmbench.specs.datasets.sources import ScikitLearnSource
 
 
 def load_bundled(source: ScikitLearnSource) -> Table:

@@ -30,7 +30,7 @@ def _answer(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:
     from elmbench.errors import ElmbenchError
     from elmbench.running.attempt import attempt, preload
     from elmbench.specs.datasets import DatasetSpec
-    from elmbench.specs.plugins import load_plugin
+    from elmbench.specs.registry.plugins import load_plugin
     from elmbench.work import work_from
     from elmbench.work.base import Context
 

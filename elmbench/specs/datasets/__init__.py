@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.dataset_sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
+from elmbench.specs.datasets.sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.model_entry import TASKS, ModelEntry
-from elmbench.specs.plugins import models_from_outside
+from elmbench.specs.registry.entry import TASKS, ModelEntry
+from elmbench.specs.registry.plugins import models_from_outside
 
 _Grid = Mapping[str, tuple[Any, ...]]
 _C = tuple(2.0**e for e in range(-8, 14, 3))
