@@ -11,10 +11,10 @@ import numpy as np
 
 from benchmarks.measure import Measurement, Seconds, rounds_for, timed
 from benchmarks.row import Result, Row, measured
+from elmbench.layouts.planning import make_plan
 from elmbench.models.protocols import GridPath
 from elmbench.protocol.folds import fold_data
 from elmbench.running.attempt import attempt, preload
-from elmbench.layouts.planning import make_plan
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from elmbench.specs.registry import find_model
