@@ -27,7 +27,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     Parameters
     ----------
     n_hidden, random_state
-        As in `ELMClassifier`.
+        As in `ELMClassifier`; the paper's h is `n_hidden`.
     activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
         1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2), with w and b
         uniform on [0, 1].
