@@ -3,8 +3,6 @@
 From Python: `run`, `load_dataset`, `make_model`, `list_models`; the estimators are in `elmbench.models`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 __all__ = ["__version__", "list_models", "load_dataset", "make_model", "run"]

@@ -1,7 +1,5 @@
 """The one exception that users see, and the one warning."""
 
-from __future__ import annotations
-
 from functools import partial
 
 

@@ -1,7 +1,5 @@
 """Files that are there whole or not at all, however the process that writes them ends."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

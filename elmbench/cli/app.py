@@ -1,7 +1,5 @@
 """The app: options of the whole, errors at the edge."""
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

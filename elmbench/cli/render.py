@@ -1,7 +1,5 @@
 """Specs and plans for the terminal, within 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """`elmbench status`, `table`, `check` and `baseline`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

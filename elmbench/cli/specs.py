@@ -1,7 +1,5 @@
 """`elmbench list`, `show`, `validate` and `env`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The checksum of a data set without its rows: kept in the cache from one process to the next."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A data set that is ready for use, and its checksum."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Fetch data sets from their public sources into the cache."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The folder of the user's own files, and the cache folder for fetched and generated data."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

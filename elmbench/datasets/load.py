@@ -1,7 +1,5 @@
 """Load a data set, from the first source that is there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The preparation steps that `datasets.yaml` declares, each a function from table to table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch

@@ -4,8 +4,6 @@ A fetched data set is one or two files `<key>[.train|.test].<format>` in `<cache
 `<key>.json` that is written last. Files without a receipt, such as a killed process leaves behind, are not there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Where each data set would come from, and bringing in a file of one's own."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass

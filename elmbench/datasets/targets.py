@@ -1,7 +1,5 @@
 """Check a table against what its spec says, and code its target."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

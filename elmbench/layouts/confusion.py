@@ -1,7 +1,5 @@
 """The counts of the confusion matrix, averaged over runs and folds."""
 
-from __future__ import annotations
-
 from elmbench.layouts.base import Layout
 from elmbench.specs.measures import COUNTS, Measure
 from elmbench.specs.profiles import Resolved

@@ -1,7 +1,5 @@
 """Facts of the data sets: rows, columns and classes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Layout

@@ -1,7 +1,5 @@
 """Planning: which cells a table has under a profile and readings, and which work leads to them."""
 
-from __future__ import annotations
-
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.specs.datasets import DatasetSpec

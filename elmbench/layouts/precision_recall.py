@@ -1,7 +1,5 @@
 """Metrics of each model, with a figure of the precision-recall curves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import cycle
 from typing import Any

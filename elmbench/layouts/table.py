@@ -1,7 +1,5 @@
 """A table of results as records: what every writer writes, and what no one has to read back from text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Fit times of each model on each data set, with the metric beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 from elmbench.layouts.base import DATASET, MODEL, VALUE, Entry, Gains

@@ -4,8 +4,6 @@ A field stands under its own name. Its metadata may say otherwise: `FLAT`, its e
 owner; `OPTIONAL`, it is left out where it has its default; `UNSAID`, it never stands there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """One outer fold of a data set: which rows, in which order, scaled how."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache

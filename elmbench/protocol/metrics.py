@@ -1,7 +1,5 @@
 """Metrics of one test fold, all in their natural unit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear scaling of the columns of the inputs, and of the targets of a regression."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

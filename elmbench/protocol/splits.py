@@ -1,7 +1,5 @@
 """Splits of the rows of a data set: outer folds, trials and parts; inner folds; random subsets by class."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,8 +13,6 @@ The tolerance rule, the same for every model:
   nothing else. Times are not compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path

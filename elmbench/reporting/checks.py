@@ -1,7 +1,5 @@
 """Results of many tables compared with their baselines or with the published values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sentences of a paper about a table, checked against the results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

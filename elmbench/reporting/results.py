@@ -1,7 +1,5 @@
 """The files of a table below the results folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """How many cells of each table have ended, from the store."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The table of an experiment, built from its summary and its cells."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

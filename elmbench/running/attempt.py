@@ -1,7 +1,5 @@
 """One unit of work, done so that no failure leaves as an exception."""
 
-from __future__ import annotations
-
 import traceback
 import warnings
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Running a plan: tasks start as soon as what they need is there, and each result is kept the moment it arrives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass

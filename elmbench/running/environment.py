@@ -1,7 +1,5 @@
 """What a result was computed with: software, linear algebra library, machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """What enforcing limits needs to know of results, processes and the machine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psutil

@@ -10,8 +10,6 @@ Layout below the root: `units/<2 digits>/<key>.json`, `index/<profile>/<paper>/<
 `environments/<hash>.json`. JSON everywhere: nothing here can run code when it is read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import asdict

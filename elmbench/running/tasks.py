@@ -1,7 +1,5 @@
 """What a worker is asked for: single work, or a search and the evaluation of its grid joined in one pass."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

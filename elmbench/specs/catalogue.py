@@ -1,7 +1,5 @@
 """The experiment files: how they are found and read, and how a reading changes them."""
 
-from __future__ import annotations
-
 import copy
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Where the YAML files are, and how one is read."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The contents of `experiments/<paper>/paper.yaml`: the citation, and the readings of what the text leaves open."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

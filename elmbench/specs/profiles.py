@@ -1,7 +1,5 @@
 """An experiment under one profile and one choice of readings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

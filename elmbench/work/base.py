@@ -1,7 +1,5 @@
 """What every kind of work has in common: a key, what it needs, how it is run, what it costs, what it is called."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from abc import ABC, abstractmethod

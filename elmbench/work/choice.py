@@ -1,7 +1,5 @@
 """The choice of the candidate of the best mean over all outer test folds and runs (`oracle` selection)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The work of one data set of a table: what a column's cells need, and how its hyperparameters are found."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from elmbench.models.protocols import GridPath

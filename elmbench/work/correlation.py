@@ -11,8 +11,6 @@ operators on each. What the text leaves open is read so:
 * The components of an operator are normal: no direction is preferred.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

@@ -1,7 +1,5 @@
 """A metric at every value of one hyperparameter on the test rows of one outer fold: nothing is chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What a data set holds, as the tables of data characteristics show it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

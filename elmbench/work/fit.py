@@ -1,7 +1,5 @@
 """The fit of one model on one outer fold with the chosen hyperparameters, timed apart; predictions and metrics."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import time

@@ -1,7 +1,5 @@
 """Every candidate of a grid on the test rows of one outer fold: a part of what `oracle` selection looks at."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The cells that a user asks for, and the work that leads to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from elmbench.specs.protocol import Selection

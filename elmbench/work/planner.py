@@ -1,7 +1,5 @@
 """The cells of one data set of a table, as the kinds of table ask for them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 from typing import Any

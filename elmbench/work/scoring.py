@@ -1,7 +1,5 @@
 """A grid of candidates evaluated on folds: by the model's own path over it, or by one fit each."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator

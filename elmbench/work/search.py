@@ -1,7 +1,5 @@
 """The search for hyperparameters on inner folds of the training part of one outer fold (`nested` selection)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

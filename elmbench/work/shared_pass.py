@@ -4,8 +4,6 @@ The plan has both, each with a key of its own, so that either is known from befo
 both are still to be run, one call of the model's path over the inner folds and the outer one does both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Running tables from Python, as `elmbench run` does from the shell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A prepared run: what is missing is computed, and the tables are written."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from dataclasses import replace

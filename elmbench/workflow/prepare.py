@@ -1,7 +1,5 @@
 """From what a user asks for to the work that has to be done: nothing is computed or written here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path

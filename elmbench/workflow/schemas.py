@@ -1,7 +1,5 @@
 """JSON Schemas of the YAML files, for editors that complete and check them: `python -m elmbench.workflow.schemas`."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

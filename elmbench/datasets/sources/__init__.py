@@ -1,7 +1,5 @@
 """Where rows come from: one file a kind of source, what it needs to load, and to fetch where it needs a network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Text tables at an address, alone or in a zip or tar archive. Nothing is unpacked to a path that the archive names."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Download one file: with progress, resumed where it was cut short, checked, and never half there."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import http.client

@@ -1,7 +1,5 @@
 """What every source that needs a network is given, and what it gives back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of the public layout in a folder: found by the name of a data set, read, their parts joined."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path

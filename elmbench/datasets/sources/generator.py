@@ -1,7 +1,5 @@
 """Data sets that are computed: the generators, the options of each data set, and what identifies the rows."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping

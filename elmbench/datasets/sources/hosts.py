@@ -1,7 +1,5 @@
 """Whether a host can be reached: found out once a process, for all hosts at the same time, within seconds."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

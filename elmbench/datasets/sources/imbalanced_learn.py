@@ -1,7 +1,5 @@
 """Ding's imbalanced sets, from the archive that imbalanced-learn publishes, by the loader of imbalanced-learn."""
 
-from __future__ import annotations
-
 import tempfile
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of the LIBSVM collection, kept as they are."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 
 from elmbench.datasets.readers import compression_of

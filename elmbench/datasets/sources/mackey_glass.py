@@ -1,7 +1,5 @@
 """The Mackey-Glass series: a delay differential equation, integrated so that every machine gets the same numbers."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import suppress
 from functools import cache

@@ -1,7 +1,5 @@
 """Fetch data sets from OpenML by the client that OpenML publishes: by id, into a private folder that is deleted."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Data sets that scikit-learn brings along."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from elmbench.datasets.table import Table

@@ -1,7 +1,5 @@
 """Data frames as CSV."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 

@@ -1,7 +1,5 @@
 """A table of results as HTML, such as a notebook shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """A table of results as LaTeX for the booktabs package."""
 
-from __future__ import annotations
-
 from elmbench.layouts.table import ResultTable
 
 #: The characters that LaTeX takes for commands, and what prints them.

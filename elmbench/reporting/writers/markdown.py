@@ -1,7 +1,5 @@
 """A table of results as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from elmbench.layouts.table import ResultTable

@@ -1,7 +1,5 @@
 """A table of results for the terminal, within 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Worker processes on this machine, one for each job."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -5,8 +5,6 @@ ended: joblib's loky cannot end one worker without breaking its pool, and nothin
 model that hangs in compiled code or allocates without end.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ when the data are loaded (from then on a time limit counts) and one with the res
 standard error instead. The end of the input ends it, and on Linux the end of its owner does at once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -4,8 +4,6 @@ A model is added by a file under `elmbench/models/` and one line in `_BUILT_IN`;
 entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing is imported before it is asked for.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How a name of the registry becomes an estimator."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What is added from outside: models by entry points of installed packages, and what plug-in files declare."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import inspect
