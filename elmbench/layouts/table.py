@@ -1,8 +1,9 @@
 """A table of results as records: what every writer writes, and what no one has to read back from text."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from elmbench.specs.papers import ChosenReading
 from elmbench.specs.published import PublishedValue
@@ -144,12 +145,15 @@ class Column:
     optional: bool = False
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(ABC):
     """A remark below a table; its kind is `claim`, `optimism`, `capped`, `warning`, `ending` or `published`."""
 
-    kind: str
-    text: str
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The remark in one sentence."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """Sentences of a paper about a table, checked against the results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 import pandas as pd
 
@@ -10,8 +12,69 @@ from elmbench.specs.experiments import MOST, Claim
 from elmbench.specs.profiles import Resolved
 
 
-def check_claims(summary: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-    """Yield whether each claim on data sets that were run holds, under the default readings and first selection."""
+@dataclass(frozen=True)
+class ClaimOutcome(Note):
+    """Whether the results confirm a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    verdict : {"holds", "does not hold", "not decided"}
+    value : float or None
+        The figure that the claim is about, on a single data set.
+    others : mapping of str to float
+        The figures that it is compared with, by column; on most data sets, only the columns count.
+    decided, confirmed : int
+        Of a claim on most data sets: on how many the figures are there, and on how many of them it is true.
+    rows : int or None
+        The number of rows to which the profile cut the data, if that is why the claim is not decided.
+    """
+
+    kind = "claim"
+    claim: Claim
+    verdict: Literal["holds", "does not hold", "not decided"]
+    value: float | None = None
+    others: Mapping[str, float] = field(default_factory=dict)
+    decided: int = 0
+    confirmed: int = 0
+    rows: int | None = None
+
+    @property
+    def text(self) -> str:
+        claim = self.claim
+        where = f"most data sets; {self._compared()}" if claim.dataset == MOST else claim.dataset
+        return f'claim "{claim.says}" ({where}): {self.verdict}{self._figures()}'
+
+    def _compared(self) -> str:
+        claim = self.claim
+        how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
+        times = f"{claim.factor:g} times " if claim.factor != 1 else ""
+        return f"{claim.metric.column} of {claim.model} {how} {times}{self._of_other()}{', '.join(self.others)}"
+
+    def _of_other(self) -> str:
+        return f"{self.claim.than_metric.column} of " if self.claim.than_metric else ""
+
+    def _figures(self) -> str:
+        most = self.claim.dataset == MOST
+        if self.rows is not None:
+            return f", at most {self.rows} rows of each were run" if most else f", {self.rows} of its rows were run"
+        if self.verdict == "not decided":
+            return ", cells are missing"
+        if most:
+            return f": on {self.confirmed} of {self.decided}"
+        against = ", ".join(f"{self._of_other()}{column} {other:.4g}" for column, other in self.others.items())
+        return f": {self.claim.metric.column} {self.value:.4g} against {against}"
+
+
+def check_claims(summary: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
+    """Yield the outcome of each claim on data sets that were run, from the default readings and first selection.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As `summary.csv` has it.
+    resolved : Resolved
+    """
     if not len(summary):
         return
     own = summary[(summary["reading"] == "") & (summary["select"] == summary["select"].iloc[0])]
@@ -19,24 +82,9 @@ def check_claims(summary: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
     shown = [name for name in dict.fromkeys(own["dataset"]) if name in resolved.file.spec.datasets]
     for claim in resolved.file.spec.claims:
         if claim.dataset == MOST and shown:
-            where = f"most data sets; {_compared(claim, resolved)}"
-            outcome = _check_most(claim, own, shown, resolved)
+            yield _check_most(claim, own, shown, resolved)
         elif claim.dataset in shown:
-            where, outcome = claim.dataset, _check_one(claim, own, resolved)
-        else:
-            continue
-        yield Note("claim", f'claim "{claim.says}" ({where}): {outcome}')
-
-
-def _compared(claim: Claim, resolved: Resolved) -> str:
-    how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
-    times = f"{claim.factor:g} times " if claim.factor != 1 else ""
-    others = ", ".join(_than(claim, "", resolved))
-    return f"{claim.metric.column} of {claim.model} {how} {times}{_of_other(claim)}{others}"
-
-
-def _of_other(claim: Claim) -> str:
-    return f"{claim.than_metric.column} of " if claim.than_metric else ""
+            yield _check_one(claim, own, resolved)
 
 
 def _has_fewer_rows(claim: Claim, dataset: str, resolved: Resolved) -> bool:
@@ -45,28 +93,26 @@ def _has_fewer_rows(claim: Claim, dataset: str, resolved: Resolved) -> bool:
     return claim.metric.metric in TIMES and rows is not None and rows < resolved.dataset(dataset).shape.instances
 
 
-def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> str:
+def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> ClaimOutcome:
     if _has_fewer_rows(claim, claim.dataset, resolved):
-        return f"not decided, {resolved.settings.rows} of its rows were run"
+        return ClaimOutcome(claim, "not decided", rows=resolved.settings.rows)
     figures = _figures(claim, claim.dataset, summary, resolved)
     if figures is None:
-        return "not decided, cells are missing"
-    value, others = figures
-    against = ", ".join(f"{_of_other(claim)}{column} {other:.4g}" for column, other in others.items())
-    verdict = "holds" if _holds(claim, value, others) else "does not hold"
-    return f"{verdict}: {claim.metric.column} {value:.4g} against {against}"
+        return ClaimOutcome(claim, "not decided")
+    return ClaimOutcome(claim, "holds" if _holds(claim, *figures) else "does not hold", *figures)
 
 
-def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolved: Resolved) -> str:
+def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolved: Resolved) -> ClaimOutcome:
+    others = dict.fromkeys(_than(claim, "", resolved), float("nan"))
     whole = [dataset for dataset in datasets if not _has_fewer_rows(claim, dataset, resolved)]
     if not whole:
-        return f"not decided, at most {resolved.settings.rows} rows of each were run"
+        return ClaimOutcome(claim, "not decided", others=others, rows=resolved.settings.rows)
     found = [_figures(claim, dataset, summary, resolved) for dataset in whole]
     decided = [_holds(claim, *figures) for figures in found if figures is not None]
     if not decided:
-        return "not decided, cells are missing"
-    verdict = "holds" if 2 * sum(decided) > len(decided) else "does not hold"
-    return f"{verdict}: on {sum(decided)} of {len(decided)}"
+        return ClaimOutcome(claim, "not decided", others=others)
+    verdict: Literal["holds", "does not hold"] = "holds" if 2 * sum(decided) > len(decided) else "does not hold"
+    return ClaimOutcome(claim, verdict, others=others, decided=len(decided), confirmed=sum(decided))
 
 
 def _figures(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -14,22 +15,127 @@ from elmbench.specs.profiles import Resolved
 _ANY = "NAME"
 
 
-def optimism_notes(gains: pd.DataFrame) -> Iterator[Note]:
-    """Yield the mean optimism of each model over the data sets under the default readings, if there is any."""
+@dataclass(frozen=True)
+class Optimism(Note):
+    """The mean optimism of each model over the data sets, under the default readings."""
+
+    kind = "optimism"
+    means: tuple[tuple[str, Gain], ...]
+    datasets: tuple[int, int]
+
+    @property
+    def text(self) -> str:
+        fewest, most = self.datasets
+        over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
+        listed = ", ".join(f"{model} {gain.text}" for model, gain in self.means)
+        return f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
+
+
+@dataclass(frozen=True)
+class Capped(Note):
+    """The share of a model's fits that were stopped at `max_iter`, and where the share in the searches was largest."""
+
+    kind = "capped"
+    model: str
+    select: str
+    shown: float
+    searched: float | None
+    most_on: str = ""
+    most: float = 0.0
+
+    @property
+    def text(self) -> str:
+        text = f"{self.model}, {self.select}: {self.shown:.0%} of the fits shown were stopped at max_iter before they "
+        text += "had converged"
+        if self.searched is None:
+            return text
+        return text + f", {self.searched:.0%} of those of the searches (most on {self.most_on}: {self.most:.0%})"
+
+
+@dataclass(frozen=True)
+class Warned(Note):
+    """What models warned of; for each data set the models, the number of their cells that warned, and of all."""
+
+    kind = "warning"
+    warning: str
+    places: tuple[tuple[str, tuple[str, ...], int, int], ...]
+
+    @property
+    def text(self) -> str:
+        listed = (f"{data} {', '.join(models)}, in {n} of {total} cells" for data, models, n, total in self.places)
+        return f"{'; '.join(listed)}: warned that {self.warning}"
+
+
+@dataclass(frozen=True)
+class Unavailable(Note):
+    """The data sets that are not here for the same reason."""
+
+    kind = "ending"
+    datasets: tuple[str, ...]
+    reason: str
+
+    @property
+    def text(self) -> str:
+        return f"{', '.join(self.datasets)} unavailable: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Ended(Note):
+    """How many cells of an entry ended in one way other than ok, and the first reason."""
+
+    kind = "ending"
+    dataset: str
+    model: str
+    select: str
+    reading: str
+    cells: int
+    total: int
+    status: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        where = f"{self.dataset} {self.model}, {self.select}" + (f", {self.reading}" if self.reading else "")
+        return f"{where}: {self.cells} of {self.total} cells {self.status}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Remark(Note):
+    """A remark on published figures, which are given as (data set, model, metric)."""
+
+    kind = "published"
+    remark: str
+    places: tuple[tuple[str, str, str], ...]
+
+    @property
+    def text(self) -> str:
+        return f"published {', '.join(map(' '.join, self.places))}: {self.remark}"
+
+
+@dataclass(frozen=True)
+class Meant(Note):
+    """A metric that the paper prints under another metric's name."""
+
+    kind = "published"
+    printed: str
+    meant: str
+
+    @property
+    def text(self) -> str:
+        return f"what the paper prints as {self.printed} is read as {self.meant}"
+
+
+def optimism_notes(gains: pd.DataFrame) -> Iterator[Optimism]:
+    """Yield the mean optimism of each model under the default readings, if there is any."""
     own = gains[gains["reading"] == ""]
     if len(own):
         means = own.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
-        fewest, most = int(means["size"].min()), int(means["size"].max())
-        over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
-        listed = ", ".join(f"{model} {Gain(float(mean)).text}" for model, mean in means["mean"].items())
-        yield Note("optimism", f"optimism of the selection, oracle minus nested, mean over {over}: {listed}")
+        models = tuple((str(model), Gain(float(line["mean"]))) for model, line in means.iterrows())
+        yield Optimism(models, (int(means["size"].min()), int(means["size"].max())))
 
 
-def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield the share of fits that were stopped at `max_iter`, by model and selection, under the default readings.
-
-    It also says on which data set the share in the searches was largest.
-    """
+def capped_notes(cells: pd.DataFrame) -> Iterator[Capped]:
+    """Yield a note for each model and selection of which fits were stopped, under the default readings."""
     if not set(CAPPED) <= set(cells.columns):
         return
     own = cells[(cells["reading"] == "") & cells["capped"].notna()]
@@ -38,42 +144,41 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
         if not (shares > 0).any(axis=None):
             continue
         shown, searched = (float(group[name].astype(float).mean()) for name in CAPPED)
-        text = f"{model}, {select}: {shown:.0%} of the fits shown were stopped at max_iter before they had converged"
-        if not pd.isna(searched):
+        if searched != searched:
+            yield Capped(str(model), str(select), shown, None)
+        else:
             worst = shares["search_capped"]
-            text += f", {searched:.0%} of those of the searches (most on {worst.idxmax()}: {worst.max():.0%})"
-        yield Note("capped", text)
+            yield Capped(str(model), str(select), shown, searched, str(worst.idxmax()), float(worst.max()))
 
 
-def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield what models warned of under the default readings, and for each data set which models, in how many cells."""
+def warning_notes(cells: pd.DataFrame) -> Iterator[Warned]:
+    """Yield a note for each warning under the default readings."""
     if WARNING not in cells.columns:
         return
     own = cells[cells["reading"] == ""]
-    for warning, group in own[own[WARNING].notna()].groupby(WARNING, sort=False):
+    for text, group in own[own[WARNING].notna()].groupby(WARNING, sort=False):
         places = []
         for dataset, part in group.groupby("dataset", sort=False):
-            models = part["model"].unique()
+            models = tuple(dict.fromkeys(map(str, part["model"])))
             total = len(own[(own["dataset"] == dataset) & own["model"].isin(models)])
-            places.append(f"{dataset} {', '.join(models)}, in {len(part)} of {total} cells")
-        yield Note("warning", f"{'; '.join(places)}: warned that {warning}")
+            places.append((str(dataset), models, len(part), total))
+        yield Warned(str(text), tuple(places))
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield which data sets are not here, and how many cells of each entry ended otherwise than ok, and why."""
+    """Yield a note for each way in which cells ended otherwise than ok."""
     bad = cells[cells["status"] != "ok"]
     absent: dict[str, list[str]] = {}
-    for name, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
-        absent.setdefault(_of_any(str(name), str(group["reason"].iloc[0])), []).append(str(name))
+    for dataset, group in bad[bad["status"] == "unavailable"].groupby("dataset", sort=False):
+        absent.setdefault(_of_any(str(dataset), str(group["reason"].iloc[0])), []).append(str(dataset))
     for reason, names in absent.items():
-        shown = reason if len(names) > 1 else reason.replace(_ANY, names[0])
-        yield Note("ending", f"{', '.join(names)} unavailable: {shown}")
+        yield Unavailable(tuple(names), reason if len(names) > 1 else reason.replace(_ANY, names[0]))
     totals = cells.groupby(ENTRY).size()
     for place, group in bad[bad["status"] != "unavailable"].groupby([*ENTRY, "status"], sort=False):
         dataset, model, select, reading, status = map(str, place)
-        where = f"{dataset} {model}, {select}" + (f", {reading}" if reading else "")
-        count = f"{len(group)} of {totals[dataset, model, select, reading]} cells {status}"
-        yield Note("ending", f"{where}: {count}: {str(group['reason'].iloc[0]).splitlines()[0]}")
+        total = int(totals[dataset, model, select, reading])
+        reason = str(group["reason"].iloc[0]).splitlines()[0]
+        yield Ended(dataset, model, select, reading, len(group), total, status, reason)
 
 
 def _of_any(dataset: str, reason: str) -> str:
@@ -89,7 +194,7 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
         if figure.note and place[0] in datasets and figure.over_seconds is None:
             remarks.setdefault(figure.note, []).append(place)
     for note, places in remarks.items():
-        yield Note("published", f"published {', '.join(map(' '.join, places))}: {note}")
+        yield Remark(note, tuple(places))
     declared = resolved.file.spec.published
     for printed, meant in declared.meant.items() if declared else ():
-        yield Note("published", f"what the paper prints as {printed} is read as {meant}")
+        yield Meant(printed, meant)

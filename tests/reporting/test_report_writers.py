@@ -8,7 +8,8 @@ import re
 import pytest
 from rich.console import Console
 
-from elmbench.layouts.table import Column, Note, ResultTable, Section, Text
+from elmbench.layouts.table import Column, ResultTable, Section, Text
+from elmbench.reporting.notes import Meant
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
@@ -37,8 +38,7 @@ def table() -> ResultTable:
         Section("nested: inner folds", (), (line, line | {"model": Text("m")})),
         Section("oracle", (ChosenReading("a_b", "c", leaks=True),), (line,)),
     )
-    read_as = "what the paper prints as {} is read as {}".format
-    notes = (Note("published", read_as("<a>", "b & c")), Note("published", read_as("d", "e")))
+    notes = (Meant("<a>", "b & c"), Meant("d", "e"))
     return ResultTable("Table I: 100 % of_it", "Somebody (2020).", COLUMNS, sections, notes)
 
 
