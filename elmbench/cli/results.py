@@ -23,9 +23,9 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
     """Show how many cells of each table have ended, and how."""
     from elmbench.cli.render import grid
-    from elmbench.reporting.status import table_status
     from elmbench.running.store import Store
     from elmbench.specs.catalogue import find_experiment, load_catalogue
+    from elmbench.workflow.status import table_status
 
     names = [find_experiment(experiment).id] if experiment else list(load_catalogue())
     lines = table_status(Store(state.results_dir), names)
@@ -97,7 +97,7 @@ def check(
 
 def _check_baseline(names: list[str], profile: str) -> None:
     from elmbench.cli.render import grid
-    from elmbench.reporting.checks import check_baselines
+    from elmbench.workflow.checks import check_baselines
 
     outcomes = check_baselines(names, profile, state.results_dir)
     lines = [{"experiment": name, **asdict(found)} for name, found in outcomes.items()]
@@ -114,7 +114,7 @@ def _check_baseline(names: list[str], profile: str) -> None:
 def _check_published(names: list[str], profile: str, strict: bool) -> None:
     from elmbench.cli.render import grid
     from elmbench.layouts.table import JUDGED
-    from elmbench.reporting.checks import COUNTED, check_published
+    from elmbench.workflow.checks import COUNTED, check_published
 
     checks = check_published(names, profile, state.results_dir)
     lines = [{"experiment": name, **counts} for name, counts in checks.items()]
@@ -126,7 +126,7 @@ def _check_published(names: list[str], profile: str, strict: bool) -> None:
 
 def _end(compared: int, differs: bool) -> None:
     if not compared:
-        from elmbench.reporting.checks import NothingToCompareError
+        from elmbench.workflow.checks import NothingToCompareError
 
         raise NothingToCompareError(
             f"nothing was compared: {state.results_dir} holds no figure to compare",
@@ -140,8 +140,8 @@ def _end(compared: int, differs: bool) -> None:
 @baseline_app.command("update")
 def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
     """Make the cells of profile ci the new baseline of these tables."""
-    from elmbench.reporting.checks import update_baselines
     from elmbench.specs.catalogue import find_experiment
+    from elmbench.workflow.checks import update_baselines
 
     names = [find_experiment(name).id for name in experiments]
     written = update_baselines(names, state.results_dir)

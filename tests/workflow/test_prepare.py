@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.status import table_status
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import command_of
 from elmbench.workflow.prepare import RunOptions, chosen_experiments, prepare
+from elmbench.workflow.status import table_status
 
 
 def options(*experiments: str, profile: str = "ci", **values: Any) -> RunOptions:
