@@ -50,10 +50,11 @@ def as_tasks(works: Mapping[str, Work], todo: Iterable[str]) -> list[Task]:
     A search that takes nothing over and the evaluation of the same grid are joined where both are to be done.
     """
     todo = list(todo)
+    waiting = set(todo)
     searches = [work for key in todo if isinstance(work := works[key], Search) and work.given is None]
     passes = {search.key: SharedPass(search) for search in searches}
     pairs = {key: joined.evaluation.key for key, joined in passes.items()}
-    pairs = {search: evaluation for search, evaluation in pairs.items() if evaluation in set(todo)}
+    pairs = {search: evaluation for search, evaluation in pairs.items() if evaluation in waiting}
     search_of = {evaluation: search for search, evaluation in pairs.items()}
     tasks: dict[str, Task] = {}
     for key in todo:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
@@ -164,7 +165,7 @@ class Grid:
         return candidates(self.values)
 
     def __len__(self) -> int:
-        return len(self.candidates())
+        return math.prod(map(len, self.values.values()))
 
 
 @dataclass(frozen=True)

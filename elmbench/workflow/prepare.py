@@ -90,7 +90,8 @@ class PreparedRun:
 
     def cost_by_entry(self) -> list[dict[str, Any]]:
         """Return what is planned for each data set and column of each table, with the fits and seconds still to do."""
-        left = set(self.todo)
+        todo = set(self.todo)
+        left = set(todo)
         lines: dict[tuple[str, str, str], dict[str, Any]] = {}
         for resolved, plan in self.tables:
             for cell in plan.cells:
@@ -102,7 +103,7 @@ class PreparedRun:
                 )
                 line["cells"] += 1
                 line["unavailable"] += bool(cell.unavailable)
-                line["to_run"] += cell.key in self.todo
+                line["to_run"] += cell.key in todo
                 for work in _with_needs(cell.key, plan.works):
                     # Work that several entries need is counted for the first of them.
                     if work.key in left:
