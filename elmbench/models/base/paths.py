@@ -1,5 +1,6 @@
 """Paths over grids: what the estimators that offer one share, see `elmbench.models.protocols`."""
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -37,8 +38,9 @@ class GridPathMixin:
     """`evaluate_grid` of an estimator that implements `_path`, which yields (candidate, fold, outputs)."""
 
     @classmethod
+    @abstractmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        raise NotImplementedError
+        """Yield the outputs of every candidate on every fold, in any order."""
 
     @classmethod
     def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
