@@ -1,0 +1,159 @@
+"""Kernels between rows and a few centres: a block of rows at a time, dense or sparse."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
+
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.kernels import rbf_from_distances, squared_distances
+
+Rows = Any
+"""An ndarray of shape (n, d), or a CSR matrix of that shape."""
+
+BLOCK_BYTES = 32 * 2**20
+"""Size of the block of kernel values that is held at a time, in bytes (one row is the least)."""
+
+DENSE_CENTRES_BYTES = 2**28
+"""Largest dense copy of sparse centres."""
+
+
+def _inverse_multiquadric(distances: Array, gamma: float | Array) -> Array:
+    distances *= gamma
+    distances += 1.0
+    return np.reciprocal(np.sqrt(distances, out=distances), out=distances)
+
+
+def _rational_quadratic(distances: Array, gamma: float | Array) -> Array:
+    distances *= gamma
+    distances += 1.0
+    return np.reciprocal(distances, out=distances)
+
+
+def _gaussian(distances: Array, gamma: float | Array) -> Array:
+    if isinstance(gamma, float):
+        return rbf_from_distances(distances, gamma)
+    distances *= -gamma
+    return np.exp(distances, out=distances)
+
+
+OF_DISTANCES: dict[str, Callable[[Array, float | Array], Array]] = {
+    "rbf": _gaussian,
+    "inverse-multiquadric": _inverse_multiquadric,
+    "rational-quadratic": _rational_quadratic,
+}
+"""Kernels of the squared distance, by name: each overwrites an array of them with its values."""
+
+OF_PRODUCTS = ("polynomial", "sigmoid")
+"""Kernels of the inner product, by name."""
+
+KERNELS = (*OF_DISTANCES, *OF_PRODUCTS)
+
+
+@dataclass(frozen=True)
+class CentreKernel:
+    """The kernel functions k(x, c_1), ..., k(x, c_L) of some centres.
+
+    With d^2 = ||x - c||^2: "rbf" is exp(-gamma d^2), "inverse-multiquadric" 1 / sqrt(1 + gamma d^2),
+    "rational-quadratic" 1 - d^2 / (d^2 + 1/gamma), "polynomial" (gamma x.c + coef0)^degree and "sigmoid"
+    tanh(gamma x.c + coef0).
+
+    Attributes
+    ----------
+    centres : ndarray or CSR matrix of shape (L, d)
+    kernel : str
+        One of `KERNELS`.
+    gamma : float or ndarray of shape (L,)
+        One for all centres, or one for each.
+    degree : int
+        Of "polynomial".
+    coef0 : float
+        Of "polynomial" and "sigmoid".
+    """
+
+    centres: Rows
+    kernel: str = "rbf"
+    gamma: float | Array = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+
+    def __len__(self) -> int:
+        return int(self.centres.shape[0])
+
+    def with_gamma(self, gamma: float | Array) -> "CentreKernel":
+        """Return the same centres with another `gamma`."""
+        return replace(self, gamma=gamma)
+
+    def geometry(self, X: Rows) -> Array:
+        """Return what the kernel is a function of: squared distances or inner products, of shape (n, L)."""
+        if self.kernel in OF_PRODUCTS:
+            return inner_products(X, self.centres)
+        if sp.issparse(self.centres):
+            return _sparse_distances(X, self.centres)
+        return squared_distances(X, self.centres)
+
+    def of(self, geometry: Array) -> Array:
+        """Turn what `geometry` returned into values of the kernel, in place, and return it."""
+        if self.kernel in OF_DISTANCES:
+            return OF_DISTANCES[self.kernel](geometry, self.gamma)
+        geometry *= self.gamma
+        geometry += self.coef0
+        if self.kernel == "sigmoid":
+            return np.tanh(geometry, out=geometry)
+        return np.power(geometry, self.degree, out=geometry)
+
+    def values(self, X: Rows) -> Array:
+        """Return the values of the kernel for the rows of `X`, of shape (n, L)."""
+        return self.of(self.geometry(X))
+
+    def blocks(self, X: Rows) -> Iterator[tuple[slice, Array]]:
+        """Yield the values for all rows of `X`, some rows at a time, with the place of these rows."""
+        for rows in centre_blocks(X.shape[0], len(self)):
+            yield rows, self.values(X[rows])
+
+    def product(self, X: Rows, Z: Array) -> Array:
+        """Return the product of the values for the rows of `X` with `Z`, of shape (L, k): an array of shape (n, k)."""
+        product = np.empty((X.shape[0], Z.shape[1]))
+        for rows, values in self.blocks(X):
+            product[rows] = values @ Z
+        return product
+
+
+def centre_blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
+    """Yield the slices that cut `n_rows` rows into blocks whose kernel values take about `BLOCK_BYTES`."""
+    step = max(1, BLOCK_BYTES // (8 * max(1, n_centres)))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def inner_products(X: Rows, centres: Rows) -> Array:
+    """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L).
+
+    Sparse rows stay sparse. Sparse centres are copied to a dense array where that takes less time, by the numbers of
+    entries, and no more than `DENSE_CENTRES_BYTES`.
+    """
+    if not sp.issparse(X):
+        product = X @ (centres.toarray() if sp.issparse(centres) else centres).T
+        return np.ascontiguousarray(product)
+    if not sp.issparse(centres):
+        return np.asarray(X @ np.ascontiguousarray(centres.T))
+    filled = np.bincount(X.indices, minlength=X.shape[1]) @ np.bincount(centres.indices, minlength=X.shape[1])
+    if 8 * centres.shape[0] * X.shape[1] <= DENSE_CENTRES_BYTES and _SPARSE * filled > X.nnz * centres.shape[0]:
+        return np.asarray(X @ np.ascontiguousarray(centres.toarray().T))
+    return np.asarray((X @ centres.T).toarray())
+
+
+_SPARSE = 4
+"""What an addition costs in a product of two sparse matrices, over one in a product with a dense matrix."""
+
+
+def _sparse_distances(X: Rows, centres: Rows) -> Array:
+    """Return the squared distances between sparse rows, none negative; without centring, which would fill them."""
+    distances = inner_products(X, centres)
+    distances *= -2.0
+    distances += row_norms(X, squared=True)[:, np.newaxis]
+    distances += row_norms(centres, squared=True)
+    return np.maximum(distances, 0.0, out=distances)
