@@ -145,10 +145,12 @@ class Outer(Spec):
             return Split(self.kind if task == "classification" else "kfold", self.folds_of(dataset))
         if self.kind == "official":
             return Split(self.kind)
-        if dataset not in self.sizes:
+        # Data of any options have the sizes of the data set that they are of, as `sparse-10k[density=0.6]` has.
+        sizes = self.sizes.get(dataset) or self.sizes.get(dataset.partition("[")[0])
+        if sizes is None:
             found = f"protocol.outer.sizes says nothing of {dataset}"
             raise invalid(found, f"{dataset}: {{train: ROWS, test: ROWS}}")
-        return Split(self.kind, 1, self.sizes[dataset].train, self.sizes[dataset].test)
+        return Split(self.kind, 1, sizes.train, sizes.test)
 
 
 class Protocol(Spec):
