@@ -4,11 +4,13 @@ from elmbench.models.ald_kos_elm import ALDKOSELMClassifier, ALDKOSELMRegressor
 from elmbench.models.eekm import EEKMClassifier
 from elmbench.models.eem import EEMClassifier
 from elmbench.models.elm import ELMClassifier, ELMRegressor
+from elmbench.models.elm_rbf import ELMRBFClassifier, ELMRBFRegressor
 from elmbench.models.fb_kos_elm import FBKOSELMClassifier, FBKOSELMRegressor
 from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
 from elmbench.models.ls_svm import LSSVMClassifier
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
+from elmbench.models.rk_elm import RKELMClassifier, RKELMRegressor
 from elmbench.models.svm import SVMClassifier
 from elmbench.models.w_elm import WELMClassifier
 
@@ -18,6 +20,8 @@ __all__ = [
     "EEKMClassifier",
     "EEMClassifier",
     "ELMClassifier",
+    "ELMRBFClassifier",
+    "ELMRBFRegressor",
     "ELMRegressor",
     "FBKOSELMClassifier",
     "FBKOSELMRegressor",
@@ -28,6 +32,8 @@ __all__ = [
     "LSSVMClassifier",
     "OSELMClassifier",
     "OSELMRegressor",
+    "RKELMClassifier",
+    "RKELMRegressor",
     "SVMClassifier",
     "WELMClassifier",
 ]
