@@ -112,6 +112,7 @@ def test_repeated_rows_weigh_double(name):
         ("ELM", {"n_hidden": 0}, ValueError, "n_hidden: expected a positive integer, got 0 instead"),
         ("ELM", {"n_hidden": 2.5}, TypeError, "n_hidden: expected a positive integer, got 2.5 instead"),
         ("ELM", {"activation": "sine"}, ValueError, "activation: expected one of 'relu', 'sigmoid', 'tanh', got"),
+        ("ELM", {"slope": -1.0}, ValueError, "slope: expected a finite number greater than 0, got -1.0 instead"),
         ("OSELM", {"start": "zero"}, ValueError, "start: expected one of 'pinv', 'ridge', got 'zero' instead"),
         ("OSELM", {"batch_size": 0}, ValueError, "batch_size: expected a positive integer, got 0 instead"),
         ("OSELM", {"initial_batch": True}, TypeError, "initial_batch: expected a positive integer, got True"),
