@@ -156,6 +156,8 @@ class Protocol(Spec):
     scale: Scale | None
     #: Of the targets of a regression; metrics are then in these units.
     targets: Scale | None = None
+    #: Data sets whose targets stay as they are.
+    raw_targets: tuple[str, ...] = ()
     outer: Outer
     inner: Splitter
     select: Selection | tuple[Selection, ...]
