@@ -9,6 +9,7 @@ from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
 from elmbench.models.ls_svm import LSSVMClassifier
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
+from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor
 from elmbench.models.svm import SVMClassifier
 from elmbench.models.w_elm import WELMClassifier
 
@@ -28,6 +29,8 @@ __all__ = [
     "LSSVMClassifier",
     "OSELMClassifier",
     "OSELMRegressor",
+    "RSVMClassifier",
+    "RSVMRegressor",
     "SVMClassifier",
     "WELMClassifier",
 ]
