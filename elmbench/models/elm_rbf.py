@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.centres import WIDTH_INTERVAL, CentresMixin, CentresRegressor
+from elmbench.models.base.centres import CentresMixin, CentresRegressor
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.numerics.centres import CentreKernel, Rows
 
@@ -34,8 +34,7 @@ class _ELMRBF(CentresMixin, BaseEstimator):
         """Section 4.3: centres and widths unrelated to the data, node by node."""
         random_state = check_random_state(self.random_state)
         nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))
-        low, high = WIDTH_INTERVAL
-        return CentreKernel(2.0 * nodes[:, :-1] - 1.0, "rbf", 1.0 / (low + (high - low) * nodes[:, -1]))
+        return CentreKernel(2.0 * nodes[:, :-1] - 1.0, "rbf", nodes[:, -1])
 
     def _drawn_by(self) -> Hashable:
         return self.random_state
@@ -55,7 +54,8 @@ class ELMRBFClassifier(FamilyClassifier, _ELMRBF):
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge.
     gamma : float, default=1.0
-        Inverse squared width: sigma_i = u_i / gamma with u_i uniform on [0.5, 1.5].
+        Largest inverse squared width: that of a node is u_i * gamma with u_i uniform on [0, 1], as in the authors' code
+        of the ELM with radial basis functions.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
 
