@@ -152,7 +152,7 @@ def test_grid_equals_fits(n, d, seed, kind, awkward, n_folds, pairs, names, shar
 
 @pytest.mark.parametrize("kind", ["regression", "two-targets"])
 def test_grid_of_deng_et_al_shares_most_of_its_work(kind, seed):
-    """Their C of 2^-30 to 2^5, which is the ridge: shared but for the smallest ridges."""
+    """Their C of 2^-30 to 2^5, which is the ridge: most are shared."""
     X = rows(380, 5, seed + 1)
     y = targets(X, seed + 1, kind)
     folds = [(np.arange(300), np.arange(300, 380)), (np.arange(80, 380), np.arange(80))]
@@ -160,7 +160,7 @@ def test_grid_of_deng_et_al_shares_most_of_its_work(kind, seed):
     solvers = assert_grid_keeps_its_promise(X, y, folds, candidates)
     assert solvers["lanczos"] > 0
     assert solvers["reduction"] > 0
-    assert solvers["cholesky"] < 0.25 * len(candidates) * len(folds)
+    assert solvers["cholesky"] < 0.5 * len(candidates) * len(folds)
     assert solvers["residual too large"] == solvers["cholesky"]
 
 
