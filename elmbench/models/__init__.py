@@ -8,7 +8,7 @@ from elmbench.models.elm_rbf import ELMRBFClassifier, ELMRBFRegressor
 from elmbench.models.fb_kos_elm import FBKOSELMClassifier, FBKOSELMRegressor
 from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
-from elmbench.models.ls_svm import LSSVMClassifier
+from elmbench.models.ls_svm import LSSVMClassifier, LSSVMRegressor
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
 from elmbench.models.rk_elm import RKELMClassifier, RKELMRegressor
 from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor
@@ -31,6 +31,7 @@ __all__ = [
     "KOSELMClassifier",
     "KOSELMRegressor",
     "LSSVMClassifier",
+    "LSSVMRegressor",
     "OSELMClassifier",
     "OSELMRegressor",
     "RKELMClassifier",
