@@ -78,22 +78,8 @@ _KERNEL_GRID = {"gamma": _C, "C": _C}
 _BUILT_IN = (
     _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
-    _own(
-        "elm-rbf",
-        "ELM with radial basis functions at random centres",
-        "elm_rbf:ELMRBF",
-        {"n_hidden": _L, **_KERNEL_GRID},
-        _centre_cost,
-    ),
     _own("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost),
     _own("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _cubic_cost),
-    _own(
-        "rk-elm",
-        "Reduced kernel ELM, some rows as centres",
-        "rk_elm:RKELM",
-        {"n_landmarks": _L, **_KERNEL_GRID},
-        _centre_cost,
-    ),
     _own(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
@@ -107,6 +93,20 @@ _BUILT_IN = (
         "ald_kos_elm:ALDKOSELM",
         {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
+    ),
+    _own(
+        "rk-elm",
+        "Reduced kernel ELM, some rows as centres",
+        "rk_elm:RKELM",
+        {"n_landmarks": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
+    _own(
+        "elm-rbf",
+        "ELM with radial basis functions at random centres",
+        "elm_rbf:ELMRBF",
+        {"n_hidden": _L, **_KERNEL_GRID},
+        _centre_cost,
     ),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
