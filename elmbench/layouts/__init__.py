@@ -19,6 +19,8 @@ LAYOUTS = {
     "datasets": "elmbench.layouts.data:Data",
     "confusion": "elmbench.layouts.confusion:Confusion",
     "curves": "elmbench.layouts.curves:Curves",
+    "option-curves": "elmbench.layouts.option_curves:OptionCurves",
+    "trials": "elmbench.layouts.trials:Trials",
     "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }

@@ -43,10 +43,10 @@ class ExperimentFile:
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
         """The paper's hyperparameters by (data set, model), both as the paper spells them."""
-        published = self.spec.published
-        if published is None or published.parameters is None:
-            return {}
-        return published_parameters(self.path.parent / published.parameters)
+        found: dict[tuple[str, str], dict[str, float | int]] = {}
+        for name in self.spec.published.parameter_files if self.spec.published else ():
+            found |= published_parameters(self.path.parent / name)
+        return found
 
     @property
     def profiles(self) -> list[str]:
@@ -96,7 +96,7 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
         for value in paper.readings[name].values.values():
             parse_spec(Experiment, overlay(content, value.set), path, prefix=f"(reading {name})")
     if spec.published is not None:
-        for csv in filter(None, (spec.published.values, spec.published.parameters)):
+        for csv in filter(None, (spec.published.values, *spec.published.parameter_files)):
             place = path.parent / csv
             if not place.is_file():
                 raise invalid(f"{path}: {csv} is not there", f"a CSV file of published figures at {place}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
@@ -25,6 +25,18 @@ def _check_name(says: str, name: str, known: Collection[str]) -> None:
         raise ValueError(f"{says} {name!r}; expected one of {', '.join(known)}")
 
 
+#: A hyperparameter that the paper prints, or its inverse, such as `C` or `1/sigma`.
+PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
+
+
+class ModelOverride(Spec):
+    """What differs about a column on one data set; each entry replaces the column's own of that name."""
+
+    search: tuple[str, ...] | None = None
+    params: dict[str, JsonValue] = Field(default_factory=dict)
+    printed: dict[str, PrintedName] = Field(default_factory=dict)
+
+
 class Model(Spec):
     """One column of a table."""
 
@@ -33,18 +45,39 @@ class Model(Spec):
     like: str | None = None
     search: tuple[str, ...] | dict[str, Grid] = ()
     params: dict[str, JsonValue] = Field(default_factory=dict)
+    #: What the paper prints for each hyperparameter, where it has another name or is the inverse: `gamma: 1/sigma`.
+    #: A hyperparameter that is not searched has the printed value under every selection.
+    printed: dict[str, PrintedName] = Field(default_factory=dict)
+    overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
+    #: The data sets that the column is for; all of the table if none is named.
+    only: tuple[str, ...] = ()
     #: Whether a sequential model keeps its state from one outer fold of a run to the next. With `folds` it has seen
     #: test rows.
     carry_over: Literal["none", "folds"] = "none"
+
+    def on(self, dataset: str) -> Model:
+        """Return the column as it is on one data set."""
+        own = self.overrides.get(dataset)
+        if own is None:
+            return self
+        change = {"params": self.params | own.params, "printed": self.printed | own.printed}
+        return self.model_copy(update=change | ({} if own.search is None else {"search": own.search}))
 
 
 class Published(Spec):
     """CSV files beside the experiment file."""
 
     values: str | None = None
-    parameters: str | None = None
+    #: One file, or several of which each prints the hyperparameters of other columns.
+    parameters: str | tuple[str, ...] = ()
+    #: Data sets that have the figures of another one, such as those that are drawn from the same distribution.
+    stand_ins: dict[str, str] = Field(default_factory=dict)
     #: Metrics that the paper prints under another metric's name: printed name -> name that it must mean.
     meant: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def parameter_files(self) -> tuple[str, ...]:
+        return (self.parameters,) if isinstance(self.parameters, str) else self.parameters
 
 
 class Claim(Spec):
@@ -146,13 +179,14 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Experiment:
-        for column, model in self.models.items():
-            for name in model.search:
-                if isinstance(model.search, tuple):
-                    _check_name(f"models.{column}.search names the grid", name, self.grids)
-                if name in model.params:
-                    raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
+        places["protocol.raw-targets"] = self.protocol.raw_targets
+        for column, model in self.models.items():
+            for own in (model, *map(model.on, model.overrides)):
+                self._check_search(column, own)
+            stand_ins = {name for profile in self.profiles.values() if profile for name in profile.stand_ins}
+            places[f"models.{column}"] = (*model.only, *(set(model.overrides) - stand_ins))
+        places["published.stand-ins"] = self.published.stand_ins if self.published else ()
         for key, profile in self.profiles.items():
             if profile:
                 places[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
@@ -161,6 +195,13 @@ class Experiment(Spec):
             for name in names:
                 _check_name(f"{kind} names", name, self.datasets)
         return self
+
+    def _check_search(self, column: str, model: Model) -> None:
+        for name in model.search:
+            if isinstance(model.search, tuple):
+                _check_name(f"models.{column}.search names the grid", name, self.grids)
+            if name in model.params:
+                raise ValueError(f"models.{column} both searches and fixes {name!r}; expected one of the two")
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:

@@ -49,11 +49,19 @@ class Resolved:
     @cached_property
     def published(self) -> Published:
         """The paper's figures of this table."""
-        named = ((load_dataset_specs().find(figure.dataset).name, figure) for figure in self.file.figures)
+        named = [(load_dataset_specs().find(figure.dataset).name, figure) for figure in self.file.figures]
+        named += [(own, figure) for own, other in self.stand_ins.items() for name, figure in named if name == other]
         return {(name, figure.model, figure.metric): figure for name, figure in named}
+
+    @property
+    def stand_ins(self) -> Mapping[str, str]:
+        """The data sets that have the figures of another one."""
+        return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
         """Return a data set's name as the paper spells it, or the suite's name if the paper does not print it."""
+        if dataset in self.stand_ins:
+            return dataset
         printed = (figure.dataset for (name, _, _), figure in self.published.items() if name == dataset)
         return next(printed, dataset)
 

@@ -37,7 +37,7 @@ _METRICS = {
 
 _COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
 #: Metrics that are hyperparameters.
-_PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta")
+_PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta", "n_units")
 #: A power as the papers print it, such as 2^-20.
 _POWER = re.compile(r"(\d+)\^(-?\d+)")
 #: How the files say that the authors stopped a fit, and that they took a figure from another paper.
@@ -138,7 +138,7 @@ def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | 
         name = entry.metric
         if name not in _PARAMETERS or entry.value is None:
             continue
-        whole = entry.value == entry.value.to_integral_value() and name in ("n_hidden", "budget")
+        whole = entry.value == entry.value.to_integral_value() and name in ("n_hidden", "budget", "n_units")
         value: float | int = int(entry.value) if whole else float(entry.value)
         table.setdefault((entry.dataset, entry.model), {})[name] = value
     return table

@@ -14,6 +14,7 @@ from elmbench.work.base import Grid, ModelRef
 from elmbench.work.choice import Choice
 from elmbench.work.grid import GridEvaluation
 from elmbench.work.plan import Plan, Request
+from elmbench.work.printed import PrintedParameters
 from elmbench.work.search import Search
 
 
@@ -31,6 +32,10 @@ class ColumnWork:
 
     Attributes
     ----------
+    models : dict of str to Model
+        The columns as they are on this data set, hyperparameters that are not searched fixed at the printed values.
+    printed : PrintedParameters
+        What the paper prints for this data set.
     folds, runs : int
         Of this data set.
     checksums : list of str
@@ -44,7 +49,8 @@ class ColumnWork:
         self.resolved = resolved
         self.request = request
         self.dataset = dataset
-        self.models = models
+        self.printed = PrintedParameters(resolved, dataset, models)
+        self.models = {name: self.printed.fixed(name, model.on(dataset.name)) for name, model in models.items()}
         self.protocol = resolved.spec.protocol
         self.split = self.protocol.outer.split(dataset.name, dataset.task)
         self.folds = self.split.folds
@@ -62,7 +68,8 @@ class ColumnWork:
     def place(self, run: int, fold: int) -> OuterFold:
         """Return an outer fold."""
         declared = self.protocol
-        protocol = FoldProtocol(declared.scale, self.split, declared.order, declared.targets)
+        targets = None if self.dataset.name in declared.raw_targets else declared.targets
+        protocol = FoldProtocol(declared.scale, self.split, declared.order, targets)
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:

@@ -1,7 +1,6 @@
 """The cells of one data set of a table, as the kinds of table ask for them."""
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from elmbench.datasets import checksum_of
@@ -31,6 +30,8 @@ class DatasetPlanner:
 
     Attributes
     ----------
+    columns : dict of str to Model
+        Those of them that are for this data set.
     missing : str
         Why the data are not here; empty where they are.
     """
@@ -42,7 +43,7 @@ class DatasetPlanner:
         self.resolved = resolved
         self.request = request
         self.dataset = dataset
-        self.columns = columns
+        self.columns = {c: model for c, model in columns.items() if not model.only or dataset.name in model.only}
         self.work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
         self.missing = ""
         try:
@@ -116,20 +117,11 @@ class DatasetPlanner:
         """Return the printed hyperparameters of a column and of those that it is like; None unless all are there."""
         params: dict[str, Any] = {}
         for name in self.work.chain(column):
-            own = self._published.get(name, {})
+            own = self.work.printed.of(name, self.work.models[name])
             if set(self.work.grid(name)) - set(own):
                 return None
             params |= own
         return params
-
-    @cached_property
-    def _published(self) -> dict[str, dict[str, Any]]:
-        """The paper's hyperparameters for this data set, by column."""
-        return {
-            model: params
-            for (dataset, model), params in self.resolved.file.printed_parameters.items()
-            if self.resolved.dataset(dataset).name == self.dataset.name
-        }
 
     @property
     def own_selection(self) -> Selection:

@@ -29,6 +29,12 @@ def _hidden_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return n * size * (2 * d + 20) + 2 * n * size * smaller + smaller**3 / 3
 
 
+def _centre_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # Normal equations, which as many nodes as there are rows do not shorten.
+    size = params.get("n_hidden") or min(n, params.get("n_landmarks", 400))
+    return float(n * size * (2 * d + 20) + n * size**2 + size**3 / 3)
+
+
 def _svm_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     # Steps of LIBSVM, each over all rows: many of a grid's fits take all they are allowed, else some for each row.
     limit = params.get("max_iter", -1)
@@ -37,6 +43,12 @@ def _svm_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
 
 def _landmark_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return _hidden_cost(n, d, params) + 10.0 * min(n, params.get("n_landmarks", 400)) ** 3
+
+
+def _newton_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    size = min(n, params.get("n_landmarks") or 100)
+    # Some ten steps, each with the Hessian of all rows and its factor.
+    return n * size * (2 * d + 20) + 10.0 * (n * size**2 + size**3 / 3)
 
 
 def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
@@ -66,8 +78,22 @@ _KERNEL_GRID = {"gamma": _C, "C": _C}
 _BUILT_IN = (
     _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
+    _own(
+        "elm-rbf",
+        "ELM with radial basis functions at random centres",
+        "elm_rbf:ELMRBF",
+        {"n_hidden": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
     _own("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost),
     _own("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _cubic_cost),
+    _own(
+        "rk-elm",
+        "Reduced kernel ELM, some rows as centres",
+        "rk_elm:RKELM",
+        {"n_landmarks": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
     _own(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
@@ -88,6 +114,14 @@ _BUILT_IN = (
         "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _landmark_cost
     ),
     _own("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    ModelEntry(
+        "llsvm",
+        "Low-rank linearised support vector machine",
+        "elmbench.models.baselines:llsvm_classifier",
+        grid={"n_landmarks": _H, **_KERNEL_GRID},
+        cost=_hidden_cost,
+    ),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost

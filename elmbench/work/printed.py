@@ -1,0 +1,75 @@
+"""The hyperparameters that a paper prints for one data set, as the columns of its table take them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiments import Model
+from elmbench.specs.profiles import Resolved
+
+
+class PrintedParameters:
+    """What a paper prints for one data set.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The experiment under a profile and readings.
+    models : dict of str to Model
+        Every column by name.
+    """
+
+    def __init__(self, resolved: Resolved, dataset: DatasetSpec, models: Mapping[str, Model]) -> None:
+        self._resolved = resolved
+        self._dataset = dataset
+        self._models = models
+        name = resolved.stand_ins.get(dataset.name, dataset.name)
+        self._by_column = {
+            column: params
+            for (spelled, column), params in resolved.file.printed_parameters.items()
+            if resolved.dataset(spelled).name == name
+        }
+
+    def of(self, column: str, model: Model) -> dict[str, Any]:
+        """Return the printed hyperparameters of a column under the names of its model.
+
+        Those of a column that does not say what the paper prints for each have the same names there. A column that does,
+        and of which the paper prints none, has those of the column that it is like.
+        """
+        found = self._by_column.get(column, {})
+        like: str | None = column
+        while model.printed and not found and like:
+            like = self._models[like].like
+            found = self._by_column.get(like or "", {})
+        if not model.printed:
+            return dict(found)
+        values = {name: _value(expression, found) for name, expression in model.printed.items()}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def fixed(self, column: str, model: Model) -> Model:
+        """Return a column that fixes what it takes from print and does not search.
+
+        Raises
+        ------
+        ElmbenchError
+            If the paper prints no value for it.
+        """
+        names = [name for name in model.printed if name not in model.search and name not in model.params]
+        if not names or (model.only and self._dataset.name not in model.only):
+            return model
+        found = self.of(column, model)
+        if missing := [name for name in names if name not in found]:
+            file, place = self._resolved.file, f"except: {{{self._dataset.name}: {{params: {{{missing[0]}: ...}}}}}}"
+            raise ElmbenchError(
+                f"{file.path}: the paper prints no {' and no '.join(missing)} of {column} for {self._dataset.name}",
+                expected=f"its value in models.{column}, as {place}",
+                next_step="elmbench validate",
+            )
+        return model.model_copy(update={"params": {name: found[name] for name in names} | model.params})
+
+
+def _value(expression: str, found: Mapping[str, Any]) -> Any:
+    """Return `found` of a name or the inverse of it; None where it is not printed."""
+    value = found.get(expression.removeprefix("1/"))
+    return 1 / value if value is not None and expression.startswith("1/") else value

@@ -1,0 +1,188 @@
+"""What a paper prints becomes parameters of its columns: under other names, as inverses, or not at all."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_work import units
+
+from elmbench.errors import ElmbenchError
+from elmbench.layouts.planning import make_plan
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.profiles import resolve
+from elmbench.work.plan import Plan, Request
+
+FIGURES = """dataset,model,metric,value,std,note
+WDBC,K-ELM,C,2^-3,,
+WDBC,K-ELM,sigma,2^2,,
+WDBC,ELM,L,40,,
+WDBC,ELM,lambda,2^-1,,
+"""
+TABLE: dict[str, Any] = {
+    "id": "toy/one",
+    "title": "toy",
+    "label": "Table 1",
+    "datasets": ["wdbc", "waveform-drawn"],
+    "protocol": {
+        "scale": None,
+        "outer": {"kind": "stratified-kfold", "folds": 3, "runs": 1},
+        "inner": {"kind": "stratified-kfold", "folds": 3},
+        "select": "published",
+        "metrics": ["accuracy"],
+    },
+    "grids": {"C": [1, 2, 4], "gamma": [1, 2]},
+    "models": {
+        "K-ELM": {
+            "model": "k-elm",
+            "search": ["C"],
+            "printed": {"C": "1/C", "gamma": "1/sigma"},
+            "except": {"waveform-drawn": {"params": {"gamma": 3}}},
+        },
+    },
+    "published": {"parameters": "figures.csv"},
+}
+
+
+@pytest.fixture
+def plan(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
+    def make(content: dict[str, Any], dataset: str = "wdbc", select: str = "published") -> Plan:
+        root = write_tree(content)
+        (root / "experiments" / "toy" / "figures.csv").write_text(FIGURES)
+        load_catalogue.cache_clear()
+        file = load_catalogue(root)["toy/one"]
+        return make_plan(resolve(file, "paper"), Request(datasets=(dataset,), select=(select,)))
+
+    return make
+
+
+def changed(**models: dict[str, Any]) -> dict[str, Any]:
+    content = copy.deepcopy(TABLE)
+    for column, model in models.items():
+        content["models"][column.replace("_", "-")] = model
+    return content
+
+
+def params(plan: Plan, kind: str = "cell") -> list[dict[str, Any]]:
+    return [unit["params"] for unit in units(plan).values() if unit["kind"] == kind]
+
+
+def test_printed_values_under_the_names_of_the_model(plan: Callable[..., Plan]) -> None:
+    assert params(plan(TABLE)) == [{"C": 8.0, "gamma": 0.25}] * 3
+
+
+@pytest.mark.parametrize("select", ["oracle", "nested"])
+def test_what_is_not_searched_stays_as_printed(plan: Callable[..., Plan], select: str) -> None:
+    planned = plan(TABLE, select=select)
+    assert params(planned) == [{"gamma": 0.25}] * 3
+    searches = [unit for unit in units(planned).values() if "grid" in unit and unit["kind"] in ("search", "grid")]
+    assert [unit["params"] for unit in searches] == [{"gamma": 0.25}] * 3
+    assert [unit["grid"] for unit in searches] == [{"C": [1, 2, 4]}] * 3
+
+
+def test_a_data_set_without_printed_values_searches_what_the_column_searches(plan: Callable[..., Plan]) -> None:
+    planned = plan(TABLE, "waveform-drawn")
+    assert {cell.select for cell in planned.cells} == {"nested"}
+    assert params(planned) == [{"gamma": 3}] * 3
+
+
+def test_what_is_neither_printed_nor_given_is_refused(plan: Callable[..., Plan]) -> None:
+    content = changed()
+    del content["models"]["K-ELM"]["except"]
+    with pytest.raises(ElmbenchError, match="prints no gamma of K-ELM for waveform-drawn") as refused:
+        plan(content, "waveform-drawn")
+    assert "except: {waveform-drawn: {params: {gamma: ...}}}" in str(refused.value.expected)
+
+
+def test_one_data_set_may_differ_in_what_is_printed_and_searched(plan: Callable[..., Plan]) -> None:
+    content = changed()
+    content["models"]["K-ELM"]["except"]["wdbc"] = {"printed": {"C": "C"}, "search": ["gamma", "C"]}
+    assert params(plan(content)) == [{"C": 0.125, "gamma": 0.25}] * 3
+    grids = [unit["grid"] for unit in units(plan(content, select="nested")).values() if unit["kind"] == "search"]
+    assert grids == [{"gamma": [1, 2], "C": [1, 2, 4]}] * 3
+
+
+def test_a_column_of_which_nothing_is_printed_has_what_it_is_like(plan: Callable[..., Plan]) -> None:
+    second = {"model": "ls-svm", "like": "K-ELM", "printed": {"C": "C", "gamma": "1/sigma"}, "only": ["wdbc"]}
+    planned = plan(changed(LS_SVM=second))
+    assert params(planned)[3:] == [{"C": 0.125, "gamma": 0.25}] * 3
+    assert {cell.model for cell in plan(changed(LS_SVM=second), "waveform-drawn").cells} == {"K-ELM"}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"printed": {"C": "2*C"}}, "printed"),
+        ({"except": {"heart": {"params": {"gamma": 1}}}}, "heart"),
+        ({"only": ["heart"]}, "heart"),
+        ({"except": {"wdbc": {"search": ["delta"]}}}, "delta"),
+        ({"except": {"wdbc": {"params": {"C": 1}}}}, "both searches and fixes 'C'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(plan: Callable[..., Plan], change: dict[str, Any], says: str) -> None:
+    content = changed()
+    content["models"]["K-ELM"] |= change
+    with pytest.raises(ElmbenchError, match=says):
+        plan(content)
+
+
+# --- The RKELM paper ---------------------------------------------------------------------------------------------------
+
+
+def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
+    """Return the parameters of a column under `published` on a data set of the RKELM paper."""
+    from elmbench.specs.datasets import load_dataset_specs
+    from elmbench.work.columns import ColumnWork
+
+    resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
+    spec = load_dataset_specs().find(dataset)
+    work = ColumnWork(Plan(), resolved, Request(without_data=True), spec, dict(resolved.spec.models))
+    return work.printed.of(column, work.models[column]) | work.models[column].params
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "dataset", "expected"),
+    [
+        ("table3", "RKELM", "auto-mpg", {"n_landmarks": 25, "C": 2.0**20, "gamma": 0.25}),
+        ("table3", "RKELM", "triazines", {"n_landmarks": 10, "C": 2.0**10, "gamma": 2.0**-5}),
+        ("table5", "RKELM", "satimage", {"n_landmarks": 400, "C": 2.0**25, "gamma": 0.5}),
+        ("table6", "RKELM", "usps", {"n_landmarks": 500, "C": 2.0**20, "gamma": 2.0**-8}),
+        ("table3", "ELM", "year-prediction-msd", {"n_hidden": 30, "slope": 0.05, "C": 2.0**30}),
+        ("table5", "ELM", "satimage", {"n_hidden": 500, "slope": 16.0, "C": 2.0**30}),
+        ("table3", "KELM", "abalone", {"C": 2.0**10, "gamma": 0.25}),
+        ("table3", "KELM", "wisconsin", {"C": 2.0, "gamma": 0.25}),
+        ("table5", "KELM", "satimage", {"C": 32.0, "gamma": 1.0}),
+        ("table6", "KELM", "waveform", {"C": 8.0, "gamma": 0.5}),
+        ("table3", "LS-SVM", "triazines", {"C": 16.0, "gamma": 2.0**-5}),
+        ("table5", "SVM", "shuttle", {"C": 1024.0, "gamma": 8.0}),
+        ("table7", "SVM", "waveform", {"C": 2.0, "gamma": 0.5}),
+        ("table7", "RSVM", "usps", {"n_landmarks": 500, "C": 1024.0, "gamma": 2.0**-8}),
+        ("table11", "RKELM-sigma_i", "bank8fm", {"n_landmarks": 200, "C": 2.0**20, "gamma": 0.5, "widths": "random"}),
+        ("table12", "ELM-RBF", "adult", {"n_hidden": 600, "C": 2.0**20, "gamma": 2.0**-8}),
+    ],
+)
+def test_the_rkelm_paper_as_it_is_read(table: str, column: str, dataset: str, expected: dict[str, Any]) -> None:
+    assert shipped(table, column, dataset) == expected
+
+
+def test_the_generated_waveforms_stand_beside_the_figures_of_the_public_ones() -> None:
+    resolved = resolve(find_experiment("rkelm/table6"), "paper")
+    assert shipped("table6", "RKELM", "waveform-drawn") == shipped("table6", "RKELM", "waveform")
+    of = {name: resolved.published[name, "RKELM", "accuracy"].value for name in ("waveform", "waveform-drawn")}
+    assert of["waveform"] == of["waveform-drawn"]
+    assert [resolved.spelling(name) for name in of] == ["Waveform", "waveform-drawn"]
+
+
+def test_targets_as_they_are(plan: Callable[..., Plan]) -> None:
+    from elmbench.specs.datasets import load_dataset_specs
+    from elmbench.work.columns import ColumnWork
+
+    resolved = resolve(find_experiment("rkelm/table3"), "paper")
+    for name, scaled in {"triazines": False, "wisconsin": True}.items():
+        spec = load_dataset_specs().find(name)
+        work = ColumnWork(Plan(), resolved, Request(without_data=True), spec, {})
+        work.checksums = ["none"]
+        assert (work.place(0, 0).protocol.targets is not None) is scaled
