@@ -7,8 +7,22 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.specs.measures import log2_of
+
 _LINES = ("-", "--", "-.", (0, (1, 1.2)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+_WORDS = {"gmean": "G-mean", "h": "hidden nodes h"}
+
+
+def words_for(name: str) -> str:
+    """Return what an axis calls a metric or a hyperparameter."""
+    return _WORDS.get(name, name)
+
+
+def exponents_of(values: Sequence[float]) -> list[int] | None:
+    """Return the exponents of powers of two; None if one of the values is none, or there are fewer than three."""
+    found = [exponent for exponent in map(log2_of, values) if exponent is not None]
+    return found if len(found) == len(values) > 2 else None
 
 
 def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
@@ -52,3 +66,14 @@ def legend_below(figure: Any, axes: Any, labels: Sequence[str]) -> None:
     columns = max(1, int(figure.get_figwidth() * 11 // (max(map(len, labels)) + 8)))
     shown = [handles[label] for label in labels]
     figure.legend(shown, labels, loc="outside lower center", ncols=min(columns, len(labels)), fontsize="small")
+
+
+def ridge_axis(axes: Any) -> None:
+    """Show the ridges, which are 1/C, above an axis of C in powers of two."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    above = axes.secondary_xaxis("top")
+    above.xaxis.set_major_locator(LogLocator(base=2))
+    above.xaxis.set_minor_locator(NullLocator())
+    above.xaxis.set_major_formatter(FuncFormatter(lambda C, _: f"$2^{{{-round(math.log2(C))}}}$"))
+    above.set_xlabel("ridge 1/C")
