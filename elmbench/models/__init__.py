@@ -11,6 +11,7 @@ from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
 from elmbench.models.ls_svm import LSSVMClassifier
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
 from elmbench.models.rk_elm import RKELMClassifier, RKELMRegressor
+from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor
 from elmbench.models.svm import SVMClassifier
 from elmbench.models.w_elm import WELMClassifier
 
@@ -34,6 +35,8 @@ __all__ = [
     "OSELMRegressor",
     "RKELMClassifier",
     "RKELMRegressor",
+    "RSVMClassifier",
+    "RSVMRegressor",
     "SVMClassifier",
     "WELMClassifier",
 ]

@@ -45,6 +45,12 @@ def _landmark_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return _hidden_cost(n, d, params) + 10.0 * min(n, params.get("n_landmarks", 400)) ** 3
 
 
+def _newton_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    size = min(n, params.get("n_landmarks") or 100)
+    # Some ten steps, each with the Hessian of all rows and its factor.
+    return n * size * (2 * d + 20) + 10.0 * (n * size**2 + size**3 / 3)
+
+
 def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 2.0 * n**3
 
@@ -108,6 +114,7 @@ _BUILT_IN = (
         "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _landmark_cost
     ),
     _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost
