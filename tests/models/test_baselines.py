@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from elm_problems import rows, targets
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -14,7 +15,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from elmbench.models import baselines
@@ -32,6 +33,10 @@ def by_hand(name, task):
         features = Nystroem(kernel="rbf", gamma=0.7, n_components=13, random_state=5)
         params = {"n_landmarks": 13, "gamma": 0.7, "C": 8.0, "random_state": 5}
         return params, make_pipeline(features, ridge), lambda model: 13
+    if name == "llsvm":
+        features = Nystroem(kernel="rbf", gamma=0.7, n_components=13, random_state=5)
+        params = {"n_landmarks": 13, "gamma": 0.7, "C": 8.0, "random_state": 5}
+        return params, make_pipeline(features, LinearSVC(C=8.0, random_state=5)), lambda model: 13
     if name == "rff_ridge":
         features = RBFSampler(gamma=0.7, n_components=17, random_state=5)
         params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}
@@ -52,6 +57,8 @@ def by_hand(name, task):
     [
         *product(["ridge", "nystroem_ridge", "rff_ridge", "extra_trees"], ["binary", "multi", "regression"]),
         ("svm", "regression"),
+        ("llsvm", "binary"),
+        ("llsvm", "multi"),
     ],
 )
 def test_predictions_and_sizes(name, kind):
@@ -75,6 +82,19 @@ def test_landmarks_are_counted_as_they_are():
     X = rows(9, 2, 0)
     model = baselines.nystroem_ridge_regressor(n_landmarks=50).fit(X, X[:, 0])
     assert n_units(model) == 9
+
+
+def test_low_rank_machine_takes_sparse_rows():
+    X = rows(60, 8, 3)
+    X[X < 0.6] = 0
+    y = targets(X, 3, "multi")
+    model = baselines.llsvm_classifier(n_landmarks=20, C=8.0, random_state=1)
+    expected = model.fit(X, y).decision_function(X)
+    sparse = model.fit(sp.csr_matrix(X), y)
+    assert sp.issparse(sparse[0].components_)
+    # Either is solved to 1e-4 of its gradient.
+    off = np.abs(sparse.decision_function(sp.csr_matrix(X)) - expected)
+    assert off.max() <= 1e-3 * np.abs(expected).max()
 
 
 def test_sizes_of_other_estimators():

@@ -115,6 +115,13 @@ _BUILT_IN = (
     ),
     _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
     _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    ModelEntry(
+        "llsvm",
+        "Low-rank linearised support vector machine",
+        "elmbench.models.baselines:llsvm_classifier",
+        grid={"n_landmarks": _H, **_KERNEL_GRID},
+        cost=_hidden_cost,
+    ),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost
