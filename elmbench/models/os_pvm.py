@@ -45,7 +45,7 @@ class OSPVMClassifier(SequentialClassifier, ProjectionNodesMixin, BaseEstimator)
     n_seen_ : int
         Number of rows learnt from.
     singular_values_, weights_, biases_, mean_, beta_, classes_, n_units_, condition_, n_features_in_
-        As in `PVMClassifier`.
+        As in `PVMClassifier`; in mode "truncate" the singular values are those of the hidden nodes.
 
     Notes
     -----
@@ -125,9 +125,10 @@ class OSPVMClassifier(SequentialClassifier, ProjectionNodesMixin, BaseEstimator)
         if self.mode == "truncate":
             values, rotation = self._stream.decomposition()
             spectrum = self._spectrum(values)
-            kept = spectrum.directions(self._size(spectrum))
-            self._coordinates = [self._together() @ rotation[:kept].T]
-            self._stream.truncate(values[:kept], rotation[:kept])
+            self._kept = spectrum.first(self._size(spectrum))
+            k = self._kept.directions(len(self._kept.values))
+            together = self._together()
+            self._coordinates = [together @ self._stream.truncate(values[:k], rotation[:k])]
 
     def _spectrum(self, values: Array) -> Spectrum:
         """Return the spectrum of the extended data, from the singular values that are kept."""
@@ -147,8 +148,9 @@ class OSPVMClassifier(SequentialClassifier, ProjectionNodesMixin, BaseEstimator)
     def _settle(self) -> None:
         """Algorithm 1, lines 10 to 12: the hidden nodes of the rows so far, and the output weights of all of them."""
         values, rotation = self._stream.decomposition()
-        spectrum = self._spectrum(values)
-        size = self._size(spectrum)
+        # What is kept has been chosen by theta once; chosen from by theta again, it would be less.
+        spectrum = self._kept if self.mode == "truncate" else self._spectrum(values)
+        size = self._size(spectrum) if self.mode == "exact" else len(spectrum.values)
         rotation, directions = self._stream.directions(rotation[: spectrum.directions(size)])
         self._coordinates, self._targets = [self._together()], [np.concatenate(self._targets)]
         projections = (self._coordinates[0] - self._stream.offset) @ rotation.T

@@ -40,6 +40,11 @@ class Spectrum:
         sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
 
+    def first(self, size: int) -> "Spectrum":
+        """Return the spectrum of the `size` largest values."""
+        inside = self.constant is not None and self.constant < size
+        return Spectrum(self.values[:size], self.constant if inside else None)
+
     def directions(self, size: int) -> int:
         """Return how many of the first `size` values have a direction, which are all but the constant."""
         return size if self.constant is None or self.constant >= size else size - 1

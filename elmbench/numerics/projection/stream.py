@@ -2,13 +2,16 @@
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.linalg.lapack import dtpqrt
+from scipy.linalg.lapack import dgeqrf, dtpqrt
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.projection.spectrum import fix_signs
 
 PANEL = 32
 """Columns that LAPACK's tpqrt takes at a time."""
+
+SLACK = 16
+"""So many directions more than the singular values that are kept are not worth a new basis, or an eighth more."""
 
 
 class StreamedDecomposition:
@@ -144,14 +147,26 @@ class StreamedDecomposition:
         signs = fix_signs(directions)[:, np.newaxis]
         return signs * rotation, signs * directions
 
-    def truncate(self, values: Array, rotation: Array) -> None:
-        """Forget all but some triplets, the leading ones of `decomposition`: they become basis and factor.
+    def truncate(self, values: Array, rotation: Array) -> Array:
+        """Forget all but the leading triplets of `decomposition`, of which there are k.
 
-        Coordinates that `update` has returned turn into those in the new basis by a product with `rotation.T`.
+        Returns
+        -------
+        ndarray of shape (q, k) or (q, q)
+            By which coordinates that `update` has returned are to be multiplied. The directions become the basis, or
+            where they would save little of it, their time, the coordinates lose what is not along them.
         """
-        self._held = rotation @ self.basis
-        self._factor = np.asfortranarray(np.diag(values))
-        self.offset = rotation @ self.offset
+        kept, held = rotation.shape
+        if held > kept + max(SLACK, kept // 8):
+            self._held = rotation @ self.basis
+            self._factor = np.asfortranarray(np.diag(values))
+            change = rotation.T
+        else:
+            self._factor = np.zeros((held, held), order="F")
+            self._factor[:kept] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
+            change = rotation.T @ rotation
+        self.offset = self.offset @ change
+        return change
 
 
 def _updated(factor: Array, rows: Array) -> Array:
