@@ -10,6 +10,8 @@ from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
 from elmbench.models.ls_svm import LSSVMClassifier, LSSVMRegressor
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
+from elmbench.models.os_pvm import OSPVMClassifier
+from elmbench.models.pvm import PVMClassifier
 from elmbench.models.rk_elm import RKELMClassifier, RKELMRegressor
 from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor
 from elmbench.models.svm import SVMClassifier
@@ -34,6 +36,8 @@ __all__ = [
     "LSSVMRegressor",
     "OSELMClassifier",
     "OSELMRegressor",
+    "OSPVMClassifier",
+    "PVMClassifier",
     "RKELMClassifier",
     "RKELMRegressor",
     "RSVMClassifier",

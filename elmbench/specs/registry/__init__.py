@@ -18,6 +18,8 @@ _C = tuple(2.0**e for e in range(-8, 14, 3))
 _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
 
+_THETA = (0.95, 0.96, 0.97, 0.98, 0.99)
+
 
 def _kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return n**2 * (2 * d + 20) + n**3 / 3
@@ -58,6 +60,12 @@ def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
 def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
+
+
+def _projection_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    rank = min(n, d)
+    size = min(rank, params.get("n_hidden") or rank)
+    return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
 
 
 def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
@@ -122,6 +130,8 @@ _BUILT_IN = (
         grid={"n_landmarks": _H, **_KERNEL_GRID},
         cost=_hidden_cost,
     ),
+    _classifier("pvm", "Projection vector machine", "pvm:PVM", {"theta": _THETA}, _projection_cost),
+    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", {"theta": _THETA}, _projection_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost
