@@ -8,6 +8,7 @@ from elmbench.models.fb_kos_elm import FBKOSELMClassifier, FBKOSELMRegressor
 from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
 from elmbench.models.ls_svm import LSSVMClassifier
+from elmbench.models.mk_elm import MKELMClassifier, MKELMRegressor
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
 from elmbench.models.svm import SVMClassifier
 from elmbench.models.w_elm import WELMClassifier
@@ -26,6 +27,8 @@ __all__ = [
     "KOSELMClassifier",
     "KOSELMRegressor",
     "LSSVMClassifier",
+    "MKELMClassifier",
+    "MKELMRegressor",
     "OSELMClassifier",
     "OSELMRegressor",
     "SVMClassifier",
