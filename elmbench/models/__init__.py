@@ -9,6 +9,7 @@ from elmbench.models.fb_kos_elm import FBKOSELMClassifier, FBKOSELMRegressor
 from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
 from elmbench.models.ls_svm import LSSVMClassifier, LSSVMRegressor
+from elmbench.models.mk_elm import MKELMClassifier, MKELMRegressor
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
 from elmbench.models.os_pvm import OSPVMClassifier
 from elmbench.models.pvm import PVMClassifier
@@ -34,6 +35,8 @@ __all__ = [
     "KOSELMRegressor",
     "LSSVMClassifier",
     "LSSVMRegressor",
+    "MKELMClassifier",
+    "MKELMRegressor",
     "OSELMClassifier",
     "OSELMRegressor",
     "OSPVMClassifier",

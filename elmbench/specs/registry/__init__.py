@@ -5,7 +5,7 @@ entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +55,13 @@ def _newton_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
 
 def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 2.0 * n**3
+
+
+def _multiple_kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    kernels = params.get("kernels")
+    m = len(kernels) if isinstance(kernels, Sequence) and not isinstance(kernels, str) else 10
+    # Some tens of iterations, each with two passes over all matrices and one factorisation.
+    return m * n**2 * (2 * d + 20) + 30 * (4 * m * n**2 + n**3 / 3)
 
 
 def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
@@ -116,6 +123,7 @@ _BUILT_IN = (
         {"n_hidden": _L, **_KERNEL_GRID},
         _centre_cost,
     ),
+    _own("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier(
