@@ -22,7 +22,7 @@ class _RSVM:
 
     model_version: int = 1
 
-    _accept_sparse: ClassVar[str | bool] = "csr"
+    _accept_sparse: ClassVar[str] = "csr"
 
     n_landmarks: int
     C: float
