@@ -5,7 +5,7 @@ entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -196,13 +196,24 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
     if task not in TASKS:
         raise unknown_name("task", task, list(TASKS), "make_model(name, task=...)")
     factory = find_model(name).factory(task)
+    check_parameters(name, factory, params)
+    return factory(**params)
+
+
+def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
+    """Refuse names that are no parameters of a model.
+
+    Raises
+    ------
+    ElmbenchError
+        With the names that it has.
+    """
     known = parameter_names(factory)
     for key in params:
         if known is not None and key not in known:
             found = f"the model {name!r} has no parameter {key!r}"
             helped = f"elmbench list models, or in Python: help({factory.__name__})"
             raise ElmbenchError(found, expected=f"one of {', '.join(known)}", next_step=helped)
-    return factory(**params)
 
 
 def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
