@@ -27,11 +27,13 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
         n_hidden: int = 100,
         C: float = 1.0,
         activation: str = "sigmoid",
+        slope: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.C = C
         self.activation = activation
+        self.slope = slope
         self.random_state = random_state
 
     def _fit(self, X: Array, T: Array) -> None:
@@ -40,7 +42,13 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
         self.beta_, self.condition_ = output_weights(X, T, self._nodes(), 1.0 / C)
 
     def _nodes(self) -> Nodes:
-        return Nodes(self.weights_, self.biases_, self.activation)
+        return Nodes(self.weights_, self.biases_, self.activation, check_real("slope", self.slope))
+
+    def _kind(self) -> tuple[Any, ...]:
+        return *super()._kind(), check_real("slope", self.slope)
+
+    def _layer(self, X: Array) -> Array:
+        return self._nodes().outputs(X)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -85,9 +93,9 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
 class ELMClassifier(FamilyClassifier, _ELM):
     """Extreme learning machine for classification.
 
-    A network f(x) = h(x)' beta whose hidden nodes h_i(x) = g(a_i.x + b_i) are drawn at random, a_i and b_i uniformly
-    from [-1, 1], and whose output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2, with targets -1/+1, for more
-    than two classes one against the rest.
+    A network f(x) = h(x)' beta whose hidden nodes h_i(x) = g(slope (a_i.x + b_i)) are drawn at random, a_i and b_i
+    uniformly from [-1, 1], and whose output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2, with targets
+    -1/+1, for more than two classes one against the rest.
 
     Parameters
     ----------
@@ -98,6 +106,8 @@ class ELMClassifier(FamilyClassifier, _ELM):
         Weight of the errors; 1/C is the ridge.
     activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
         The function g.
+    slope : float, default=1.0
+        What a_i.x + b_i is multiplied by: lambda in Deng et al.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
 
@@ -118,7 +128,8 @@ class ELMClassifier(FamilyClassifier, _ELM):
     ----------
     Huang, Zhou, Ding, Zhang, Extreme learning machine for regression and multiclass classification, IEEE Trans. SMC B
     42(2), 2012; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015,
-    eqs. (1)-(3) and (13).
+    eqs. (1)-(3) and (13); Deng, Ong, Zheng, A fast reduced kernel extreme learning machine, Neural Networks 76, 2016,
+    section 5.2.
     """
 
 

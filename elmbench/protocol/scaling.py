@@ -1,4 +1,4 @@
-"""Linear scaling of the columns of the inputs, and of the targets of a regression."""
+"""Scaling of the inputs, by columns or by rows, and of the targets of a regression."""
 
 from typing import Any
 
@@ -10,9 +10,12 @@ from elmbench.errors import ElmbenchError
 from elmbench.protocol.splits import Indices
 from elmbench.specs.protocol import Scale
 
+#: Kinds of scaling that keep sparse rows sparse.
+KEEP_ZEROS = ("max-abs", "unit-rows")
+
 
 def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
-    """Return all rows of `X`, scaled by factors that are taken from `rows`.
+    """Return all rows of `X`, scaled by factors that are taken from `rows` (of `unit-rows`: from each row itself).
 
     Parameters
     ----------
@@ -28,15 +31,20 @@ def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
     ElmbenchError
         If sparse rows would become dense.
     """
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
-    if sp.issparse(X) and scale.kind != "max-abs":
+    if sp.issparse(X) and scale.kind not in KEEP_ZEROS:
         raise ElmbenchError(
             f"scaling of kind {scale.kind!r} would make sparse rows dense",
-            expected="`scale: {kind: max-abs}`, or `scale: null`",
+            expected="`scale: {kind: max-abs}`, `scale: {kind: unit-rows}` or `scale: null`",
             next_step="correct the protocol of the experiment",
         )
-    scaler = {"range": lambda: MinMaxScaler(scale.range), "standard": StandardScaler, "max-abs": MaxAbsScaler}
+    scaler = {
+        "range": lambda: MinMaxScaler(scale.range),
+        "standard": StandardScaler,
+        "max-abs": MaxAbsScaler,
+        "unit-rows": Normalizer,
+    }
     return scaler[scale.kind]().fit(X[rows]).transform(X)
 
 

@@ -25,10 +25,11 @@ class Scale(Spec):
     """Linear scaling of each column of the inputs, or of the targets of a regression.
 
     `range` brings the smallest and the largest value to its two ends, `standard` brings the mean to 0 and the deviation
-    to 1, `max-abs` divides by the largest absolute value, which keeps sparse rows sparse.
+    to 1, `max-abs` divides by the largest absolute value. `unit-rows` divides each row by its length instead, as is
+    usual for texts. The last two keep sparse rows sparse.
     """
 
-    kind: Literal["range", "standard", "max-abs"] = "range"
+    kind: Literal["range", "standard", "max-abs", "unit-rows"] = "range"
     range: tuple[float, float] = (0.0, 1.0)
     #: Rows that the factors are taken from: all of them (as the papers did) or the training part.
     fit_on: Literal["all", "train"] = "all"
@@ -144,10 +145,12 @@ class Outer(Spec):
             return Split(self.kind if task == "classification" else "kfold", self.folds_of(dataset))
         if self.kind == "official":
             return Split(self.kind)
-        if dataset not in self.sizes:
+        # Data of any options have the sizes of the data set that they are of, as `sparse-10k[density=0.6]` has.
+        sizes = self.sizes.get(dataset) or self.sizes.get(dataset.partition("[")[0])
+        if sizes is None:
             found = f"protocol.outer.sizes says nothing of {dataset}"
             raise invalid(found, f"{dataset}: {{train: ROWS, test: ROWS}}")
-        return Split(self.kind, 1, self.sizes[dataset].train, self.sizes[dataset].test)
+        return Split(self.kind, 1, sizes.train, sizes.test)
 
 
 class Protocol(Spec):
@@ -168,6 +171,12 @@ class Protocol(Spec):
     order: Literal["shuffled", "stored"] = "shuffled"
     #: What `nested` chooses by: `score` on inner folds, or another kind of choice by its name.
     criterion: str = "score"
+
+    @model_validator(mode="after")
+    def _targets_are_one_column(self) -> Protocol:
+        if self.targets is not None and self.targets.kind == "unit-rows":
+            raise ValueError("targets are scaled by unit-rows, which leaves only their sign; expected another kind")
+        return self
 
     def metric_for(self, task: str) -> Metric:
         """Return the first metric that exists for a task: what the hyperparameters are chosen by."""

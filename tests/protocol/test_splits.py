@@ -155,6 +155,10 @@ def test_kinds_of_scaling() -> None:
     np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-15)
     np.testing.assert_allclose(standard.std(axis=0), 1, atol=1e-15)
     np.testing.assert_allclose(scale_columns(X, rows, Scale(kind="max-abs")), X / [5, 4], atol=1e-15)
+    by_row = scale_columns(sp.csr_matrix(X), rows[:1], Scale(kind="unit-rows"))
+    assert sp.issparse(by_row)
+    np.testing.assert_allclose(np.linalg.norm(by_row.toarray(), axis=1), 1, atol=1e-15)
+    np.testing.assert_allclose(by_row.toarray()[0] * np.sqrt(17), X[0], atol=1e-15)
     np.testing.assert_allclose(scale_targets(np.array([2.0, 4.0, 3.0]), rows, Scale()), [0, 1, 0.5])
 
 

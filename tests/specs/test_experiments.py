@@ -51,7 +51,7 @@ def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
         ("models/ELM/search/C/stpe", "from, powers-of-10"),
         ("grids/C/stpe", "from, powers-of-10"),
         ("profiles/ci/thin_grids", "thin-grids"),
-        ("published/value", "parameters, values"),
+        ("published/value", "parameters, stand-ins, values"),
     ],
 )
 def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> None:

@@ -5,7 +5,7 @@ entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,8 @@ _C = tuple(2.0**e for e in range(-8, 14, 3))
 _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
 
+_THETA = (0.95, 0.96, 0.97, 0.98, 0.99)
+
 
 def _kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return n**2 * (2 * d + 20) + n**3 / 3
@@ -27,6 +29,12 @@ def _hidden_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     size = params.get("n_hidden") or params.get("n_landmarks") or 400
     smaller = min(n, size)
     return n * size * (2 * d + 20) + 2 * n * size * smaller + smaller**3 / 3
+
+
+def _centre_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # Normal equations, which as many nodes as there are rows do not shorten.
+    size = params.get("n_hidden") or min(n, params.get("n_landmarks", 400))
+    return float(n * size * (2 * d + 20) + n * size**2 + size**3 / 3)
 
 
 def _svm_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
@@ -39,13 +47,32 @@ def _landmark_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return _hidden_cost(n, d, params) + 10.0 * min(n, params.get("n_landmarks", 400)) ** 3
 
 
+def _newton_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    size = min(n, params.get("n_landmarks") or 100)
+    # Some ten steps, each with the Hessian of all rows and its factor.
+    return n * size * (2 * d + 20) + 10.0 * (n * size**2 + size**3 / 3)
+
+
 def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 2.0 * n**3
+
+
+def _multiple_kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    kernels = params.get("kernels")
+    m = len(kernels) if isinstance(kernels, Sequence) and not isinstance(kernels, str) else 10
+    # Some tens of iterations, each with two passes over all matrices and one factorisation.
+    return m * n**2 * (2 * d + 20) + 30 * (4 * m * n**2 + n**3 / 3)
 
 
 def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
+
+
+def _projection_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    rank = min(n, d)
+    size = min(rank, params.get("n_hidden") or rank)
+    return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
 
 
 def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
@@ -82,12 +109,37 @@ _BUILT_IN = (
         {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
+    _own(
+        "rk-elm",
+        "Reduced kernel ELM, some rows as centres",
+        "rk_elm:RKELM",
+        {"n_landmarks": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
+    _own(
+        "elm-rbf",
+        "ELM with radial basis functions at random centres",
+        "elm_rbf:ELMRBF",
+        {"n_hidden": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
+    _own("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier(
         "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _landmark_cost
     ),
-    _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _own("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    ModelEntry(
+        "llsvm",
+        "Low-rank linearised support vector machine",
+        "elmbench.models.baselines:llsvm_classifier",
+        grid={"n_landmarks": _H, **_KERNEL_GRID},
+        cost=_hidden_cost,
+    ),
+    _classifier("pvm", "Projection vector machine", "pvm:PVM", {"theta": _THETA}, _projection_cost),
+    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", {"theta": _THETA}, _projection_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost
