@@ -14,8 +14,10 @@ from elmbench.specs.protocol import Metric
 
 #: Counts of a confusion matrix.
 COUNTS = ("tn", "fp", "fn", "tp")
+#: The rows of the two parts of a split.
+PARTS = ("train", "test")
 #: Facts of a data set.
-FACTS = ("features", "instances", "classes", "negatives", "positives")
+FACTS = ("features", "instances", "classes", "negatives", "positives", *PARTS)
 #: The number of hidden nodes, or of landmarks, is h, as the papers call it.
 _SYMBOLS = {"n_hidden": "h", "n_landmarks": "h"}
 

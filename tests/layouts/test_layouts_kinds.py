@@ -108,6 +108,33 @@ def test_facts_of_data_sets(facts: Resolved) -> None:
     assert ("Calhousing", "classes") not in rows
 
 
+def test_parts_are_shown_where_the_paper_prints_them(toy: Toy) -> None:
+    outer = {"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}, "calhousing": {"test": 12640}}}
+    changes: dict[str, Any] = {"layout": "datasets", "datasets": ["wdbc", "calhousing"], "models": {}, "grids": {}}
+    protocol = {"outer": outer, "metrics": ["mcc", "nrmse"]}
+    published = "WDBC,data,features,30,,\nWDBC,data,train,400,,\nCalhousing,data,train,8000,,\n"
+    published += "Calhousing,data,test,9,,\nCalhousing,data,classes,2,,\n"  # a regression problem has no classes
+    resolved = toy(published, **changes, protocol=protocol)
+    facts = ["features", "instances", "classes", "negatives", "positives", "train", "test"]
+    assert value_columns(resolved) == facts
+    lines = [
+        cell("data", **dict(zip(facts, (30, 569, 2, 357, 212, 400, 169), strict=True))),
+        cell("data", dataset="calhousing", features=8, instances=20640, train=8000, test=12640),
+    ]
+    rows = {(r["dataset"], r["measure"]): r for r in rows_of(table_of(resolved, lines).sections[0])}
+    assert [measure for dataset, measure in rows if dataset == "WDBC"] == facts
+    assert [measure for dataset, measure in rows if dataset == "Calhousing"] == [
+        "features",
+        "instances",
+        "train",
+        "test",
+    ]
+    assert (rows["WDBC", "train"]["value"], rows["WDBC", "train"]["verdict"]) == ("400", "agrees")
+    assert (rows["WDBC", "test"]["value"], rows["WDBC", "test"]["verdict"]) == ("169", "")
+    assert rows["Calhousing", "test"]["verdict"] == "differs"
+    assert value_columns(toy("WDBC,data,features,30,,\n", **changes, protocol=protocol)) == facts[:5]
+
+
 ELM = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
 SIZES = {"grids": {"n_hidden": [1, 10, 50]}, "models": {"ELM": ELM}}
 
