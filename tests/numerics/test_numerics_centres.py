@@ -120,11 +120,13 @@ def test_blocks_take_what_was_allowed(monkeypatch):
         "few columns": [s.stop - s.start for s in centre_blocks(narrow, 10)],
         "many columns": [s.stop - s.start for s in centre_blocks(wide, 10)],
         "sparse": [s.stop - s.start for s in centre_blocks(sp.csr_matrix(wide), 10)],
+        "filled": [s.stop - s.start for s in centre_blocks(sp.csr_matrix(wide + 1), 10)],
         "more centres than fit": [s.stop - s.start for s in centre_blocks(narrow, 5000)],
     }
     assert sizes["few columns"] == [100] * 5
     assert sizes["many columns"] == [5] * 10
     assert sizes["sparse"] == [50]
+    assert sizes["filled"] == [3] * 16 + [2]
     assert sizes["more centres than fit"] == [1] * 500
 
 
