@@ -60,6 +60,11 @@ def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 10.0 * n * size * (size + d)
 
 
+def _budget_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # A row is compared with every support vector, which takes a search of some hundred operations if it joins.
+    return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
+
+
 def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
     return ModelEntry(name, title, f"elmbench.models.{stem}Classifier", grid=grid, cost=cost)
 
@@ -115,6 +120,13 @@ _BUILT_IN = (
     ),
     _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
     _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    _classifier(
+        "bsgd",
+        "Support vector machine on a budget, by stochastic gradient descent",
+        "bsgd:BSGD",
+        {**_KERNEL_GRID, "budget": (50, 100, 200)},
+        _budget_cost,
+    ),
     ModelEntry(
         "llsvm",
         "Low-rank linearised support vector machine",
