@@ -1,6 +1,7 @@
 """The ELM family as scikit-learn estimators."""
 
 from elmbench.models.ald_kos_elm import ALDKOSELMClassifier, ALDKOSELMRegressor
+from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.eekm import EEKMClassifier
 from elmbench.models.eem import EEMClassifier
 from elmbench.models.elm import ELMClassifier, ELMRegressor
@@ -21,6 +22,7 @@ from elmbench.models.w_elm import WELMClassifier
 __all__ = [
     "ALDKOSELMClassifier",
     "ALDKOSELMRegressor",
+    "BSGDClassifier",
     "EEKMClassifier",
     "EEMClassifier",
     "ELMClassifier",

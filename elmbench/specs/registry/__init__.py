@@ -75,6 +75,11 @@ def _projection_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
 
 
+def _budget_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # A row is compared with every support vector, which takes a search of some hundred operations if it joins.
+    return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
+
+
 def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
     return ModelEntry(name, title, f"elmbench.models.{stem}Classifier", grid=grid, cost=cost)
 
@@ -131,6 +136,13 @@ _BUILT_IN = (
     ),
     _own("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
     _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    _classifier(
+        "bsgd",
+        "Support vector machine on a budget, by stochastic gradient descent",
+        "bsgd:BSGD",
+        {**_KERNEL_GRID, "budget": (50, 100, 200)},
+        _budget_cost,
+    ),
     ModelEntry(
         "llsvm",
         "Low-rank linearised support vector machine",
