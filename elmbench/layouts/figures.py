@@ -50,7 +50,7 @@ def panels(n: int, height: float = 3.4) -> tuple[Any, list[Any]]:
     axes = [figure.add_subplot(down, across, place + 1) for place in range(n)]
     for one in axes:
         one.grid(alpha=0.3)
-        one.tick_params(labelsize="small")
+        one.tick_params(which="both", labelsize="small")
     return figure, axes
 
 

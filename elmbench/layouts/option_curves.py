@@ -91,11 +91,15 @@ def draw_option_curves(curves: pd.DataFrame, titles: dict[str, str], title: str)
 
 
 def _draw_panel(axes: Any, curves: pd.DataFrame, styles: dict[str, dict[str, Any]], crosses: dict[str, str]) -> None:
+    from matplotlib.ticker import NullFormatter
+
     axes.set(yscale="log")
     values = curves["value"]
     if values.min() > 0:
         axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))
-    low, high = curves["mean"].min(), (curves["mean"] + curves["std"].fillna(0)).max()
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    mean, std = curves["mean"], curves["std"].fillna(0)
+    low, high = (mean - std).where(std < mean, mean).min(), (mean + std).max()
     if low > 0:
         span = high / low * 1.5
         axes.set_ylim(
