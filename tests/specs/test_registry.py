@@ -26,7 +26,7 @@ from elmbench.specs.registry import (
 )
 from elmbench.specs.registry.plugins import load_plugin, plugin_objects
 
-OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm"]
+OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm", "mk-elm"]
 CLASSIFIERS = ["w-elm", "eem", "eekm", "ls-svm"]
 
 
@@ -63,7 +63,7 @@ def test_what_a_fit_costs_is_known_whatever_is_given_and_grows_with_the_rows(nam
 
 
 def test_the_front_door() -> None:
-    assert elmbench.list_models()[:10] == OWN + CLASSIFIERS
+    assert elmbench.list_models()[:11] == OWN + CLASSIFIERS
     model = elmbench.make_model("k-elm", C=32, gamma=0.03)
     assert type(model).__name__ == "KELMClassifier"
     assert (model.C, model.gamma) == (32, 0.03)
