@@ -33,7 +33,7 @@ class _MKELM(BaseEstimator):
         radius: bool = False,
         tol: float = 1e-4,
         objective_tol: float | None = None,
-        max_iter: int = 500,
+        max_iter: int = 1000,
     ) -> None:
         self.C = C
         self.kernels = kernels
@@ -125,8 +125,8 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     """Multiple kernel extreme learning machine for classification.
 
     A kernel ELM with the kernel K = sum_p gamma_p K_p, whose weights gamma_p are learnt with it. It minimises
-    sum_p ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2 over the output weights beta_p in each kernel and over the kernel
-    weights on the surface sum_p gamma_p^q = 1, in turn. Targets are 1 in the column of a row's class and 0 elsewhere.
+    sum_p ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2, in turn over the output weights beta_p in each kernel and over
+    the kernel weights on the surface sum_p gamma_p^q = 1. Targets are 1 in the column of a row's class, 0 elsewhere.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     objective_tol : float or None, default=None
         Stop as well where the objective changes by a smaller part; the authors' code takes 1e-4. None to look at the
         weights alone, as Algorithm 1 does.
-    max_iter : int, default=500
+    max_iter : int, default=1000
         Largest number of iterations. A ConvergenceWarning tells where it is reached.
 
     Attributes

@@ -18,7 +18,7 @@ PROJECT = {"EEMClassifier", "EEKMClassifier", "LSSVMClassifier", "SVMClassifier"
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_capabilities(cls):
-    assert isinstance(cls, GridPath) == (not cls.__name__.startswith(("OSELM", "OSPVM")))
+    assert isinstance(cls, GridPath) == (not cls.__name__.startswith(("OSELM", "OSPVM", "MKELM")))
     assert isinstance(cls, ProjectionPath) == (cls.__name__ in PROJECT)
     assert isinstance(cls, MemoryEstimate) == (cls.__name__ != "SVMClassifier")
 

@@ -26,9 +26,9 @@ from elmbench.specs.registry import (
 )
 from elmbench.specs.registry.plugins import load_plugin, plugin_objects
 
-OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm", "rk-elm", "elm-rbf"]
-CLASSIFIERS = ["w-elm", "eem", "eekm"]
-BOTH = [*OWN, "ls-svm"]
+OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm", "rk-elm", "elm-rbf", "mk-elm"]
+CLASSIFIERS = ["w-elm", "eem", "eekm", "bsgd", "pvm", "os-pvm"]
+BOTH = [*OWN, "ls-svm", "rsvm"]
 
 
 # --- The suite's own -------------------------------------------------------------------------------------------------

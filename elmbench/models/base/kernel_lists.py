@@ -48,7 +48,9 @@ def _not_negative(name: str, value: Any) -> float:
 
 def _columns(name: str, value: Any, n_features: int) -> tuple[int, int]:
     if not (isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, Integral) for v in value)):
-        raise TypeError(f"{name}: expected the numbers of the first column and of the one after the last, got {value!r}")
+        raise TypeError(
+            f"{name}: expected the numbers of the first column and of the one after the last, got {value!r}"
+        )
     start, stop = map(int, value)
     if not 0 <= start < stop <= n_features:
         raise ValueError(f"{name}: expected 0 <= start < stop <= {n_features}, got {value!r} instead")

@@ -1,4 +1,4 @@
-"""Lists of base kernels between the same rows: computed from the rows, each on its own columns, or given as matrices."""
+"""Lists of base kernels between the same rows: computed from them, each on its own columns, or given as matrices."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _OF_PRODUCTS = ("product", "cosine")
 """Geometries that are not zero between a row and itself."""
 
 KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
-    **{name: ("squared distance", ("gamma",)) for name in OF_DISTANCES},
+    **dict.fromkeys(OF_DISTANCES, ("squared distance", ("gamma",))),
     "laplacian": ("distance", ("gamma",)),
     "chi2": ("chi2 distance", ("gamma",)),
     "polynomial": ("product", ("gamma", "degree", "coef0")),

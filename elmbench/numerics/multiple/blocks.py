@@ -33,8 +33,10 @@ class KernelBlocks:
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and return it."""
-        out.fill(0.0)
-        for rows, which, values in self._blocks(np.flatnonzero(weights)):
+        used = np.flatnonzero(weights)
+        if len(used) == 0:
+            out.fill(0.0)
+        for rows, which, values in self._blocks(used):
             block = weights[which] @ values.reshape(len(which), -1)
             out[rows, : rows.stop] = block.reshape(-1, rows.stop)
         mirror(out)
@@ -50,15 +52,17 @@ class KernelBlocks:
         return forms
 
     def _blocks(self, which: Indices) -> Iterator[tuple[slice, Indices, Array]]:
-        """Yield rows, numbers of kernels, these among them that are asked for, and values up to the last of the rows.
+        """Yield rows, numbers of kernels, among them those that are asked for, and values up to the last of the rows.
 
         Values are of shape (number of kernels, length of rows, rows.stop).
         """
         every = np.arange(self.shape[0])
         for i, rows in enumerate(self._cuts()):
+            if len(which) == 0:
+                return
             if self._kept:
                 yield rows, every, self._kept[i]
-            elif len(which) > 0:
+            else:
                 yield rows, which, self._kernels.among(rows, which)
 
     def _cuts(self) -> Iterator[slice]:

@@ -3,14 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg.lapack import dsysv
 
 from elmbench.numerics.arrays import EPS, Array
 
 GAP = 1e-10
 """Of the squared radius: the difference from its bounds that is enough."""
 
-_ROUNDS, _PAIRS_ONLY = 100, 5
+_ROUNDS, _PAIRS_ONLY, _DROPS = 100, 5, 10
 
 
 class Ball(NamedTuple):
@@ -35,27 +35,30 @@ def smallest_ball(K: Array) -> Ball:
     """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
 
     The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients are moved in
-    pairs, to the row farthest from the centre from the one that gains most by it, n pairs a round; where that takes
+    pairs, to the row farthest from the centre from the one that gains most by it, n + 100 pairs a round; where that takes
     many rounds, all of the rows that carry the centre move at once too, to where their distances are equal. It ends
     where the gap is at most `GAP` of the squared radius, or n times the machine precision of the largest K_ii, which
-    round-off leaves no less of; or where a round gains nothing.
+    round-off leaves no less of; or where a round gains neither radius nor gap.
     """
     n, diagonal = len(K), K.diagonal().copy()
-    coefficients = np.full(n, 1.0 / n)
-    best = _about(K, diagonal, coefficients)
+    last = best = _about(K, diagonal, np.full(n, 1.0 / n))
     floor = n * EPS * float(diagonal.max())
+
+    def close(ball: Ball) -> bool:
+        return ball.gap <= max(GAP * ball.squared_radius, floor)
+
     for i in range(_ROUNDS):
-        if best.gap <= max(GAP * best.squared_radius, floor):
+        if close(best):
             break
-        coefficients = best.coefficients.copy()
+        coefficients = last.coefficients.copy()
         _move_pairs(K, diagonal, coefficients)
         found = _about(K, diagonal, coefficients)
-        if i >= _PAIRS_ONLY and found.gap > max(GAP * found.squared_radius, floor):
+        if i >= _PAIRS_ONLY and not close(found):
             _level(K, diagonal, coefficients)
-            found = max(found, _about(K, diagonal, coefficients), key=lambda ball: ball.squared_radius)
-        if found.squared_radius <= best.squared_radius:
+            found = min(found, _about(K, diagonal, coefficients), key=lambda ball: ball.gap)
+        if found.gap >= best.gap and found.squared_radius <= last.squared_radius:
             break
-        best = found
+        last, best = found, min(best, found, key=lambda ball: ball.gap)
     return best
 
 
@@ -68,10 +71,10 @@ def _about(K: Array, diagonal: Array, coefficients: Array) -> Ball:
 
 
 def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
-    """Take up to n steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii, in place."""
+    """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii, in place."""
     gradient = 2.0 * (K @ a) - diagonal
     tiny = np.finfo(np.float64).tiny
-    for _ in range(len(a)):
+    for _ in range(len(a) + 100):
         far = int(gradient.argmin())
         excess = gradient - gradient[far]
         apart = diagonal + diagonal[far] - 2.0 * K[far]
@@ -88,26 +91,25 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
 
 
 def _level(K: Array, diagonal: Array, a: Array) -> None:
-    """Minimise f over the hull of the rows with positive coefficients, in place, as far as these stay positive."""
-    while True:
+    """Minimise f over the plane of the rows with positive coefficients, in place, as far as these stay positive.
+
+    Rows whose coefficients turn zero on the way there are left out, `_DROPS` times.
+    """
+    for _ in range(_DROPS):
         support = np.flatnonzero(a > 0.0)
         s = len(support)
-        system = np.ones((s + 1, s + 1))
+        system = np.ones((s + 1, s + 1), order="F")
         system[:s, :s] = 2.0 * K[np.ix_(support, support)]
         system[s, s] = 0.0
-        try:
-            wanted = solve(system, np.append(diagonal[support], 1.0), assume_a="sym")[:s]
-        except LinAlgError:
+        _, _, solution, info = dsysv(system, np.append(diagonal[support], 1.0), overwrite_a=1)
+        direction = solution[:s] - a[support]
+        if info != 0 or not np.isfinite(direction).all():
             return
-        direction = wanted - a[support]
         falling = direction < 0.0
         ratios = a[support][falling] / -direction[falling]
-        if not np.isfinite(direction).all():
-            return
-        if ratios.min(initial=np.inf) >= 1.0:
-            a[support] = wanted / wanted.sum()
-            return
-        step = float(ratios.min())
+        step = float(ratios.min(initial=1.0))
         a[support] = np.maximum(a[support] + step * direction, 0.0)
         a[support[falling][ratios <= step]] = 0.0
         a /= a.sum()
+        if step == 1.0:
+            return
