@@ -130,7 +130,7 @@ def test_what_makes_no_sense_is_refused(plan: Callable[..., Plan], change: dict[
         plan(content)
 
 
-# --- The RKELM paper ---------------------------------------------------------------------------------------------------
+# --- The RKELM paper -------------------------------------------------------------------------------------------------
 
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
