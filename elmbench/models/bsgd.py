@@ -73,7 +73,7 @@ class BSGDClassifier(SequentialClassifier, BaseEstimator):
 
     model_version: int = 1
 
-    _accept_sparse: ClassVar[str | bool] = "csr"
+    _accept_sparse: ClassVar[str] = "csr"
     _state: BudgetedState
 
     def __init__(
