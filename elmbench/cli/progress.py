@@ -17,7 +17,7 @@ class RunProgress:
 
     def __init__(self, run: PreparedRun, quiet: bool) -> None:
         self.quiet = quiet or not run.todo
-        self.cost = {key: max(run.works[key].seconds(), 1e-3) for key in run.todo}
+        self.cost = {key: max(run.seconds_of(key), 1e-3) for key in run.todo}
         self.total = sum(self.cost.values())
         self.jobs = run.options.settings.jobs
         # All other work leads to that of the cells.

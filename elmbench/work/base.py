@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
+from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.content import FLAT, OPTIONAL, content_of_fields, named, read_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold, labels_of
 from elmbench.specs.datasets import DatasetSpec
@@ -97,6 +98,10 @@ class Work(ABC):
     @abstractmethod
     def seconds(self) -> float:
         """Return roughly what it takes on one core of a desk machine, within a factor of a few."""
+
+    def memory(self) -> int:
+        """Return the bytes that its largest fit takes by the model's own estimate; 0 where that is not known."""
+        return 0
 
     @property
     @abstractmethod
@@ -208,6 +213,10 @@ class GridWork(Work):
     def seconds(self) -> float:
         return self.seconds_of(self.place.n_train)
 
+    def memory(self) -> int:
+        grid = self.grid.candidates()
+        return max((fit_memory(self.model.name, self.place, self.params | one) for one in grid), default=0)
+
     def seconds_of(self, n_rows: int) -> float:
         """Return the price of all fits to so many rows."""
         middle = {name: values[len(values) // 2] for name, values in self.grid.values.items()}
@@ -222,6 +231,21 @@ def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
     cost = find_model(model).cost
     operations = cost(n, d, params) if cost is not None else 1e3 * n * d
     return OVERHEAD + operations / RATE
+
+
+def fit_memory(model: str, place: OuterFold, params: Mapping[str, Any]) -> int:
+    """Return the bytes of one fit to the training rows of an outer fold by the model's own estimate, as far as known.
+
+    Models of one output count, whatever the number of classes.
+    """
+    from elmbench.specs.registry import find_model, parameter_names
+
+    factory = find_model(model).factory(place.task)
+    if not isinstance(factory, MemoryEstimate):
+        return 0
+    known = parameter_names(factory) or ()
+    own = {name: value for name, value in params.items() if name in known}
+    return factory.memory_estimate(place.n_train, place.dataset.n_features, **own)
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:

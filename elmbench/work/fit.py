@@ -15,7 +15,7 @@ from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.metrics import check_predictions, classification_metrics, regression_metrics
 from elmbench.specs.registry import find_model
-from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_seconds
+from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_memory, fit_seconds
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs
 
 #: Factories that this process has fitted before.
@@ -66,6 +66,9 @@ class Fit(Work):
     def seconds(self) -> float:
         features = self.place.dataset.n_features
         return 1.2 * fit_seconds(self.model.name, self.place.n_train, features, self.params)
+
+    def memory(self) -> int:
+        return fit_memory(self.model.name, self.place, self.params)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit, predict and measure.

@@ -71,8 +71,14 @@ class PreparedRun:
     @property
     def seconds(self) -> float:
         """What is left to do takes about so long on the jobs that were asked for."""
-        work = [self.works[key].seconds() for key in self.todo]
+        work = [self.seconds_of(key) for key in self.todo]
         return max(sum(work) / self.options.settings.jobs, max(work, default=0.0))
+
+    def seconds_of(self, key: str) -> float:
+        """Return roughly what some work takes on one core: nothing where its memory will be refused."""
+        limit = self.limits[key].memory
+        refused = limit is not None and self.works[key].memory() > limit
+        return 0.0 if refused else self.works[key].seconds()
 
     def count_cells(self) -> dict[str, int]:
         """Return how many cells are planned, how many still have to run and how many lack their data.
@@ -109,7 +115,7 @@ class PreparedRun:
                     if work.key in left:
                         left.discard(work.key)
                         line["fits"] += work.number_of_fits
-                        line["seconds"] += work.seconds()
+                        line["seconds"] += self.seconds_of(work.key)
         return list(lines.values())
 
 
