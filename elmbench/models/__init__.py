@@ -1,6 +1,7 @@
 """The ELM family as scikit-learn estimators."""
 
 from elmbench.models.ald_kos_elm import ALDKOSELMClassifier, ALDKOSELMRegressor
+from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.eekm import EEKMClassifier
 from elmbench.models.eem import EEMClassifier
 from elmbench.models.elm import ELMClassifier, ELMRegressor
@@ -8,7 +9,8 @@ from elmbench.models.elm_rbf import ELMRBFClassifier, ELMRBFRegressor
 from elmbench.models.fb_kos_elm import FBKOSELMClassifier, FBKOSELMRegressor
 from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
-from elmbench.models.ls_svm import LSSVMClassifier
+from elmbench.models.ls_svm import LSSVMClassifier, LSSVMRegressor
+from elmbench.models.mk_elm import MKELMClassifier, MKELMRegressor
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
 from elmbench.models.os_pvm import OSPVMClassifier
 from elmbench.models.pvm import PVMClassifier
@@ -20,6 +22,7 @@ from elmbench.models.w_elm import WELMClassifier
 __all__ = [
     "ALDKOSELMClassifier",
     "ALDKOSELMRegressor",
+    "BSGDClassifier",
     "EEKMClassifier",
     "EEMClassifier",
     "ELMClassifier",
@@ -33,6 +36,9 @@ __all__ = [
     "KOSELMClassifier",
     "KOSELMRegressor",
     "LSSVMClassifier",
+    "LSSVMRegressor",
+    "MKELMClassifier",
+    "MKELMRegressor",
     "OSELMClassifier",
     "OSELMRegressor",
     "OSPVMClassifier",

@@ -1,7 +1,7 @@
 """The extreme learning machine: random hidden nodes, output weights by ridge regression."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import Rows
 from elmbench.numerics.nodes.cholesky import factor_width
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, Nodes, layer_blocks, padded
 from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
@@ -21,6 +22,8 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
+
+    _accept_sparse: ClassVar[str] = "csr"
 
     def __init__(
         self,
@@ -36,7 +39,7 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
         self.slope = slope
         self.random_state = random_state
 
-    def _fit(self, X: Array, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array) -> None:
         C = check_real("C", self.C)
         self._draw_nodes(X.shape[1])
         self.beta_, self.condition_ = output_weights(X, T, self._nodes(), 1.0 / C)
@@ -47,14 +50,17 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
     def _kind(self) -> tuple[Any, ...]:
         return *super()._kind(), check_real("slope", self.slope)
 
-    def _layer(self, X: Array) -> Array:
+    def _layer(self, X: Rows) -> Array:
         return self._nodes().outputs(X)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count H'H and a block of hidden outputs or, of more nodes than rows, all and HH', factored in place."""
+        """Count the nodes, H'H and a block of hidden outputs or, of more nodes than rows, all and HH', in place.
+
+        The nodes are twice what they are kept as: when they are drawn, and with one tile of them when they are used.
+        """
         n_hidden = params.get("n_hidden", 100)
-        nodes = 2 * n_hidden * (n_features + 1)
+        nodes = (n_hidden + max(n_hidden, TILE)) * (n_features + 1)
         if n_hidden <= n_samples:
             width = factor_width(n_hidden)
             outputs = (padded(n_hidden) + 4 * TILE) * min(n_samples, ROW_BLOCK)
@@ -123,6 +129,10 @@ class ELMClassifier(FamilyClassifier, _ELM):
     condition_ : float
         Estimated condition number of the system that was solved.
     n_features_in_ : int
+
+    Notes
+    -----
+    Rows may be sparse, in CSR format or made so: they are never made dense, the weights of the hidden nodes are.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """The online sequential projection vector machine: mean, directions, hidden nodes and output weights of a stream."""
 
 import itertools
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -67,7 +67,7 @@ class OSPVMClassifier(SequentialClassifier, ProjectionNodesMixin, BaseEstimator)
 
     model_version: int = 1
 
-    _accept_sparse = "csr"
+    _accept_sparse: ClassVar[str] = "csr"
 
     def __init__(
         self,

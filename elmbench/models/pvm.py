@@ -1,7 +1,7 @@
 """The batch projection vector machine: hidden nodes along the singular directions of the data."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, GridPathMixin, BaseE
 
     model_version: int = 1
 
-    _accept_sparse = "csr"
+    _accept_sparse: ClassVar[str] = "csr"
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """The reduced kernel extreme learning machine of Deng et al."""
 
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -54,6 +55,12 @@ class _RKELM(CentresMixin, BaseEstimator):
         chosen = random_state.permutation(X.shape[0])[: self.n_landmarks]
         gamma = 1.0 / random_state.uniform(*WIDTH_INTERVAL, len(chosen)) if self.widths == "random" else 1.0
         return CentreKernel(X[chosen], self.kernel, gamma, int(self.degree), float(self.coef0))
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count what `CentresMixin` does, for no more centres than rows."""
+        landmarks = min(params.get("n_landmarks", 100), n_samples)
+        return super().memory_estimate(n_samples, n_features, n_outputs, **params | {"n_landmarks": landmarks})
 
     def _drawn_by(self) -> Hashable:
         return self.kernel, self.degree, self.coef0, self.widths, self.random_state

@@ -4,12 +4,12 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
+from elmbench.models.base.centres import CentresRegressor
+from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import check_count, check_real
 from elmbench.numerics import centres, smooth_svm
 from elmbench.numerics.arrays import Array
@@ -22,7 +22,7 @@ class _RSVM:
 
     model_version: int = 1
 
-    _accept_sparse: ClassVar[str | bool] = "csr"
+    _accept_sparse: ClassVar[str] = "csr"
 
     n_landmarks: int
     C: float
@@ -60,8 +60,7 @@ class _RSVM:
             )
 
     def _outputs(self, X: Rows) -> Array:
-        landmarks = sp.csr_matrix(self.landmarks_) if sp.issparse(X) else self.landmarks_
-        return CentreKernel(landmarks, gamma=float(self.gamma)).product(X, self.beta_) + self.intercept_
+        return CentreKernel(self.landmarks_, gamma=float(self.gamma)).product(X, self.beta_) + self.intercept_
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -146,7 +145,7 @@ class RSVMClassifier(_RSVM, FamilyClassifier, BaseEstimator):
         return smooth_hinge(targets)
 
 
-class RSVMRegressor(_RSVM, FamilyRegressor, BaseEstimator):
+class RSVMRegressor(_RSVM, CentresRegressor, BaseEstimator):
     """Reduced support vector machine for regression, with `y`, one column or several, as targets.
 
     As `RSVMClassifier`, but that each column t of targets is learnt with the squared loss outside of a tube,

@@ -14,8 +14,8 @@ from elmbench.numerics.kernels import rbf_from_distances, squared_distances
 Rows = Any
 """An ndarray of shape (n, d), or a CSR matrix of that shape."""
 
-BLOCK_BYTES = 32 * 2**20
-"""Size of the block of kernel values that is held at a time, in bytes (one row is the least)."""
+BLOCK_BYTES = 16 * 2**20
+"""Size of a block of kernel values, in bytes (one row is the least); two are held while one follows the other."""
 
 DENSE_CENTRES_BYTES = 2**28
 """Largest dense copy of sparse centres."""

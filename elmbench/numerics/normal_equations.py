@@ -22,7 +22,7 @@ def normal_equations(
 ) -> list[tuple[Array, Array]]:
     """Return K'K and K'T for each of some values of `gamma`, by one pass over the rows.
 
-    No more of K is held than a block of rows, see `elmbench.numerics.centres.BLOCK_BYTES`, of two of them where there
+    No more of K is held than two blocks of rows, see `elmbench.numerics.centres.BLOCK_BYTES`, and a third where there
     are several `gammas`. As the centres of fewer are the first ones of more, the leading blocks of K'K and rows of K'T
     are those of the first centres alone.
 

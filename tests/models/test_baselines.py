@@ -15,7 +15,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR, LinearSVC
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVR
 from sklearn.tree import DecisionTreeRegressor
 
 from elmbench.models import baselines
@@ -42,7 +42,8 @@ def by_hand(name, task):
         params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}
         return params, make_pipeline(features, ridge), lambda model: 17
     if name == "svm":
-        return {"C": 8.0, "gamma": 0.7}, SVR(C=8.0, gamma=0.7), lambda model: len(model.support_)
+        params = {"C": 8.0, "gamma": 0.7, "epsilon": 0.02, "nu": None}
+        return params, SVR(C=8.0, gamma=0.7, epsilon=0.02), lambda model: len(model.support_)
     trees = {"classifier": ExtraTreesClassifier, "regressor": ExtraTreesRegressor}[task]
     return (
         {"n_estimators": 6, "random_state": 5},
@@ -75,6 +76,24 @@ def test_predictions_and_sizes(name, kind):
     assert n_units(model) == size(expected)
     assert type(n_units(model)) is int
     factory().fit(X, y)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.5])
+def test_nu_is_the_least_share_of_support_vectors(nu, seed):
+    X, probe = rows(80, 3, seed), rows(20, 3, seed + 1)
+    y = targets(X, seed, "regression")
+    model = baselines.svm_regressor(C=2.0, gamma=0.7, epsilon=9.0, nu=nu).fit(X, y)
+    np.testing.assert_array_equal(model.predict(probe), NuSVR(nu=nu, C=2.0, gamma=0.7).fit(X, y).predict(probe))
+    assert n_units(model) == len(model.support_) >= nu * 80 - 1e-9
+    assert np.ptp(model.predict(probe)) > 0.1  # the width that was given is none of its own
+
+
+def test_epsilon_is_the_width_by_default(seed):
+    X = rows(80, 3, seed)
+    y = targets(X, seed, "regression")
+    plain, wide = baselines.svm_regressor().fit(X, y), baselines.svm_regressor(epsilon=100.0).fit(X, y)
+    np.testing.assert_array_equal(plain.predict(X), SVR(gamma=1.0).fit(X, y).predict(X))
+    assert n_units(wide) == 0
 
 
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")

@@ -120,6 +120,7 @@ def test_a_column_of_which_nothing_is_printed_has_what_it_is_like(plan: Callable
         ({"only": ["heart"]}, "heart"),
         ({"except": {"wdbc": {"search": ["delta"]}}}, "delta"),
         ({"except": {"wdbc": {"params": {"C": 1}}}}, "both searches and fixes 'C'"),
+        ({"params": {"gama": 1}}, "the model 'k-elm' has no parameter 'gama'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(plan: Callable[..., Plan], change: dict[str, Any], says: str) -> None:
@@ -129,7 +130,7 @@ def test_what_makes_no_sense_is_refused(plan: Callable[..., Plan], change: dict[
         plan(content)
 
 
-# --- The RKELM paper ---------------------------------------------------------------------------------------------------
+# --- The RKELM paper -------------------------------------------------------------------------------------------------
 
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class CentresMixin(GridPathMixin):
     being those of fewer.
     """
 
-    _accept_sparse: ClassVar[str | bool] = "csr"
+    _accept_sparse: ClassVar[str] = "csr"
     _size_name: ClassVar[str]
 
     C: float
@@ -89,7 +89,7 @@ class CentresMixin(GridPathMixin):
         size = params.get(cls._size_name, 100)
         block = min(8 * n_samples * max(size, n_features), BLOCK_BYTES)
         centres = min(8 * size * n_features, DENSE_CENTRES_BYTES)
-        return 8 * (size**2 + 4 * size * n_outputs + 3 * n_samples) + 3 * centres + 3 * block
+        return 8 * (size**2 + 4 * size * n_outputs + 3 * n_samples) + 3 * centres + 4 * block
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

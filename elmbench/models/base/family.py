@@ -46,18 +46,22 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
 
 
 class _Rows:
-    """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`."""
+    """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`.
 
-    _accept_sparse: ClassVar[str | bool] = False
+    That has no value here, as this class comes before the implementation that a concrete estimator mixes in.
+    """
+
+    _accept_sparse: ClassVar[str]
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = self._accept_sparse is not False
+        tags.input_tags.sparse = hasattr(self, "_accept_sparse")
         return tags
 
     def _validated(self, *data: ArrayLike, **options: Any) -> Any:
         """Return what scikit-learn's `validate_data` does: `X` in double precision, with `y` where that is given."""
-        return validate_data(self, *data, accept_sparse=self._accept_sparse, dtype=np.float64, **options)
+        accepted = getattr(self, "_accept_sparse", False)
+        return validate_data(self, *data, accept_sparse=accepted, dtype=np.float64, **options)
 
 
 class FamilyClassifier(ClassifierMixin, _Rows):

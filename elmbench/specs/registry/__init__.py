@@ -5,7 +5,7 @@ entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,6 +57,13 @@ def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 2.0 * n**3
 
 
+def _multiple_kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    kernels = params.get("kernels")
+    m = len(kernels) if isinstance(kernels, Sequence) and not isinstance(kernels, str) else 10
+    # Some tens of iterations, each with two passes over all matrices and one factorisation.
+    return m * n**2 * (2 * d + 20) + 30 * (4 * m * n**2 + n**3 / 3)
+
+
 def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
@@ -66,6 +73,11 @@ def _projection_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     rank = min(n, d)
     size = min(rank, params.get("n_hidden") or rank)
     return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
+
+
+def _budget_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # A row is compared with every support vector, which takes a search of some hundred operations if it joins.
+    return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
 
 
 def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
@@ -86,22 +98,8 @@ _KERNEL_GRID = {"gamma": _C, "C": _C}
 _BUILT_IN = (
     _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
-    _own(
-        "elm-rbf",
-        "ELM with radial basis functions at random centres",
-        "elm_rbf:ELMRBF",
-        {"n_hidden": _L, **_KERNEL_GRID},
-        _centre_cost,
-    ),
     _own("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost),
     _own("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _cubic_cost),
-    _own(
-        "rk-elm",
-        "Reduced kernel ELM, some rows as centres",
-        "rk_elm:RKELM",
-        {"n_landmarks": _L, **_KERNEL_GRID},
-        _centre_cost,
-    ),
     _own(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
@@ -116,13 +114,35 @@ _BUILT_IN = (
         {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
+    _own(
+        "rk-elm",
+        "Reduced kernel ELM, some rows as centres",
+        "rk_elm:RKELM",
+        {"n_landmarks": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
+    _own(
+        "elm-rbf",
+        "ELM with radial basis functions at random centres",
+        "elm_rbf:ELMRBF",
+        {"n_hidden": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
+    _own("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier(
         "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _landmark_cost
     ),
-    _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _own("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
     _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    _classifier(
+        "bsgd",
+        "Support vector machine on a budget, by stochastic gradient descent",
+        "bsgd:BSGD",
+        {**_KERNEL_GRID, "budget": (50, 100, 200)},
+        _budget_cost,
+    ),
     ModelEntry(
         "llsvm",
         "Low-rank linearised support vector machine",
@@ -188,13 +208,24 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
     if task not in TASKS:
         raise unknown_name("task", task, list(TASKS), "make_model(name, task=...)")
     factory = find_model(name).factory(task)
+    check_parameters(name, factory, params)
+    return factory(**params)
+
+
+def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
+    """Refuse names that are no parameters of a model.
+
+    Raises
+    ------
+    ElmbenchError
+        With the names that it has.
+    """
     known = parameter_names(factory)
     for key in params:
         if known is not None and key not in known:
             found = f"the model {name!r} has no parameter {key!r}"
             helped = f"elmbench list models, or in Python: help({factory.__name__})"
             raise ElmbenchError(found, expected=f"one of {', '.join(known)}", next_step=helped)
-    return factory(**params)
 
 
 def parameter_names(factory: Callable[..., Any]) -> list[str] | None:

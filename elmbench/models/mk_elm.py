@@ -1,0 +1,203 @@
+"""The multiple kernel extreme learning machine of Liu et al."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
+from elmbench.models.base.kernel_lists import KernelSpec, check_kernels, gaussian_ladder
+from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import row_blocks
+from elmbench.numerics.multiple.base_kernels import BaseKernels, ComputedKernels, GivenKernels
+from elmbench.numerics.multiple.blocks import BLOCK_BYTES, HELD_BYTES, KernelBlocks, triangle_bytes
+from elmbench.numerics.multiple.weights import Surface, learn_weights, squared_radii
+
+PRECOMPUTED = "precomputed"
+
+
+class _MKELM(BaseEstimator):
+    """What the classifier and the regressor share."""
+
+    model_version: int = 1
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernels: str | Sequence[KernelSpec] | None = None,
+        q: float = 1.0,
+        radius: bool = False,
+        tol: float = 1e-4,
+        objective_tol: float | None = None,
+        max_iter: int = 1000,
+    ) -> None:
+        self.C = C
+        self.kernels = kernels
+        self.q = q
+        self.radius = radius
+        self.tol = tol
+        self.objective_tol = objective_tol
+        self.max_iter = max_iter
+
+    def _base_kernels(self, X: Array) -> BaseKernels:
+        if isinstance(self.kernels, str):
+            check_choice("kernels", self.kernels, (PRECOMPUTED,))
+            return GivenKernels(_checked_matrices(X))
+        kernels = gaussian_ladder(X.shape[1]) if self.kernels is None else self.kernels
+        return ComputedKernels(X, check_kernels("kernels", kernels, X.shape[1]))
+
+    def _fit(self, X: Array, T: Array) -> None:
+        ridge, q = 1.0 / check_real("C", self.C), check_real("q", self.q)
+        if q < 1.0:
+            raise ValueError(f"q: expected a number of at least 1, got {self.q!r} instead")
+        if not isinstance(self.radius, (bool, np.bool_)):
+            raise TypeError(f"radius: expected True or False, got {self.radius!r} instead")
+        tol, max_iter = check_real("tol", self.tol), check_count("max_iter", self.max_iter)
+        objective_tol = 0.0 if self.objective_tol is None else check_real("objective_tol", self.objective_tol)
+        self._kernels = self._base_kernels(X)
+        blocks = KernelBlocks(self._kernels)
+        self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
+        found = learn_weights(
+            blocks,
+            self._targets(T),
+            ridge,
+            Surface(q, self.squared_radii_),
+            max_iter,
+            lambda change, fall: change <= tol or fall < objective_tol,
+        )
+        if not found.converged:
+            warnings.warn(
+                f"the kernel weights still change by more than {tol:g} after {max_iter} iterations: expected a larger "
+                "max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.beta_ = found.coefficients
+        self.weights_, self.weights_path_ = found.weights[-1], found.weights
+        self.objective_ = found.objective
+        self.n_iter_ = len(found.objective) - 1
+        self.n_units_ = len(X)
+        self.condition_ = found.condition
+
+    def _targets(self, T: Array) -> Array:
+        return T
+
+    def _outputs(self, X: Array) -> Array:
+        which = np.flatnonzero(self.weights_)
+        _, n = self._kernels.shape
+        outputs = np.empty((len(X), self.beta_.shape[1]))
+        for rows in row_blocks(len(X), n * len(which)):
+            values = self._kernels.across(X[rows], which)
+            outputs[rows] = np.tensordot(self.weights_[which], values, 1) @ self.beta_
+        return outputs
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count half of every kernel matrix, up to `HELD_BYTES` of these, their sum, and blocks of rows of them all."""
+        kernels = params.get("kernels")
+        if kernels is None:
+            m = len(gaussian_ladder(n_features))
+        else:
+            m = n_features // n_samples if isinstance(kernels, str) else len(kernels)
+        held = triangle_bytes(m, n_samples)
+        block = max(BLOCK_BYTES, 8 * m * n_samples)
+        columns = 2 * n_features + 6 * (n_outputs + 1)
+        return (held + block if held <= HELD_BYTES else 0) + 8 * n_samples * (n_samples + columns) + 3 * block
+
+
+def _checked_matrices(X: Array) -> Array:
+    """Return given kernel matrices side by side: a ValueError where they are not square or not symmetric."""
+    n, width = X.shape
+    if width % n:
+        raise ValueError(f"expected square kernel matrices side by side, so a multiple of {n} columns, got {width}")
+    for start in range(0, width, n):
+        K = X[:, start : start + n]
+        if np.abs(K - K.T).max() > n * EPS * np.abs(K).max():
+            raise ValueError(f"expected symmetric kernel matrices, got one that is not in the columns from {start} on")
+    return X
+
+
+class MKELMClassifier(FamilyClassifier, _MKELM):
+    """Multiple kernel extreme learning machine for classification.
+
+    A kernel ELM with the kernel K = sum_p gamma_p K_p, whose weights gamma_p are learnt with it. It minimises
+    sum_p ||beta_p||^2 / gamma_p / 2 + C/2 ||errors||^2, in turn over the output weights beta_p in each kernel and over
+    the kernel weights on the surface sum_p gamma_p^q = 1. Targets are 1 in the column of a row's class, 0 elsewhere.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge.
+    kernels : list of (name, parameters), "precomputed" or None, default=None
+        The base kernels, such as ``[("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": [0, 10]})]``.
+        Names are those of `elmbench.numerics.multiple.base_kernels.KERNELS`; parameters are ``gamma`` (1 if not given),
+        ``degree`` (3) and ``coef0`` (1) where the kernel has them, and ``columns``, the start and the stop of the
+        columns that it sees. None stands for ten Gaussian kernels, see `gaussian_ladder`. With "precomputed", `X` holds
+        the m kernel matrices side by side, ``np.hstack([K_1, ..., K_m])``: of shape (n_samples, m * n_samples) in
+        `fit`, and after it a row for each row to be predicted with its kernels to the training rows, in the same order.
+    q : float, default=1.0
+        Norm of the weights, at least 1. Weights are sparse with 1, and the more alike the larger it is.
+    radius : bool, default=False
+        Whether the surface is sum_p R_p gamma_p^q = 1 instead, with R_p the squared radius of the smallest ball around
+        the training rows in kernel p, so that the scale of a kernel does not count. A kernel in which all rows coincide
+        then has the weight zero.
+    tol : float, default=1e-4
+        Stop where no kernel weight changes by more.
+    objective_tol : float or None, default=None
+        Stop as well where the objective changes by a smaller part; the authors' code takes 1e-4. None to look at the
+        weights alone, as Algorithm 1 does.
+    max_iter : int, default=1000
+        Largest number of iterations. A ConvergenceWarning tells where it is reached.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Kernel weights.
+    weights_path_ : ndarray of shape (n_iter_ + 1, n_kernels)
+        Kernel weights at the start, where they are equal, and after every iteration.
+    objective_ : ndarray of shape (n_iter_ + 1,)
+        The objective for these weights and the best output weights. It never rises.
+    squared_radii_ : ndarray of shape (n_kernels,)
+        R_p; ones where `radius` is False.
+    beta_ : ndarray of shape (n_samples, n_classes)
+        Coefficients of the training rows, alpha in the paper.
+    classes_ : ndarray of shape (n_classes,)
+    n_iter_ : int
+        Number of times that the kernel weights were updated.
+    n_units_ : int
+        Number of training rows.
+    condition_ : float
+        Estimated condition number of K + I/C.
+    n_features_in_ : int
+
+    Notes
+    -----
+    `decision_function` returns the output of the second of two classes less that of the first: what `KELMClassifier`
+    returns for the same kernel. For more classes its columns f are the outputs for targets 0 and 1; those for targets
+    -1 and 1 are 2 f less the sum of all f.
+
+    `fit` keeps one half of each kernel matrix where that takes no more than 1 GiB for all; otherwise it computes them
+    anew, twice an iteration, a block of rows at a time. Beside them it takes 8 n^2 bytes.
+
+    References
+    ----------
+    Liu, Wang, Huang, Zhang, Yin, Multiple kernel extreme learning machine, Neurocomputing 149, 2015, eqs. (6)-(17) and
+    Algorithm 1; sections 3.2 and 3.3.
+    """
+
+    def _targets(self, T: Array) -> Array:
+        """Return targets 0 and 1, a column a class."""
+        positive = (T + 1.0) / 2.0
+        return np.hstack([1.0 - positive, positive]) if len(self.classes_) == 2 else positive
+
+    def _outputs(self, X: Array) -> Array:
+        outputs = super()._outputs(X)
+        return outputs[:, 1:] - outputs[:, :1] if len(self.classes_) == 2 else outputs
+
+
+class MKELMRegressor(FamilyRegressor, _MKELM):
+    """Multiple kernel ELM for regression: `MKELMClassifier` with `y`, one column or several, as targets."""

@@ -1,0 +1,150 @@
+"""Lists of base kernels between the same rows: computed from them, each on its own columns, or given as matrices."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from sklearn.metrics.pairwise import additive_chi2_kernel, cosine_similarity, manhattan_distances
+
+from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.centres import OF_DISTANCES, CentreKernel, inner_products
+from elmbench.numerics.kernels import rbf_from_distances, squared_distances
+
+
+def _chi2_distances(X: Array, Y: Array) -> Array:
+    distances: Array = additive_chi2_kernel(X, Y)
+    return np.negative(distances, out=distances)
+
+
+GEOMETRIES: dict[str, Callable[[Array, Array], Array]] = {
+    "squared distance": squared_distances,
+    "distance": manhattan_distances,
+    "chi2 distance": _chi2_distances,
+    "product": inner_products,
+    "cosine": cosine_similarity,
+}
+"""What kernels are functions of, by name: each returns an array of shape (n, l) for n rows and l others."""
+
+_OF_PRODUCTS = ("product", "cosine")
+"""Geometries that are not zero between a row and itself."""
+
+KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(OF_DISTANCES, ("squared distance", ("gamma",))),
+    "laplacian": ("distance", ("gamma",)),
+    "chi2": ("chi2 distance", ("gamma",)),
+    "polynomial": ("product", ("gamma", "degree", "coef0")),
+    "linear": ("product", ()),
+    "cosine": ("cosine", ()),
+}
+"""Positive semi-definite kernels by name: the geometry of each, and its parameters."""
+
+
+@dataclass(frozen=True)
+class BaseKernel:
+    """One kernel of a list.
+
+    "rbf", "inverse-multiquadric", "rational-quadratic" and "polynomial" are those of
+    `elmbench.numerics.centres.CentreKernel`; "laplacian", "chi2", "linear" and "cosine" are those of
+    `sklearn.metrics.pairwise`.
+
+    Attributes
+    ----------
+    name : str
+        One of `KERNELS`.
+    gamma : float
+        Factor of the distance or of the product.
+    degree : int
+        Of "polynomial".
+    coef0 : float
+        Of "polynomial", at least 0.
+    columns : (int, int) or None
+        Start and stop of the columns that the kernel sees; None for all.
+    """
+
+    name: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    columns: tuple[int, int] | None = None
+
+    def of(self, geometry: Array) -> None:
+        """Turn values of the kernel's geometry into values of the kernel, in place."""
+        if self.name in ("laplacian", "chi2"):
+            rbf_from_distances(geometry, self.gamma)
+        elif self.name not in ("linear", "cosine"):
+            nowhere = np.empty((0, 0))
+            CentreKernel(nowhere, self.name, self.gamma, self.degree, self.coef0).of(geometry)
+
+
+class BaseKernels(Protocol):
+    """m kernels on n training rows."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of kernels and of training rows, (m, n)."""
+
+    def among(self, rows: slice, which: Indices) -> Array:
+        """Return values between the training rows `rows` and the rows up to the last of them.
+
+        `which` numbers the kernels; the result is of shape (len(which), length of rows, rows.stop).
+        """
+
+    def across(self, X: Array, which: Indices) -> Array:
+        """Return values between the rows of `X` and the training rows, of shape (len(which), len(X), n)."""
+
+
+class ComputedKernels:
+    """Kernels of rows `X`, of shape (n, d); those of one geometry on the same columns share its computation."""
+
+    def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
+        self._X = X
+        self._kernels = kernels
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of kernels and of training rows, (m, n)."""
+        return len(self._kernels), len(self._X)
+
+    def among(self, rows: slice, which: Indices) -> Array:
+        """Return values between the training rows `rows` and the rows up to the last of them."""
+        return self._values(self._X[rows], self._X[: rows.stop], which, rows.start)
+
+    def across(self, X: Array, which: Indices) -> Array:
+        """Return values between the rows of `X` and the training rows."""
+        return self._values(X, self._X, which, None)
+
+    def _values(self, X: Array, Y: Array, which: Indices, start: int | None) -> Array:
+        """Return the values; from `start` on, where given, the rows of `Y` are those of `X`."""
+        values = np.empty((len(which), len(X), len(Y)))
+        groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
+        for place, p in enumerate(which):
+            kernel = self._kernels[p]
+            groups.setdefault((KERNELS[kernel.name][0], kernel.columns), []).append(place)
+        for (name, columns), places in groups.items():
+            seen = slice(None) if columns is None else slice(*columns)
+            geometry = GEOMETRIES[name](X[:, seen], Y[:, seen])
+            if start is not None and name not in _OF_PRODUCTS:
+                np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
+            for place in places:
+                np.copyto(values[place], geometry)
+                self._kernels[which[place]].of(values[place])
+        return values
+
+
+class GivenKernels:
+    """Kernels that are given as matrices side by side, of shape (n, m * n)."""
+
+    def __init__(self, matrices: Array) -> None:
+        n = len(matrices)
+        self._matrices = matrices
+        self.shape = matrices.shape[1] // n, n
+
+    def among(self, rows: slice, which: Indices) -> Array:
+        """Return values between the training rows `rows` and the rows up to the last of them."""
+        return self.across(self._matrices[rows], which)[:, :, : rows.stop]
+
+    def across(self, X: Array, which: Indices) -> Array:
+        """Return values between rows, given as `X` of shape (len(X), m * n), and the training rows."""
+        m, n = self.shape
+        return X.reshape(len(X), m, n).transpose(1, 0, 2)[which]

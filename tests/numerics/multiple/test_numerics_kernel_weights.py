@@ -1,0 +1,140 @@
+"""The update of kernel weights, and the point it ends in, against direct minimisation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+from scipy.optimize import minimize
+
+from elmbench.numerics.multiple.base_kernels import GivenKernels
+from elmbench.numerics.multiple.blocks import KernelBlocks
+from elmbench.numerics.multiple.weights import Surface, learn_weights, squared_radii
+
+SEEDS = st.integers(0, 2**31 - 1)
+NORMS = st.sampled_from([1.0, 1.25, 2.0, 4.0, 32.0])
+
+
+def some_kernels(m: int, n: int, seed: int) -> np.ndarray:
+    """Return m kernel matrices of n rows, of different ranks and sizes."""
+    random = np.random.RandomState(seed)
+    features = [random.randn(n, 1 + p % n) * 2.0 ** random.uniform(-2, 2) for p in range(m)]
+    return np.array([F @ F.T for F in features])
+
+
+@examples(100)
+@given(m=st.integers(1, 6), seed=SEEDS)
+def test_sparse_update_is_equation_16(m, seed):
+    random = np.random.RandomState(seed)
+    weights, forms = random.dirichlet(np.ones(m)), random.rand(m) * 10.0 ** random.uniform(-3, 3, m)
+    norms = weights * np.sqrt(forms)  # eq. (17)
+    found = Surface(1.0, np.ones(m)).best(weights, forms)
+    np.testing.assert_allclose(found, norms / norms.sum(), rtol=1e-12)
+
+
+@examples(100)
+@given(m=st.integers(1, 6), q=NORMS, seed=SEEDS)
+def test_update_is_the_best_point_of_the_surface(m, q, seed):
+    random = np.random.RandomState(seed)
+    radii, weights, forms = 0.1 + random.rand(m), random.rand(m) + 0.01, random.rand(m)
+    surface = Surface(q, radii)
+    terms = weights**2 * forms
+    found = surface.best(weights, forms)
+    printed = terms ** (1 / (q + 1)) / radii ** (1 / (q + 1))
+    printed /= np.sum(radii ** (1 / (q + 1)) * terms ** (q / (q + 1))) ** (1 / q)
+    np.testing.assert_allclose(found, printed, rtol=1e-11)
+    others = found * np.exp(0.5 * random.randn(50, m))
+    others /= ((others**q) @ radii)[:, None] ** (1 / q)
+    assert np.sum(terms / found) <= np.min((terms / others).sum(axis=1)) * (1 + 1e-12)
+
+
+def test_equal_weights_at_the_start():
+    np.testing.assert_allclose(Surface(2.0, np.ones(4)).start(), 4**-0.5)
+    np.testing.assert_allclose(Surface(2.0, np.array([3.0, 6.0])).start(), 9**-0.5)
+    np.testing.assert_allclose(Surface(1.0, np.array([4.0, 0.0])).start(), [0.25, 0.0])
+
+
+def test_small_weights_do_not_underflow():
+    found = Surface(1.0, np.ones(2)).best(np.array([1.0, 1e-200]), np.array([1.0, 1.0]))
+    assert found[1] == pytest.approx(1e-200)
+
+
+def test_nothing_to_choose_by():
+    weights = np.array([0.25, 0.75])
+    np.testing.assert_array_equal(Surface(1.0, np.ones(2)).best(weights, np.zeros(2)), weights)
+
+
+@examples(30)
+@given(m=st.integers(2, 4), n=st.integers(3, 8), q=NORMS, radius=st.booleans(), e=st.integers(-3, 5), seed=SEEDS)
+def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
+    full = some_kernels(m, n, seed)
+    T = np.random.RandomState(seed + 1 if seed < 2**31 - 1 else 0).randn(n, 2)
+    C = 2.0**e
+    blocks = KernelBlocks(GivenKernels(np.hstack(list(full))))
+    radii = squared_radii(blocks) if radius else np.ones(m)
+
+    def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        alpha = np.linalg.solve(np.tensordot(np.maximum(weights, 0.0), full, 1) + np.eye(n) / C, T)
+        return np.vdot(T, alpha) / 2, -np.einsum("ik,pij,jk->p", alpha, full, alpha) / 2
+
+    # On the scale u_p = R_p^(1/q) gamma_p the surface is sum_p u_p^q = 1; the objective falls in every u_p, so the
+    # points within it may be allowed.
+    scale = radii ** (-1 / q)
+    start = np.full(m, m ** (-1 / q))
+    best = min(
+        (
+            minimize(
+                lambda u: (objective(u * scale)[0], objective(u * scale)[1] * scale),
+                first,
+                jac=True,
+                bounds=[(0, 1)] * m,
+                constraints={
+                    "type": "ineq",
+                    "fun": lambda u: 1 - np.sum(u**q),
+                    "jac": lambda u: -q * u ** (q - 1),
+                },
+                method="SLSQP",
+                options={"ftol": 1e-14, "maxiter": 1000},
+            )
+            for first in (start, 0.9 * start)
+        ),
+        key=lambda found: found.fun + 1e6 * max(0, np.sum(found.x**q) - 1 - 1e-8),
+    )
+    found = learn_weights(blocks, T, 1 / C, Surface(q, radii), 20000, lambda change, _: change <= 1e-9)
+    assert found.objective[-1] == pytest.approx(objective(found.weights[-1])[0], rel=1e-9)
+    # The objective is convex, so its slope bounds what lies between it and its minimum, exactly.
+    slope = -objective(found.weights[-1])[1] * scale
+    dual = slope.max() if q == 1 else np.sum(slope ** (q / (q - 1))) ** ((q - 1) / q)
+    reached = found.objective[-1] - (dual - slope @ (found.weights[-1] / scale))
+    assert reached <= best.fun * (1 + 1e-7)
+    assert found.objective[-1] <= best.fun * (1 + 1e-4)
+    assert found.objective[-1] >= best.fun * (1 - 1e-6)
+
+
+@examples(30)
+@given(m=st.integers(1, 4), n=st.integers(2, 8), seed=SEEDS)
+def test_radii_scale_with_the_kernels(m, n, seed):
+    """So a kernel times 4 has a quarter of the weight, and all else stays: for q = 1."""
+    full = some_kernels(m, n, seed)
+    T = np.random.RandomState(0).randn(n, 1)
+    factors = 4.0 ** np.arange(m)
+    learnt = []
+    for matrices in (full, full * factors[:, None, None]):
+        blocks = KernelBlocks(GivenKernels(np.hstack(list(matrices))))
+        learnt.append((squared_radii(blocks), blocks))
+    (radii, blocks), (scaled_radii, scaled) = learnt
+    np.testing.assert_allclose(scaled_radii, radii * factors, rtol=1e-6)
+    # From the point that the scaled start is.
+    surface, other = Surface(1.0, radii), Surface(1.0, scaled_radii)
+    once = surface.best(surface.start(), blocks.forms(T, np.arange(m)))
+    same = other.best(surface.start() / factors, scaled.forms(T, np.arange(m)))
+    np.testing.assert_allclose(same * factors, once, rtol=1e-5)
+
+
+def test_kernels_in_which_rows_coincide_have_no_radius():
+    ones, eye = np.ones((5, 5)), np.eye(5)
+    some = squared_radii(KernelBlocks(GivenKernels(np.hstack([eye, ones, 0 * eye]))))
+    np.testing.assert_allclose(some, [0.8, 0.0, 0.0])
+    np.testing.assert_array_equal(squared_radii(KernelBlocks(GivenKernels(np.hstack([ones, 0 * eye])))), 1.0)
