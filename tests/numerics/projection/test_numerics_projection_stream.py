@@ -37,7 +37,7 @@ def data(kind: str, seed: int) -> np.ndarray:
     if kind == "constant first":
         X[: n // 2] = X[0]
     if kind == "far off":
-        X += 1e4 * random.randn(d)
+        X += 1e7 * random.randn(d)
     if kind == "graded":
         X *= 10.0 ** -(np.arange(d) % 12)
     if kind == "clumps":
