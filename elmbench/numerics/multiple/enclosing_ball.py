@@ -10,7 +10,7 @@ from elmbench.numerics.arrays import EPS, Array
 GAP = 1e-10
 """Of the squared radius: the difference from its bounds that is enough."""
 
-_ROUNDS, _PAIRS_ONLY, _DROPS = 100, 5, 10
+_ROUNDS, _PAIRS_ONLY, _DROPS = 100, 30, 20
 
 
 class Ball(NamedTuple):
