@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem bench schemas test fuzz lint types check baseline lock clean help
+.PHONY: reproduce results results-eem results-rkelm bench schemas test fuzz lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -17,6 +17,8 @@ help: ## Show the targets.
 reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and print the tables.
 	$(BIN)/elmbench run kos-elm/table4 -d wdbc --jobs $(JOBS)
 	$(BIN)/elmbench run kos-elm/table6 -d mackey-glass --jobs $(JOBS)
+	$(BIN)/elmbench run rkelm/table6 rkelm/table7 -d waveform-drawn --jobs $(JOBS)
+	$(BIN)/elmbench run rkelm/figure4 --jobs $(JOBS)
 
 results: $(VENV)/.runtime ## Make the committed results anew; ELMBENCH_DATA_DIR must name the folder of data files.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with sylva.csv and calhousing.csv"; exit 2; }
@@ -44,6 +46,11 @@ results-eem: $(VENV)/.runtime ## The same for the EEM paper, of as many of its d
 	$(BIN)/elmbench run eem/table4 eem/table5 -m LS-SVM-RBF --reading ls-svm-weights=as-printed --jobs $(JOBS)
 	$(BIN)/elmbench run eem/table1 eem/table9 --reading dcs=as-printed --jobs $(JOBS)
 	$(BIN)/elmbench run eem/table1 --reading nodes=nsig --jobs $(JOBS)
+	$(BIN)/elmbench report
+
+results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
+	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the RKELM paper's data files"; exit 2; }
+	$(BIN)/elmbench run --paper rkelm --jobs $(JOBS)
 	$(BIN)/elmbench report
 
 bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others, half an hour; ROWS="elm-wdbc ..." for some.

@@ -42,7 +42,7 @@ def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
     return side
 
 
-def _grid_search(estimator: Any, problem: Problem, parameters: list[dict[str, Any]], *, cut: bool) -> Array:
+def grid_search(estimator: Any, problem: Problem, parameters: list[dict[str, Any]], *, cut: bool) -> Array:
     """Return the scores of scikit-learn's own search; with `cut`, labels are the signs of real predictions."""
 
     def scorer(fitted: Any, X: Array, y: NDArray[Any]) -> float:
@@ -61,7 +61,7 @@ def _grid_search(estimator: Any, problem: Problem, parameters: list[dict[str, An
 def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
     """GridSearchCV over KernelRidge, which is the kernel ELM: alpha = 1/C."""
     parameters = [{"gamma": c["gamma"], "alpha": 1.0 / c["C"]} for c in candidates]
-    return _grid_search(KernelRidge(kernel="rbf"), problem, parameters, cut=True)
+    return grid_search(KernelRidge(kernel="rbf"), problem, parameters, cut=True)
 
 
 class HiddenNodes(TransformerMixin, BaseEstimator):
@@ -87,12 +87,12 @@ def ridge_pipeline(problem: Problem, candidates: Candidates) -> Array:
     """GridSearchCV over a pipeline of random features and Ridge, which is the ELM."""
     pipeline = Pipeline([("nodes", HiddenNodes()), ("ridge", Ridge(fit_intercept=False, solver="cholesky"))])
     parameters = [{"nodes__n_hidden": c["n_hidden"], "ridge__alpha": 1.0 / c["C"]} for c in candidates]
-    return _grid_search(pipeline, problem, parameters, cut=True)
+    return grid_search(pipeline, problem, parameters, cut=True)
 
 
 def svc(problem: Problem, candidates: Candidates) -> Array:
     """GridSearchCV over SVC."""
-    return _grid_search(SVC(kernel="rbf"), problem, candidates, cut=False)
+    return grid_search(SVC(kernel="rbf"), problem, candidates, cut=False)
 
 
 def bordered_solves(problem: Problem, candidates: Candidates) -> Array:

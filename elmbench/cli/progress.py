@@ -37,7 +37,8 @@ class RunProgress:
             self._bar = Progress(
                 TextColumn("{task.fields[cells]} cells"),
                 BarColumn(bar_width=20),
-                TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}  {task.fields[now]}"),
+                # Brackets in the name of a data set are no markup.
+                TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}  {task.fields[now]}", markup=False),
                 console=Console(stderr=True),
                 transient=True,
             )

@@ -12,7 +12,7 @@ from typing import Any
 from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import Origin, find_origin, load
 from elmbench.datasets.receipts import fetched_folder
-from elmbench.datasets.sources.generator import chosen_options, identity
+from elmbench.datasets.sources.generator import identity
 from elmbench.files import replacing
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import GeneratorSource
@@ -40,7 +40,7 @@ def checksum_of(
 
     Parameters and errors are those of `load`.
     """
-    chosen = chosen_options(spec, options)
+    chosen = spec.chosen_options(options)
     origin = find_origin(spec, data_dir, cache_dir)
     if spec.redraw and isinstance(origin.source, GeneratorSource):
         return identity(spec, origin.source, chosen, run)

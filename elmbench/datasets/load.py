@@ -12,7 +12,7 @@ from elmbench.datasets.folders import data_folder
 from elmbench.datasets.prepare import prepare
 from elmbench.datasets.receipts import Receipt, fetched_files, read_receipt
 from elmbench.datasets.sources.folder import PATTERN, Files, find_files, read_files
-from elmbench.datasets.sources.generator import chosen_options, generate, identity
+from elmbench.datasets.sources.generator import generate, identity
 from elmbench.datasets.sources.scikit_learn import load_bundled
 from elmbench.datasets.table import Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
@@ -66,7 +66,7 @@ def load(
     cache_dir: Path | str | None = None,
 ) -> Dataset:
     """Load the data set of a spec (see `load_dataset`)."""
-    chosen = chosen_options(spec, options)
+    chosen = spec.chosen_options(options)
     origin = find_origin(spec, data_dir, cache_dir)
     if origin.source is None:
         data = load_files(origin.files, spec)

@@ -19,6 +19,9 @@ LAYOUTS = {
     "datasets": "elmbench.layouts.data:Data",
     "confusion": "elmbench.layouts.confusion:Confusion",
     "curves": "elmbench.layouts.curves:Curves",
+    "option-curves": "elmbench.layouts.option_curves:OptionCurves",
+    "surface": "elmbench.layouts.surface:Surface",
+    "trials": "elmbench.layouts.trials:Trials",
     "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }
@@ -57,11 +60,11 @@ def layout_of(resolved: Resolved) -> Layout:
 
     source = resolved.file.path
     layout = find_layout(resolved.spec.layout, source)
+    criterion = resolved.spec.protocol.criterion
+    choice: Any = Choice if criterion == "score" else work_class(criterion)
+    layout.options(resolved.spec, source, choice.option_names)
     try:
         layout.check(resolved.spec)
     except ValueError as error:
         raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
-    criterion = resolved.spec.protocol.criterion
-    choice: Any = Choice if criterion == "score" else work_class(criterion)
-    layout.options(resolved.spec, source, choice.option_names)
     return layout

@@ -118,7 +118,7 @@ class Layout(ABC):
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
-        """Check that an experiment can be shown in this kind of table.
+        """Check that an experiment, the options of which are known and right, can be shown in this kind of table.
 
         Raises
         ------
@@ -195,6 +195,10 @@ class Layout(ABC):
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of the table, for the data sets that it shows."""
         return self.own_columns
+
+    def heading(self, resolved: Resolved) -> str:
+        """Return what a section of the table shows, if hyperparameters are not chosen."""
+        return self.caption
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of a section: one for each entry."""

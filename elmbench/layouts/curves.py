@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.layouts.base import Entry, Figure, Gains, Layout, Outputs, png, title_of
+from elmbench.layouts.figures import exponents_of, ridge_axis, words_for
 from elmbench.layouts.table import Line
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
@@ -16,6 +17,8 @@ from elmbench.work.base import Work
 from elmbench.work.curve import Curve
 from elmbench.work.planner import DatasetPlanner
 
+#: What a hyperparameter is called in the heading of a table.
+_NAMES = {"n_hidden": "number of hidden nodes", "n_landmarks": "number of hidden nodes"}
 #: A table of more points than this shows some of them.
 _MOST_POINTS = 20
 
@@ -27,7 +30,6 @@ class Curves(Layout):
     """
 
     chooses = False
-    caption = "each number of hidden nodes on the outer test folds; none is chosen"
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
@@ -88,11 +90,23 @@ class Curves(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         return self.points(resolved, model, resolved.dataset(dataset).task)
 
+    def heading(self, resolved: Resolved) -> str:
+        """Return what is varied."""
+        names = [_NAMES.get(name, name) for name in self.varied(resolved.spec)]
+        return f"each {' or '.join(names)} on the outer test folds; none is chosen"
+
+    def varied(self, spec: Experiment) -> list[str]:
+        """Return the hyperparameters that the columns vary, each once, as the suite calls them."""
+        return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
+
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
-        """Yield a line for each point; of a long curve, for the first point and at each fifth of its length."""
+        """Yield a line for each point; of a long curve, for the first point and at each fifth of its length.
+
+        Of a long curve over powers of two, there is a line for both ends and for each exponent that five divides.
+        """
         values = list(dict.fromkeys(_number(entry.measure) for entry in entries))
         if len(values) > _MOST_POINTS:
-            shown = {value for value in values if value == values[0] or 5 * value % values[-1] == 0}
+            shown = _some_of(values)
             entries = [entry for entry in entries if _number(entry.measure) in shown]
         yield from super().lines(entries, gains, resolved)
 
@@ -123,24 +137,46 @@ def _number(measure: Measure) -> float:
     return float(measure.value or 0)
 
 
+def _some_of(values: list[float]) -> set[float]:
+    exponents = exponents_of(values)
+    if exponents is not None:
+        fifths = {value for value, exponent in zip(values, exponents, strict=True) if exponent % 5 == 0}
+        return fifths | {min(values), max(values)}
+    return {value for value in values if value == values[0] or 5 * value % values[-1] == 0}
+
+
 def draw_curves(curves: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric against a hyperparameter, a line a data set, as in Fig. 3 of the EEM paper."""
+    """Return the picture of a metric against a hyperparameter, a line a data set and model.
+
+    It is as Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. Powers of two stand at equal distances; above those
+    of C are the ridges.
+    """
     from matplotlib.figure import Figure as Drawing
 
     figure = Drawing(figsize=(8, 4.8), dpi=150, layout="constrained")
     axes: Any = figure.add_subplot()
-    several = len(set(curves["model"])) > 1
+    varying = [name for name in ("dataset", "model") if len(set(curves[name])) > 1] or ["dataset"]
     groups = list(curves.groupby(["dataset", "model"], sort=False))
     # The legend has the order in which the lines end, from the top.
     groups.sort(key=lambda group: -group[1]["mean"].iloc[-1])
-    for i, ((dataset, model), curve) in enumerate(groups):
-        label = f"{dataset}, {model}" if several else str(dataset)
-        style = ("-", "--", "-.")[i // 10 % 3]
-        axes.plot(curve["value"], curve["mean"], style, color=f"C{i % 10}", linewidth=1.4, label=label)
+    for i, (_, curve) in enumerate(groups):
+        label = ", ".join(str(curve[name].iloc[0]) for name in varying)
+        # Dashes and marker together are the same again after 15 lines, with the colour after 30.
+        style, marker = ("-", "--", "-.")[i % 3], "os^Dv"[i % 5]
+        every = (i % 5 * len(curve) // 40, max(1, len(curve) // 8))
+        look: Any = {"color": f"C{i % 10}", "linewidth": 1.4, "marker": marker, "markersize": 4, "markevery": every}
+        axes.plot(curve["value"], curve["mean"], style, label=label, **look)
     metric, parameter = curves["metric"].iloc[0], curves["parameter"].iloc[0]
-    names = {"gmean": "G-mean", "h": "hidden nodes h"}
-    axes.set(xlabel=names.get(parameter, parameter), ylabel=f"{names.get(metric, metric)}, mean over test folds")
-    axes.set(title=title, xlim=(0, curves["value"].max()))
+    axes.set(xlabel=words_for(parameter), ylabel=f"{words_for(metric)}, mean over test folds")
+    values = curves["value"]
+    if exponents_of(list(set(values))) is not None:
+        axes.set_xscale("log", base=2)
+        axes.set_xlim(values.min(), values.max())
+        if parameter == "C":
+            ridge_axis(axes)
+    else:
+        axes.set_xlim(0, values.max())
+    axes.set_title(title if "dataset" in varying else f"{title}: {curves['dataset'].iloc[0]}")
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right upper", fontsize="small")
     return png(figure)

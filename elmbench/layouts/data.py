@@ -1,11 +1,11 @@
-"""Facts of the data sets: rows, columns and classes."""
+"""Facts of the data sets: rows, columns and classes; where the paper prints them, the rows of both parts."""
 
 from collections.abc import Iterable
 
 from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Layout
 from elmbench.layouts.table import Column
 from elmbench.specs.experiments import Experiment
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import FACTS, PARTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import DATA
 from elmbench.work.description import Description
@@ -13,6 +13,8 @@ from elmbench.work.planner import DatasetPlanner
 
 #: The columns of a table without models; what was found is no mean over cells.
 FOUND_COLUMNS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
+#: Facts that a regression problem does not have.
+_OF_CLASSES = ("classes", "negatives", "positives")
 
 
 class Data(Layout):
@@ -33,13 +35,15 @@ class Data(Layout):
             planner.add_unavailable(DATA, "published", folds=1, runs=1)
         else:
             work = planner.work
-            planner.add_works(DATA, {(0, 0): Description(work.dataset.task, work.dataset_ref(0))}, "published")
+            split = work.split if _prints_parts(planner.resolved) else None
+            description = Description(work.dataset.task, work.dataset_ref(0), outer=split)
+            planner.add_works(DATA, {(0, 0): description}, "published")
 
     def models(self, resolved: Resolved) -> list[str]:
         return [DATA]
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
-        return [Measure(fact) for fact in FACTS]
+        return [Measure(fact) for fact in FACTS if fact not in PARTS or _prints_parts(resolved)]
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the facts of a data set, without those that follow from what the paper prints."""
@@ -47,5 +51,10 @@ class Data(Layout):
         # Where the paper counts the rows of each class, their sum and the number of classes say nothing more.
         implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
         classified = resolved.dataset(dataset).task == "classification"
-        known = FACTS if classified else ("features", "instances")
-        return [Measure(fact) for fact in known if fact not in implied - printed]
+        own = [measure for measure in self.values(resolved) if classified or measure.metric not in _OF_CLASSES]
+        return [measure for measure in own if measure.metric not in implied - printed]
+
+
+def _prints_parts(resolved: Resolved) -> bool:
+    """Tell whether the paper prints the rows of the training and of the test part."""
+    return any(figure.metric in PARTS for figure in resolved.file.figures)

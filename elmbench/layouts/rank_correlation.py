@@ -32,6 +32,7 @@ class RankCorrelation(Curves):
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
     # All lines are of one model. However many they are, each is shown, and the paper draws no curves.
     own_columns = FOUND_COLUMNS
+    heading = Layout.heading
     lines = Layout.lines
     figure = Layout.figure
 

@@ -1,24 +1,33 @@
 """The ELM family as scikit-learn estimators."""
 
 from elmbench.models.ald_kos_elm import ALDKOSELMClassifier, ALDKOSELMRegressor
+from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.eekm import EEKMClassifier
 from elmbench.models.eem import EEMClassifier
 from elmbench.models.elm import ELMClassifier, ELMRegressor
+from elmbench.models.elm_rbf import ELMRBFClassifier, ELMRBFRegressor
 from elmbench.models.fb_kos_elm import FBKOSELMClassifier, FBKOSELMRegressor
 from elmbench.models.kernel_elm import KELMClassifier, KELMRegressor
 from elmbench.models.kos_elm import KOSELMClassifier, KOSELMRegressor
-from elmbench.models.ls_svm import LSSVMClassifier
+from elmbench.models.ls_svm import LSSVMClassifier, LSSVMRegressor
 from elmbench.models.mk_elm import MKELMClassifier, MKELMRegressor
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
+from elmbench.models.os_pvm import OSPVMClassifier
+from elmbench.models.pvm import PVMClassifier
+from elmbench.models.rk_elm import RKELMClassifier, RKELMRegressor
+from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor
 from elmbench.models.svm import SVMClassifier
 from elmbench.models.w_elm import WELMClassifier
 
 __all__ = [
     "ALDKOSELMClassifier",
     "ALDKOSELMRegressor",
+    "BSGDClassifier",
     "EEKMClassifier",
     "EEMClassifier",
     "ELMClassifier",
+    "ELMRBFClassifier",
+    "ELMRBFRegressor",
     "ELMRegressor",
     "FBKOSELMClassifier",
     "FBKOSELMRegressor",
@@ -27,10 +36,17 @@ __all__ = [
     "KOSELMClassifier",
     "KOSELMRegressor",
     "LSSVMClassifier",
+    "LSSVMRegressor",
     "MKELMClassifier",
     "MKELMRegressor",
     "OSELMClassifier",
     "OSELMRegressor",
+    "OSPVMClassifier",
+    "PVMClassifier",
+    "RKELMClassifier",
+    "RKELMRegressor",
+    "RSVMClassifier",
+    "RSVMRegressor",
     "SVMClassifier",
     "WELMClassifier",
 ]

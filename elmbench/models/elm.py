@@ -1,7 +1,7 @@
 """The extreme learning machine: random hidden nodes, output weights by ridge regression."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import Rows
 from elmbench.numerics.nodes.cholesky import factor_width
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, Nodes, layer_blocks, padded
 from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
@@ -22,31 +23,44 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
 
     model_version: int = 1
 
+    _accept_sparse: ClassVar[str] = "csr"
+
     def __init__(
         self,
         n_hidden: int = 100,
         C: float = 1.0,
         activation: str = "sigmoid",
+        slope: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.C = C
         self.activation = activation
+        self.slope = slope
         self.random_state = random_state
 
-    def _fit(self, X: Array, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array) -> None:
         C = check_real("C", self.C)
         self._draw_nodes(X.shape[1])
         self.beta_, self.condition_ = output_weights(X, T, self._nodes(), 1.0 / C)
 
     def _nodes(self) -> Nodes:
-        return Nodes(self.weights_, self.biases_, self.activation)
+        return Nodes(self.weights_, self.biases_, self.activation, check_real("slope", self.slope))
+
+    def _kind(self) -> tuple[Any, ...]:
+        return *super()._kind(), check_real("slope", self.slope)
+
+    def _layer(self, X: Rows) -> Array:
+        return self._nodes().outputs(X)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count H'H and a block of hidden outputs or, of more nodes than rows, all and HH', factored in place."""
+        """Count the nodes, H'H and a block of hidden outputs or, of more nodes than rows, all and HH', in place.
+
+        The nodes are twice what they are kept as: when they are drawn, and with one tile of them when they are used.
+        """
         n_hidden = params.get("n_hidden", 100)
-        nodes = 2 * n_hidden * (n_features + 1)
+        nodes = (n_hidden + max(n_hidden, TILE)) * (n_features + 1)
         if n_hidden <= n_samples:
             width = factor_width(n_hidden)
             outputs = (padded(n_hidden) + 4 * TILE) * min(n_samples, ROW_BLOCK)
@@ -85,9 +99,9 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
 class ELMClassifier(FamilyClassifier, _ELM):
     """Extreme learning machine for classification.
 
-    A network f(x) = h(x)' beta whose hidden nodes h_i(x) = g(a_i.x + b_i) are drawn at random, a_i and b_i uniformly
-    from [-1, 1], and whose output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2, with targets -1/+1, for more
-    than two classes one against the rest.
+    A network f(x) = h(x)' beta whose hidden nodes h_i(x) = g(slope (a_i.x + b_i)) are drawn at random, a_i and b_i
+    uniformly from [-1, 1], and whose output weights minimise ||beta||^2 / 2 + C/2 ||H beta - T||^2, with targets
+    -1/+1, for more than two classes one against the rest.
 
     Parameters
     ----------
@@ -98,6 +112,8 @@ class ELMClassifier(FamilyClassifier, _ELM):
         Weight of the errors; 1/C is the ridge.
     activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
         The function g.
+    slope : float, default=1.0
+        What a_i.x + b_i is multiplied by: lambda in Deng et al.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
 
@@ -114,11 +130,16 @@ class ELMClassifier(FamilyClassifier, _ELM):
         Estimated condition number of the system that was solved.
     n_features_in_ : int
 
+    Notes
+    -----
+    Rows may be sparse, in CSR format or made so: they are never made dense, the weights of the hidden nodes are.
+
     References
     ----------
     Huang, Zhou, Ding, Zhang, Extreme learning machine for regression and multiclass classification, IEEE Trans. SMC B
     42(2), 2012; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015,
-    eqs. (1)-(3) and (13).
+    eqs. (1)-(3) and (13); Deng, Ong, Zheng, A fast reduced kernel extreme learning machine, Neural Networks 76, 2016,
+    section 5.2.
     """
 
 

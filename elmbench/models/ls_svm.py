@@ -1,5 +1,6 @@
 """The least-squares support vector machine."""
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,18 +10,136 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import unique_labels
 
-from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import check_choice, check_real
-from elmbench.models.base.paths import Grid, ProjectionPathMixin
-from elmbench.numerics.arrays import Array
+from elmbench.models.base.paths import Grid, GridPathMixin, ProjectionPathMixin
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, kernel_product, row_blocks, squared_distances
 from elmbench.numerics.shifted.bordered import BorderedSystems, SharedOutputs, bordered, reach_of, shared_outputs
 from elmbench.numerics.solve import RidgeSystem
 
 WEIGHTINGS = ("corrected", "as-printed")
 
+CLOSE = 5e-11
+"""Shared outputs this near the exact ones, over the largest of them, are as good as a fit whatever the condition."""
 
-class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
+
+class _LSSVM(GridPathMixin, BaseEstimator):
+    """What the classifier and the regressor share."""
+
+    model_version: int = 1
+
+    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
+
+    def _checked(self) -> tuple[str, float, float]:
+        gamma = check_real("gamma", self.gamma)
+        return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
+
+    @classmethod
+    def _scales(cls, models: list[Any], T: Array, y: NDArray[Any]) -> list[Array]:
+        """Return Q^(-1/2) of the rows of targets T, of labels or values y, for every unfitted model."""
+        return [np.ones(len(T))] * len(models)
+
+    @classmethod
+    @abstractmethod
+    def _holds(cls, found: SharedOutputs, reach: float | Array, condition: float) -> bool:
+        """Return whether shared outputs may stand for those of a fit.
+
+        `reach` is that of `SharedOutputs.errors`; `condition` that of the system, or a number below it.
+        """
+
+    def _fit(self, X: Array, T: Array) -> None:
+        self._learn(X, T, np.ones(len(T)))
+
+    def _learn(self, X: Array, T: Array, scale: Array) -> None:
+        """Solve the system with Q^(-1/2) = `scale`."""
+        kernel, gamma, ridge = self._checked()
+        K = kernel_matrix(X, gamma=gamma, kernel=kernel, out=np.empty((len(X), len(X)), order="F"))
+        _weigh(K, scale)
+        system = RidgeSystem(K, ridge)
+        self.intercept_, self.beta_ = _solution(system, T, scale)
+        self.condition_ = system.condition
+        self.dictionary_ = X
+        self.n_units_ = len(X)
+
+    def _outputs(self, X: Array) -> Array:
+        outputs = kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
+        return outputs + self.intercept_
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        return 8 * n_samples * (n_samples + 2 * n_features + 6 * n_outputs) + 5 * BLOCK_BYTES
+
+    @classmethod
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Make the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together.
+
+        These come from one Krylov space or one reduction of the kernel matrix, see `solve_shifted`, and are taken where
+        a bound by their residual shows that no label hangs on what they are off, or that values are off by no more than
+        a factorisation leaves; elsewhere, and where there are too few `C` to share anything, the system is factored as
+        in `fit`. So it is for projections, whose last digits may be what is compared. Needs three matrices of 8 m^2
+        bytes for m rows in a training part.
+        """
+        X, y, models = grid.X, grid.y, grid.models
+        checked = [model._checked() for model in models]
+        for j, (train, test) in enumerate(grid.folds):
+            T, decoded = cls._coded(y[train])
+            scales = cls._scales(models, T, y[train])
+            groups: dict[tuple[str, float, bytes], list[int]] = {}
+            for i, (kernel, gamma, _) in enumerate(checked):
+                groups.setdefault((kernel, gamma, scales[i].tobytes()), []).append(i)
+            among = squared_distances(X[train], out=np.empty((len(train), len(train)), order="F"))
+            probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
+            K, work = np.empty_like(among), np.empty_like(among)
+            for (kernel, gamma, _), members in groups.items():
+                scale, ridges = scales[members[0]], np.array([checked[i][2] for i in members])
+                np.copyto(K, among)
+                _weigh(KERNELS[kernel](K, gamma), scale)
+                across = [KERNELS[kernel](probe.copy(), gamma) for probe in probes]
+                systems = BorderedSystems(K, work, T, scale, ridges, across)
+                shared = None if grid.project else shared_outputs(systems, grid.solvers)
+                for place, values in cls._decided(systems, shared, grid.solvers):
+                    yield members[place], j, grid.asked(decoded(values), values)
+
+    @classmethod
+    def _decided(
+        cls, systems: BorderedSystems, shared: list[SharedOutputs] | None, solvers: Counter[str]
+    ) -> Iterator[tuple[int, Array]]:
+        """Yield the place of each ridge and its outputs: shared ones where their bound shows that they will do.
+
+        From the smallest ridge to the largest: factoring a system that could not be decided otherwise gives a sharper
+        bound for the test rows, which mostly decides the larger ridges.
+        """
+        scale, ridges, across = systems.scale, systems.ridges, systems.across
+        reach: Array | None = None
+        factored_ridge = condition = 0.0
+        order = np.argsort(ridges)
+        for done, place in enumerate(order):
+            ridge = float(ridges[place])
+            if shared is not None:
+                known = ridge**-0.5 if reach is None else np.minimum(reach, ridge**-0.5)
+                # (largest + r) / (least + r), of eigenvalues, falls no faster than 1 / r.
+                if cls._holds(shared[place], known, condition * factored_ridge / ridge):
+                    yield int(place), shared[place].values
+                    continue
+                solvers["residual too large"] += 1
+            solvers["cholesky"] += 1
+            np.copyto(systems.work, systems.K)
+            factored = RidgeSystem(systems.work, ridge)
+            if factored.by_cholesky:
+                factored_ridge, condition = ridge, factored.condition
+            intercept, beta = _solution(factored, systems.T, scale)
+            yield int(place), np.concatenate([k @ beta + intercept for k in across])
+            left, n, n_test = len(order) - done - 1, len(scale), sum(map(len, across))
+            # 2 n^2 n_test operations against n^3 / 3 for each factorisation that they may save.
+            if shared is not None and reach is None and factored.by_cholesky and 6 * n_test < left * n:
+                reach = reach_of(factored, scale, across)
+
+
+class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, _LSSVM):
     """Least-squares support vector machine, weighted by class or not.
 
     f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q:
@@ -60,8 +179,6 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
     Entropy Machines, sections 2.2 and 7.
     """
 
-    model_version: int = 1
-
     def __init__(
         self,
         C: float = 1.0,
@@ -70,15 +187,9 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
         class_weight: str | Mapping[Any, float] | None = None,
         weighting: str = "corrected",
     ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
+        super().__init__(C, gamma, kernel)
         self.class_weight = class_weight
         self.weighting = weighting
-
-    def _checked(self) -> tuple[str, float, float]:
-        gamma = check_real("gamma", self.gamma)
-        return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
 
     def _scale(self, T: Array, classes: NDArray[Any]) -> Array:
         """Return Q^(-1/2) of the rows whose targets are given."""
@@ -96,85 +207,51 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, BaseEstimator):
         scales: Array = np.sqrt(weights if weighting == "corrected" else 1.0 / weights)
         return scales[rows]
 
+    @classmethod
+    def _scales(cls, models: list[Any], T: Array, y: NDArray[Any]) -> list[Array]:
+        classes = unique_labels(y)
+        return [model._scale(T, classes) for model in models]
+
     def _fit(self, X: Array, T: Array) -> None:
-        kernel, gamma, ridge = self._checked()
-        scale = self._scale(T, self.classes_)
-        K = kernel_matrix(X, gamma=gamma, kernel=kernel, out=np.empty((len(X), len(X)), order="F"))
-        _weigh(K, scale)
-        system = RidgeSystem(K, ridge)
-        self.intercept_, self.beta_ = _solution(system, T, scale)
-        self.condition_ = system.condition
-        self.dictionary_ = X
-        self.n_units_ = len(X)
-
-    def _outputs(self, X: Array) -> Array:
-        outputs = kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
-        return outputs + self.intercept_
+        self._learn(X, T, self._scale(T, self.classes_))
 
     @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        return 8 * n_samples * (n_samples + 2 * n_features + 6 * n_outputs) + 5 * BLOCK_BYTES
+    def _holds(cls, found: SharedOutputs, reach: float | Array, condition: float) -> bool:
+        largest = found.errors(reach).max(axis=1, keepdims=True)
+        return bool(np.isfinite(largest).all() and cls._each_holds(found.values, largest)[0])
+
+
+class LSSVMRegressor(FamilyRegressor, _LSSVM):
+    """Least-squares support vector machine for regression: kernel ridge regression with an intercept.
+
+    f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + I/C] [b; beta] = [0; y], with `y` one column or several.
+
+    Parameters
+    ----------
+    C, gamma, kernel
+        As in `KELMClassifier`.
+
+    Attributes
+    ----------
+    beta_, intercept_, condition_, dictionary_, n_units_, n_features_in_
+        As in `LSSVMClassifier`, whose Q is I here.
+
+    Notes
+    -----
+    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
+
+    References
+    ----------
+    Saunders, Gammerman, Vovk, Ridge regression learning algorithm in dual variables, ICML 1998; Suykens et al., Least
+    Squares Support Vector Machines, World Scientific, 2002, section 3.4; Deng, Ong, Zheng, A fast reduced kernel
+    extreme learning machine, Neural Networks 76, 2016, Tables 2 and 3.
+    """
 
     @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Make the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together.
-
-        These come from one Krylov space or one reduction of the kernel matrix, see `solve_shifted`, and are taken where
-        a bound by their residual shows that no label hangs on what they are off; elsewhere, and where there are too few
-        `C` to share anything, the system is factored as in `fit`. So it is for projections, whose last digits may be
-        what is compared. Needs three matrices of 8 m^2 bytes for m rows in a training part.
-        """
-        X, y, models = grid.X, grid.y, grid.models
-        checked = [model._checked() for model in models]
-        for j, (train, test) in enumerate(grid.folds):
-            T, decoded = cls._coded(y[train])
-            scales = [model._scale(T, unique_labels(y[train])) for model in models]
-            groups: dict[tuple[str, float, bytes], list[int]] = {}
-            for i, (kernel, gamma, _) in enumerate(checked):
-                groups.setdefault((kernel, gamma, scales[i].tobytes()), []).append(i)
-            among = squared_distances(X[train], out=np.empty((len(train), len(train)), order="F"))
-            probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
-            K, work = np.empty_like(among), np.empty_like(among)
-            for (kernel, gamma, _), members in groups.items():
-                scale, ridges = scales[members[0]], np.array([checked[i][2] for i in members])
-                np.copyto(K, among)
-                _weigh(KERNELS[kernel](K, gamma), scale)
-                across = [KERNELS[kernel](probe.copy(), gamma) for probe in probes]
-                systems = BorderedSystems(K, work, T, scale, ridges, across)
-                shared = None if grid.project else shared_outputs(systems, grid.solvers)
-                for place, values in cls._decided(systems, shared, grid.solvers):
-                    yield members[place], j, grid.asked(decoded(values), values)
-
-    @classmethod
-    def _decided(
-        cls, systems: BorderedSystems, shared: list[SharedOutputs] | None, solvers: Counter[str]
-    ) -> Iterator[tuple[int, Array]]:
-        """Yield the place of each ridge and its outputs: shared ones where the bound shows that their labels are right.
-
-        From the smallest ridge to the largest: factoring a system that could not be decided otherwise gives a sharper
-        bound for the test rows, which mostly decides the larger ridges.
-        """
-        scale, ridges, across = systems.scale, systems.ridges, systems.across
-        reach: Array | None = None
-        order = np.argsort(ridges)
-        for done, place in enumerate(order):
-            ridge = float(ridges[place])
-            if shared is not None:
-                errors = shared[place].errors(ridge**-0.5 if reach is None else np.minimum(reach, ridge**-0.5))
-                largest = errors.max(axis=1, keepdims=True)
-                if np.isfinite(largest).all() and cls._each_holds(shared[place].values, largest)[0]:
-                    yield int(place), shared[place].values
-                    continue
-                solvers["residual too large"] += 1
-            solvers["cholesky"] += 1
-            np.copyto(systems.work, systems.K)
-            factored = RidgeSystem(systems.work, ridge)
-            intercept, beta = _solution(factored, systems.T, scale)
-            yield int(place), np.concatenate([k @ beta + intercept for k in across])
-            left, n, n_test = len(order) - done - 1, len(scale), sum(map(len, across))
-            # 2 n^2 n_test operations against n^3 / 3 for each factorisation that they may save.
-            if shared is not None and reach is None and factored.by_cholesky and 6 * n_test < left * n:
-                reach = reach_of(factored, scale, across)
+    def _holds(cls, found: SharedOutputs, reach: float | Array, condition: float) -> bool:
+        # Half of what a path may differ from a fit: the other half is left to the fit's own round-off.
+        allowed = max(CLOSE, 5 * EPS * condition) * np.abs(found.values).max(axis=0)
+        return bool((found.distances(reach) <= allowed).all())
 
 
 def _weigh(K: Array, scale: Array) -> None:

@@ -1,5 +1,7 @@
 """Ridge systems: symmetric positive definite solves in place, with an estimate of their condition number."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs
@@ -19,10 +21,11 @@ class RidgeSystem:
     takes two more matrices of the size of A.
 
     A, of shape (n, n), is symmetric and positive semi-definite. It is overwritten; where it is in Fortran order, no
-    second matrix of its size is needed.
+    second matrix of its size is needed. `spectrum` returns the eigenvalues of A, ascending, and its eigenvectors, for
+    those who factor the same A with several ridges and need them once.
     """
 
-    def __init__(self, A: Array, ridge: float) -> None:
+    def __init__(self, A: Array, ridge: float, spectrum: Callable[[], tuple[Array, Array]] | None = None) -> None:
         A = np.asfortranarray(A)
         diagonal = np.einsum("ii->i", A)
         before = diagonal.copy()
@@ -33,11 +36,14 @@ class RidgeSystem:
         _, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
         if info == 0 and diagonal.min() ** 2 > len(A) * EPS * largest:
             return
-        # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
-        mirror(A.T)
-        diagonal[:] = before
         self._factor = None
-        values, vectors = eigh(A, overwrite_a=True, check_finite=False)
+        if spectrum is None:
+            # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
+            mirror(A.T)
+            diagonal[:] = before
+            values, vectors = eigh(A, overwrite_a=True, check_finite=False)
+        else:
+            values, vectors = spectrum()
         self._values = values + ridge
         kept = self._values > len(values) * EPS * max(self._values[-1], 0.0)
         self._half = vectors[:, kept] / np.sqrt(self._values[kept])

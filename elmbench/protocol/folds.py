@@ -179,11 +179,16 @@ def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None
     return _scaled(dataset, data_dir, scale)
 
 
+def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
+    """Return the split of the `n_rows` rows that are used of a data set: given sizes fall in proportion."""
+    whole = dataset.spec.shape.instances if dataset.spec else n_rows
+    return split if dataset.rows is None else cut_to(split, n_rows, whole)
+
+
 def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
     data = load_rows(place.dataset, data_dir)
-    whole = place.dataset.spec.shape.instances if place.dataset.spec else len(data.y)
-    split = place.protocol.outer if place.dataset.rows is None else cut_to(place.protocol.outer, len(data.y), whole)
+    split = split_of_rows(place.dataset, place.protocol.outer, len(data.y))
     train, test = outer_split(data, split, place.protocol.order, place.run, place.fold)
     X, y = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train), data.y
     if place.protocol.targets is not None and data.classes is None:

@@ -122,7 +122,7 @@ def score(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[
     elif len(labels) == 2:
         value = _from_counts(metric, y_true, y_pred)
     else:
-        value = classification_metrics(y_true, y_pred, labels)[metric]
+        value = _from_confusion(metric, y_true, y_pred, np.asarray(labels))
     if not np.isfinite(value):
         return -np.inf
     return -value if metric in LESS_IS_BETTER else value
@@ -148,3 +148,36 @@ def _from_counts(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any]) -> flo
     if metric == "f1":
         return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
     return {"recall": recall, "precision": precision}[metric]
+
+
+def _from_confusion(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: NDArray[Any]) -> float:
+    """Return a metric of more classes, of which `labels` are all in ascending order, as `classification_metrics` does.
+
+    To the last bit: the operations are those of scikit-learn and imbalanced-learn.
+    """
+    if metric == "accuracy":
+        return float(np.mean(y_true == y_pred))
+    k = len(labels)
+    true, predicted = (np.minimum(np.searchsorted(labels, y), k - 1) for y in (y_true, y_pred))
+    if not (labels[predicted] == y_pred).all():
+        return classification_metrics(y_true, y_pred, labels.tolist())[metric]  # a label that the data do not have
+    counts = np.bincount(k * true + predicted, minlength=k * k).reshape(k, k).astype(np.float64)
+    hits, of_true, of_predicted = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
+    if metric == "mcc":
+        n = of_true.sum()
+        spreads = (n**2 - of_predicted @ of_predicted) * (n**2 - of_true @ of_true)
+        return float((hits.sum() * n - of_true @ of_predicted) / np.sqrt(spreads)) if spreads else 0.0
+    if metric == "precision":
+        return float(np.mean(_ratios(hits, of_predicted)))
+    if metric == "f1":
+        return float(np.mean(_ratios(2 * hits, of_true + of_predicted)))
+    recalls = _ratios(hits, of_true)
+    if metric == "gmean":
+        with np.errstate(divide="ignore"):
+            return float(np.exp(np.mean(np.log(recalls))))
+    return float({"recall": np.mean(recalls)}[metric])
+
+
+def _ratios(numerators: NDArray[np.float64], denominators: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ratios, 0 for 0/0."""
+    return np.divide(numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0)

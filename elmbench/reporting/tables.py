@@ -40,7 +40,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         own = gains[(gains["reading"] == reading) & (select == "oracle")]
         gain_of = dict(zip(zip(own["dataset"], own["model"], strict=True), own["optimism"], strict=True))
         lines = layout.lines(list(_entries(group, cells, layout, resolved)), gain_of, resolved)
-        how = layout.caption or f"{select}: {(HOW | by_criterion)[str(select)]}"
+        how = layout.heading(resolved) or f"{select}: {(HOW | by_criterion)[str(select)]}"
         sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
     file = resolved.file
     coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."

@@ -90,7 +90,8 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
 
 def _is_type(part: Any) -> bool:
     """Tell whether a part of an error's place is the name of a type that was tried, such as `tuple[str, ...]`."""
-    return isinstance(part, str) and ("[" in part or part in ("float", "int", "str"))
+    # A name of a data set may have brackets too: those of `sparse-10k[density=0.6]` hold an option.
+    return isinstance(part, str) and (("[" in part and "=" not in part) or part in ("float", "int", "str"))
 
 
 def _describe(model: type[BaseModel], item: Any, key: str) -> str:

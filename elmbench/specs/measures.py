@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args
@@ -13,8 +14,10 @@ from elmbench.specs.protocol import Metric
 
 #: Counts of a confusion matrix.
 COUNTS = ("tn", "fp", "fn", "tp")
+#: The rows of the two parts of a split.
+PARTS = ("train", "test")
 #: Facts of a data set.
-FACTS = ("features", "instances", "classes", "negatives", "positives")
+FACTS = ("features", "instances", "classes", "negatives", "positives", *PARTS)
 #: The number of hidden nodes, or of landmarks, is h, as the papers call it.
 _SYMBOLS = {"n_hidden": "h", "n_landmarks": "h"}
 
@@ -31,15 +34,23 @@ class Measure:
     @classmethod
     def at(cls, metric: str, parameter: str, value: Value) -> Measure:
         """Return a metric at one value of a hyperparameter that has the suite's name."""
-        return cls(metric, _SYMBOLS.get(parameter, parameter), value)
+        return cls(metric, symbol_of(parameter), value)
 
     @property
     def column(self) -> str:
-        """Its name in CSV files, such as `mcc` or `gmean@h=50`."""
+        """Its name in CSV files, such as `mcc`, `gmean@h=50` or `accuracy@C=2^-20`."""
         if not self.parameter:
             return self.metric
-        value = f"{self.value:g}" if isinstance(self.value, float) else self.value
-        return f"{self.metric}@{self.parameter}={value}"
+        return f"{self.metric}@{self.parameter}={self.written_value}"
+
+    @property
+    def written_value(self) -> str:
+        """The value of the hyperparameter, written so that it is no other's: `50`, `0.5`, `2^-20`."""
+        value = self.value
+        if not isinstance(value, float) or float(f"{value:g}") == value:
+            return f"{value:g}" if isinstance(value, float) else str(value)
+        exponent = log2_of(value)
+        return repr(value) if exponent is None else f"2^{exponent}"
 
     @property
     def is_whole(self) -> bool:
@@ -47,16 +58,40 @@ class Measure:
         return self.metric in (*COUNTS, *FACTS)
 
 
+def symbol_of(parameter: str) -> str:
+    """Return what the papers call a hyperparameter that has the suite's name."""
+    return _SYMBOLS.get(parameter, parameter)
+
+
+def log2_of(value: Value | None) -> int | None:
+    """Return the exponent of a power of two, None of any other value."""
+    if isinstance(value, str) or not value or value < 0:
+        return None
+    mantissa, exponent = math.frexp(value)
+    return exponent - 1 if mantissa == 0.5 else None
+
+
 def _from_yaml(text: Any) -> Measure:
     if isinstance(text, Measure):
         return text
     if text in get_args(Metric):
         return Measure(text)
-    point = re.fullmatch(r"([a-z]+)@(h)=([0-9]+)", str(text))
-    if point is None:
-        raise ValueError(f"expected one of {', '.join(get_args(Metric))}, or one at so many nodes, such as gmean@h=50")
-    return Measure(point[1], point[2], int(point[3]))
+    point = re.fullmatch(r"([a-z]+)@(\w+)=(.+)", str(text))
+    value = _read_value(point[3]) if point else None
+    if point is None or value is None:
+        names = ", ".join(get_args(Metric))
+        raise ValueError(f"expected one of {names}, or one at a value, such as gmean@h=50 or accuracy@C=2^-20")
+    return Measure(point[1], point[2], value)
 
 
-#: A measure as an experiment file writes it: `gmean`, `gmean@h=500`.
+def _read_value(text: str) -> float | int | None:
+    """Return the number that `Measure.written_value` writes as this text, None if it is none."""
+    try:
+        value = math.ldexp(1.0, int(text[2:])) if text.startswith("2^") else float(text)
+    except (ValueError, OverflowError):
+        return None
+    return int(text) if text.isdigit() else value if math.isfinite(value) else None
+
+
+#: A measure as an experiment file writes it: `gmean`, `gmean@h=500`, `accuracy@C=2^-20`.
 WrittenMeasure = Annotated[Measure, PlainValidator(_from_yaml), PlainSerializer(lambda measure: measure.column)]

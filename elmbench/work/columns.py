@@ -8,7 +8,7 @@ from elmbench.protocol.folds import DatasetRef, FoldProtocol, Options, OuterFold
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.registry import find_model, model_version
+from elmbench.specs.registry import check_parameters, find_model, model_version
 from elmbench.work import work_class
 from elmbench.work.base import Grid, ModelRef
 from elmbench.work.choice import Choice
@@ -73,8 +73,16 @@ class ColumnWork:
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:
-        """Return a column's model; of a chain, all have the random stream of the first."""
+        """Return a column's model; of a chain, all have the random stream of the first.
+
+        Raises
+        ------
+        ElmbenchError
+            If the column gives a parameter that the model does not have.
+        """
         entry = find_model(self.models[column].model)
+        given = (*self.models[column].params, *self.models[column].search)
+        check_parameters(entry.name, entry.factory(self.dataset.task), given)
         first = self.models[self.chain(column)[0]].model
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 

@@ -1,11 +1,15 @@
 """What a data set holds, as the tables of data characteristics show it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows
+from elmbench.protocol.content import OPTIONAL
+from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, split_of_rows
+from elmbench.protocol.splits import outer_split
+from elmbench.specs.measures import PARTS
+from elmbench.specs.protocol import Split
 from elmbench.work.base import Context, Result, Work
 
 
@@ -16,6 +20,8 @@ class Description(Work):
     Attributes
     ----------
     task : {"classification", "regression"}
+    outer : Split or None
+        The split of which the parts are counted, in the first fold of the first run.
     """
 
     kind = "description"
@@ -23,6 +29,7 @@ class Description(Work):
     task: str
     dataset: DatasetRef
     format: int = FORMAT
+    outer: Split | None = field(default=None, metadata=OPTIONAL)
 
     @property
     def data(self) -> DatasetRef:
@@ -42,7 +49,12 @@ class Description(Work):
         -------
         dict
             `metrics` with `features`, `instances`, and `classes`; of two classes also `negatives` and `positives`;
-            where the source has official parts also `train` and `test`; `notes` on the data.
+            of a split, or where the source has official parts, also `train` and `test`; `notes` on the data.
+
+        Raises
+        ------
+        ElmbenchError
+            If the data have too few rows for the split, or no official parts.
         """
         data = load_rows(self.dataset, context.data_dir)
         facts = {"features": int(data.X.shape[1]), "instances": int(data.X.shape[0])}
@@ -50,6 +62,9 @@ class Description(Work):
             facts["classes"] = len(data.classes)
             if len(data.classes) == 2:
                 facts |= {"negatives": int(np.sum(data.y == -1)), "positives": int(np.sum(data.y == 1))}
-        if data.splits is not None:
+        if self.outer is not None:
+            split = split_of_rows(self.dataset, self.outer, len(data.y))
+            facts |= zip(PARTS, map(len, outer_split(data, split, "stored", 0, 0)), strict=True)
+        elif data.splits is not None:
             facts |= {part: len(rows) for part, rows in data.splits.items()}
         return {"status": "ok", "reason": "", "metrics": facts, "notes": list(data.notes)}

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets import load_dataset
+from elmbench.datasets import checksum_of, load_dataset, status
 from elmbench.datasets.sources.generator import MIXED, base_waves, sparse_rows, waveform
+from elmbench.specs.datasets import load_dataset_specs
 
 
 def bayes_classes(X: np.ndarray) -> np.ndarray:
@@ -59,6 +61,28 @@ def test_sparse_rows_have_the_density(density: float) -> None:
 
 def test_the_density_is_an_option() -> None:
     data = load_dataset("sparse-10k", options={"density": 0.01})
-    assert data.X.nnz == 1000 * 100
+    assert data.X.nnz == 600 * 100
     assert data.source == "generator sparse (density 0.01)"
-    assert (data.y == 1).sum() == 500
+    assert (data.y == 1).sum() == 300
+
+
+def test_a_name_with_an_option_holds_the_rows_of_that_option() -> None:
+    named = load_dataset("sparse-10k[density=0.01]", run=2)
+    chosen = load_dataset("sparse-10k", run=2, options={"density": 0.01})
+    assert (named.name, named.source) == ("sparse-10k[density=0.01]", chosen.source)
+    assert (named.X != chosen.X).nnz == 0
+    assert named.checksum == chosen.checksum
+    specs = load_dataset_specs()
+    identities = [checksum_of(specs.find("sparse-10k[density=0.01]"), run=2)]
+    assert identities == [checksum_of(specs["sparse-10k"], run=2, options={"density": 0.01})]
+
+
+def test_a_file_of_ones_own_has_the_option_in_its_name(tmp_path: Path) -> None:
+    X, y = sparse_rows("sparse-10k", 0, None, rows=600, features=10_000, density=0.001)
+    dump_svmlight_file(X, y, str(tmp_path / "sparse-10k[density=0.6].svm"), zero_based=False)
+    assert load_dataset("sparse-10k[density=0.6]", tmp_path).X.nnz == X.nnz
+    assert load_dataset("sparse-10k[density=0.01]", tmp_path).X.nnz == 600 * 100
+    (there,) = status(["sparse-10k[density=0.6]"], tmp_path)
+    assert (there.name, there.state) == ("sparse-10k[density=0.6]", "file")
+    (drawn,) = status(["sparse-10k[density=0.01]"], tmp_path)
+    assert (drawn.name, drawn.state) == ("sparse-10k[density=0.01]", "generated")

@@ -54,9 +54,12 @@ def test_the_second_call_loads_nothing(own_file: Path, loaded: list[str], monkey
     assert loaded == ["wdbc"] * 2
 
 
-@pytest.mark.parametrize("name", ["wdbc", "waveform", "waveform-generated", "mackey-glass", "sparse-10k"])
+WITHOUT_FILES = ["wdbc", "waveform", "waveform-generated", "mackey-glass", "sparse-10k", "sparse-10k[density=0.01]"]
+
+
+@pytest.mark.parametrize("name", WITHOUT_FILES)
 def test_data_without_files(name: str, loaded: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    spec = load_dataset_specs()[name]
+    spec = load_dataset_specs().find(name)
     try:
         expected = load(spec).checksum
     except DataUnavailableError:

@@ -138,7 +138,7 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(monkeypatc
     plot = Axes.plot
 
     def note(self: Axes, *words: Any, **keys: Any) -> Any:
-        drawn.append((keys["label"], (words[2], keys["color"])))
+        drawn.append((keys["label"], (words[2], keys["marker"])))
         return plot(self, *words, **keys)
 
     monkeypatch.setattr(Axes, "plot", note)
@@ -154,3 +154,23 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(monkeypatc
 
 def test_no_curves_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
     assert figure_of(toy(**CURVES), (cell(status="timeout", reason="> 5 s"), None)) is None
+
+
+def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.axes import Axes
+
+    drawn: list[Axes] = []
+    legend = Axes.set_title
+    monkeypatch.setattr(Axes, "set_title", lambda self, *words: drawn.append(self) or legend(self, *words))
+    points = [(m, 2.0**e, 0.1 * e * i) for i, m in enumerate(("L = 200", "L = 400")) for e in range(-5, 31)]
+    curves = pd.DataFrame(points, columns=["model", "value", "mean"])
+    draw_curves(curves.assign(dataset="Satimage", metric="accuracy", parameter="C"), "Fig. 2")
+    (axes,) = drawn
+    assert (axes.get_xscale(), axes.get_xlim(), axes.get_title()) == ("log", (2.0**-5, 2.0**30), "Fig. 2: Satimage")
+    assert [line.get_label() for line in axes.lines] == ["L = 400", "L = 200"]
+    (above,) = axes.child_axes
+    named = dict(zip(above.get_xticks(), (label.get_text() for label in above.get_xticklabels()), strict=True))
+    assert named[2.0**8] == "$2^{-8}$"
+    drawn.clear()
+    draw_curves(curves.assign(value=curves["value"] + 1, dataset="d", metric="accuracy", parameter="C"), "Fig. 2")
+    assert (drawn[0].get_xscale(), drawn[0].child_axes) == ("linear", [])

@@ -108,6 +108,33 @@ def test_facts_of_data_sets(facts: Resolved) -> None:
     assert ("Calhousing", "classes") not in rows
 
 
+def test_parts_are_shown_where_the_paper_prints_them(toy: Toy) -> None:
+    outer = {"kind": "holdout", "sizes": {"wdbc": {"train": 400, "test": 169}, "calhousing": {"test": 12640}}}
+    changes: dict[str, Any] = {"layout": "datasets", "datasets": ["wdbc", "calhousing"], "models": {}, "grids": {}}
+    protocol = {"outer": outer, "metrics": ["mcc", "nrmse"]}
+    published = "WDBC,data,features,30,,\nWDBC,data,train,400,,\nCalhousing,data,train,8000,,\n"
+    published += "Calhousing,data,test,9,,\nCalhousing,data,classes,2,,\n"  # a regression problem has no classes
+    resolved = toy(published, **changes, protocol=protocol)
+    facts = ["features", "instances", "classes", "negatives", "positives", "train", "test"]
+    assert value_columns(resolved) == facts
+    lines = [
+        cell("data", **dict(zip(facts, (30, 569, 2, 357, 212, 400, 169), strict=True))),
+        cell("data", dataset="calhousing", features=8, instances=20640, train=8000, test=12640),
+    ]
+    rows = {(r["dataset"], r["measure"]): r for r in rows_of(table_of(resolved, lines).sections[0])}
+    assert [measure for dataset, measure in rows if dataset == "WDBC"] == facts
+    assert [measure for dataset, measure in rows if dataset == "Calhousing"] == [
+        "features",
+        "instances",
+        "train",
+        "test",
+    ]
+    assert (rows["WDBC", "train"]["value"], rows["WDBC", "train"]["verdict"]) == ("400", "agrees")
+    assert (rows["WDBC", "test"]["value"], rows["WDBC", "test"]["verdict"]) == ("169", "")
+    assert rows["Calhousing", "test"]["verdict"] == "differs"
+    assert value_columns(toy("WDBC,data,features,30,,\n", **changes, protocol=protocol)) == facts[:5]
+
+
 ELM = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid"}}
 SIZES = {"grids": {"n_hidden": [1, 10, 50]}, "models": {"ELM": ELM}}
 
@@ -141,7 +168,7 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
     assert [r["measure"] for r in rows_of(table.sections[0])] == [f"mcc@h={h}" for h in (5, 30, 60, 90, 120, 150)]
     # A model that stands beside the table's own columns goes through the values of its own.
     assert value_columns(resolved, ["w-elm"])[len(measures) :] == ["mcc@h=250", "mcc@h=500", "mcc@h=1000"]
-    assert "none is chosen" in table.sections[0].heading
+    assert table.sections[0].heading == "each number of hidden nodes on the outer test folds; none is chosen"
     assert notes_of(table) == (
         'claim "stable" (most data sets; mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM): holds: on 1 of 1',
     )
@@ -149,3 +176,19 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
         table_of(toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim | {"dataset": "wdbc"}]), lines)
     )
     assert single.endswith("(wdbc): holds: mcc@h=150 0.8 against mcc@h=10 of ELM 0.8")
+
+
+def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None:
+    columns = {name: {"model": "elm", "search": ["C"], "params": {"n_hidden": n}} for name, n in (("a", 5), ("b", 9))}
+    claim = {"says": "flat", "dataset": "wdbc", "model": "a", "is": "close", "than": ["b"], "within": 0.1}
+    claim |= {"metric": "mcc@C=2^20", "than-metric": "mcc@C=0.03125"}
+    resolved = toy(layout="curves", grids={"C": {"powers-of-2": [-6, 30]}}, models=columns, claims=[claim])
+    measures = value_columns(resolved)
+    assert len(set(measures)) == 37
+    lines = [cell(model, fold=fold, **dict.fromkeys(measures, 0.5)) for model in columns for fold in (0, 1)]
+    table = table_of(resolved, lines)
+    shown = [r["measure"] for r in rows_of(table.sections[0]) if r["model"] == "b"]
+    exponents = ["0.015625", "0.03125", "1", "32", "1024", "32768", "2^20", "2^25", "2^30"]
+    assert shown == [f"mcc@C={value}" for value in exponents]
+    assert table.sections[0].heading == "each C on the outer test folds; none is chosen"
+    assert notes_of(table)[0].endswith("holds: mcc@C=2^20 0.5 against mcc@C=0.03125 of b 0.5")

@@ -412,3 +412,21 @@ def test_rows_say_what_they_are_of(plan_toy: MakePlan, experiment: dict[str, Any
     assert isinstance(row, Cell)
     assert (row.dataset, row.model, row.run, row.fold, row.select) == ("wdbc", "ELM", 0, 0, "nested")
     assert row.reading == "order=stored"
+
+
+def test_a_data_set_may_be_generated_with_an_option_fixed(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    dense, thin = names = [f"sparse-10k[density={density}]" for density in (0.6, 0.01)]
+    outer = {"kind": "holdout", "runs": 2, "sizes": {dense: {"train": 500, "test": 100}, thin: {"train": 400}}}
+    content = experiment | {"datasets": names, "protocol": experiment["protocol"] | {"outer": outer}}
+    plan = plan_toy(content)
+    assert {cell.dataset for cell in plan.cells} == set(names)
+    found = {unit["dataset"]["name"]: unit for unit in units(plan).values()}
+    assert found[dense]["protocol"]["outer"] == {"kind": "holdout", "train": 500, "test": 100}
+    assert found[thin]["protocol"]["outer"] == {"kind": "holdout", "train": 400, "test": None}
+    assert len({unit["dataset"]["identity"] for unit in units(plan).values()}) == 4  # each is redrawn in each run
+    assert {cell.dataset for cell in plan_toy(content, datasets=("sparse-10k[density=.01]",)).cells} == {thin}
+    with pytest.raises(ElmbenchError, match="has no data set 'sparse-10k'"):
+        plan_toy(content, datasets=("sparse-10k",))
+    content["protocol"]["outer"]["sizes"][dense]["rows"] = 1
+    with pytest.raises(ElmbenchError, match=r"sizes\.sparse-10k\[density=0\.6\]\.rows"):
+        plan_toy(content)

@@ -163,3 +163,14 @@ def test_columns_that_make_no_sense(
     spearman |= {"layout": layout, "models": {"first": good, "second": good | model}}
     with pytest.raises(ElmbenchError, match=message):
         plan_toy(spearman)
+
+
+def test_a_description_counts_the_parts_where_they_are_printed(plan_table: MakePlan) -> None:
+    def splits(table: str) -> dict[str, Any]:
+        plan = plan_table(table, profile="paper", without_data=True)
+        return {unit["dataset"]["name"]: unit.get("outer") for unit in units(plan).values()}
+
+    found = splits("rkelm/table1")
+    assert found["satimage"] == {"kind": "holdout", "train": 4435, "test": 2000}
+    assert found["usps"] == {"kind": "holdout", "train": None, "test": 2000}
+    assert set(splits("eem/table3").values()) == {None}

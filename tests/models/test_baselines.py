@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from elm_problems import rows, targets
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -14,7 +15,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVR
 from sklearn.tree import DecisionTreeRegressor
 
 from elmbench.models import baselines
@@ -32,12 +33,17 @@ def by_hand(name, task):
         features = Nystroem(kernel="rbf", gamma=0.7, n_components=13, random_state=5)
         params = {"n_landmarks": 13, "gamma": 0.7, "C": 8.0, "random_state": 5}
         return params, make_pipeline(features, ridge), lambda model: 13
+    if name == "llsvm":
+        features = Nystroem(kernel="rbf", gamma=0.7, n_components=13, random_state=5)
+        params = {"n_landmarks": 13, "gamma": 0.7, "C": 8.0, "random_state": 5}
+        return params, make_pipeline(features, LinearSVC(C=8.0, random_state=5)), lambda model: 13
     if name == "rff_ridge":
         features = RBFSampler(gamma=0.7, n_components=17, random_state=5)
         params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}
         return params, make_pipeline(features, ridge), lambda model: 17
     if name == "svm":
-        return {"C": 8.0, "gamma": 0.7}, SVR(C=8.0, gamma=0.7), lambda model: len(model.support_)
+        params = {"C": 8.0, "gamma": 0.7, "epsilon": 0.02, "nu": None}
+        return params, SVR(C=8.0, gamma=0.7, epsilon=0.02), lambda model: len(model.support_)
     trees = {"classifier": ExtraTreesClassifier, "regressor": ExtraTreesRegressor}[task]
     return (
         {"n_estimators": 6, "random_state": 5},
@@ -52,6 +58,8 @@ def by_hand(name, task):
     [
         *product(["ridge", "nystroem_ridge", "rff_ridge", "extra_trees"], ["binary", "multi", "regression"]),
         ("svm", "regression"),
+        ("llsvm", "binary"),
+        ("llsvm", "multi"),
     ],
 )
 def test_predictions_and_sizes(name, kind):
@@ -70,11 +78,42 @@ def test_predictions_and_sizes(name, kind):
     factory().fit(X, y)
 
 
+@pytest.mark.parametrize("nu", [0.3, 0.5])
+def test_nu_is_the_least_share_of_support_vectors(nu, seed):
+    X, probe = rows(80, 3, seed), rows(20, 3, seed + 1)
+    y = targets(X, seed, "regression")
+    model = baselines.svm_regressor(C=2.0, gamma=0.7, epsilon=9.0, nu=nu).fit(X, y)
+    np.testing.assert_array_equal(model.predict(probe), NuSVR(nu=nu, C=2.0, gamma=0.7).fit(X, y).predict(probe))
+    assert n_units(model) == len(model.support_) >= nu * 80 - 1e-9
+    assert np.ptp(model.predict(probe)) > 0.1  # the width that was given is none of its own
+
+
+def test_epsilon_is_the_width_by_default(seed):
+    X = rows(80, 3, seed)
+    y = targets(X, seed, "regression")
+    plain, wide = baselines.svm_regressor().fit(X, y), baselines.svm_regressor(epsilon=100.0).fit(X, y)
+    np.testing.assert_array_equal(plain.predict(X), SVR(gamma=1.0).fit(X, y).predict(X))
+    assert n_units(wide) == 0
+
+
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")
 def test_landmarks_are_counted_as_they_are():
     X = rows(9, 2, 0)
     model = baselines.nystroem_ridge_regressor(n_landmarks=50).fit(X, X[:, 0])
     assert n_units(model) == 9
+
+
+def test_low_rank_machine_takes_sparse_rows():
+    X = rows(60, 8, 3)
+    X[X < 0.6] = 0
+    y = targets(X, 3, "multi")
+    model = baselines.llsvm_classifier(n_landmarks=20, C=8.0, random_state=1)
+    expected = model.fit(X, y).decision_function(X)
+    sparse = model.fit(sp.csr_matrix(X), y)
+    assert sp.issparse(sparse[0].components_)
+    # Either is solved to 1e-4 of its gradient.
+    off = np.abs(sparse.decision_function(sp.csr_matrix(X)) - expected)
+    assert off.max() <= 1e-3 * np.abs(expected).max()
 
 
 def test_sizes_of_other_estimators():

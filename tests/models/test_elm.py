@@ -97,6 +97,25 @@ def test_activations(activation, function, seed):
     np.testing.assert_allclose(model.predict(X), H @ dense_output_weights(H, y[:, None], 4.0)[:, 0], atol=1e-9)
 
 
+@pytest.mark.parametrize(("n", "n_hidden"), [(25, 10), (12, 70)])
+@pytest.mark.parametrize("slope", [2.0**-4, 3, 16.0])
+@pytest.mark.parametrize(
+    ("activation", "function"),
+    [("sigmoid", expit), ("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))],
+)
+def test_slope_multiplies_what_is_activated(activation, function, slope, n, n_hidden, seed):
+    X = rows(n, 3, seed + 1)
+    y = targets(X, seed + 1, "regression")
+    model = ELMRegressor(n_hidden=n_hidden, C=4.0, activation=activation, slope=slope, random_state=0).fit(X, y)
+    probe = rows(9, 3, seed + 2)
+    of_rows, of_probe = (function(slope * (A @ model.weights_.T + model.biases_)) for A in (X, probe))
+    expected = of_probe @ dense_output_weights(of_rows, y[:, None], 4.0)[:, 0]
+    np.testing.assert_allclose(model.predict(probe), expected, atol=1e-8 * max(1.0, np.abs(expected).max()))
+    plain = ELMRegressor(n_hidden=n_hidden, activation=activation, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.weights_, plain.weights_)
+    np.testing.assert_array_equal(model.biases_, plain.biases_)
+
+
 @pytest.mark.filterwarnings("error")
 def test_far_inputs_saturate_without_a_warning(seed):
     X = 1e5 * (rows(30, 3, seed + 1) - 0.5)

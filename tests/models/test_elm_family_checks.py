@@ -1,4 +1,4 @@
-"""What holds for ELM, OS-ELM and K-ELM alike."""
+"""What holds for ELM, OS-ELM, K-ELM and LS-SVM alike."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from elmbench.models import (
     ELMRegressor,
     KELMClassifier,
     KELMRegressor,
+    LSSVMRegressor,
     OSELMClassifier,
     OSELMRegressor,
 )
@@ -24,6 +25,7 @@ SMALL = {
     "ELM": {"n_hidden": 20, "C": 8.0, "random_state": 3},
     "OSELM": {"n_hidden": 20, "C": 8.0, "initial_batch": 7, "batch_size": 5, "start": "ridge", "random_state": 3},
     "KELM": {"C": 8.0, "gamma": 0.5},
+    "LSSVM": {"C": 8.0, "gamma": 0.5},
 }
 KINDS = ("binary", "multi", "one", "regression", "two-targets")
 each_model = pytest.mark.parametrize("name", sorted(SMALL))
@@ -40,6 +42,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
         OSELMRegressor(start="ridge"),
         KELMClassifier(),
         KELMRegressor(),
+        LSSVMRegressor(),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -112,12 +115,15 @@ def test_repeated_rows_weigh_double(name):
         ("ELM", {"n_hidden": 0}, ValueError, "n_hidden: expected a positive integer, got 0 instead"),
         ("ELM", {"n_hidden": 2.5}, TypeError, "n_hidden: expected a positive integer, got 2.5 instead"),
         ("ELM", {"activation": "sine"}, ValueError, "activation: expected one of 'relu', 'sigmoid', 'tanh', got"),
+        ("ELM", {"slope": -1.0}, ValueError, "slope: expected a finite number greater than 0, got -1.0 instead"),
         ("OSELM", {"start": "zero"}, ValueError, "start: expected one of 'pinv', 'ridge', got 'zero' instead"),
         ("OSELM", {"batch_size": 0}, ValueError, "batch_size: expected a positive integer, got 0 instead"),
         ("OSELM", {"initial_batch": True}, TypeError, "initial_batch: expected a positive integer, got True"),
         ("OSELM", {"C": np.nan}, ValueError, "C: expected a finite number"),
         ("KELM", {"C": -1.0}, ValueError, "C: expected a finite number greater than 0, got -1.0 instead"),
         ("KELM", {"gamma": np.inf}, ValueError, "gamma: expected a finite number greater than 0, got inf instead"),
+        ("LSSVM", {"C": -1.0}, ValueError, "C: expected a finite number greater than 0, got -1.0 instead"),
+        ("LSSVM", {"kernel": "cosine"}, ValueError, "kernel: expected one of 'rbf', got 'cosine' instead"),
         ("KELM", {"kernel": "cosine"}, ValueError, "kernel: expected one of 'rbf', got 'cosine' instead"),
     ],
 )

@@ -99,6 +99,13 @@ def test_elm_activations_and_seeds_are_kept_apart():
     assert_grid_equals_fits(class_of("ELM", "regression"), X, y, folds, candidates, C=4.0)
 
 
+@pytest.mark.parametrize("kind", ["multi", "regression"])
+def test_elm_slopes_are_kept_apart(kind):
+    X, y, folds = a_problem(40, 3, 0, kind, False, 2)
+    candidates = [{"n_hidden": n_hidden, "slope": slope} for n_hidden in (90, 5) for slope in (0.25, 1, 1.0, 8.0)]
+    assert_grid_equals_fits(class_of("ELM", kind), X, y, folds, candidates, C=4.0, random_state=0)
+
+
 @pytest.mark.parametrize("name", ["KELM", "ELM"])
 @pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
 def test_whole_grid_of_the_paper(name, kind):
@@ -128,7 +135,10 @@ def test_elm_with_several_row_blocks():
         np.testing.assert_allclose(predicted, model.predict(X[4500:]), rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize(("name", "bad"), [("KELM", {"C": 0.0}), ("KELM", {"gamma": -1.0}), ("ELM", {"n_hidden": 0})])
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [("KELM", {"C": 0.0}), ("KELM", {"gamma": -1.0}), ("ELM", {"n_hidden": 0}), ("ELM", {"slope": 0.0})],
+)
 def test_bad_candidates(name, bad):
     X, y, folds = a_problem(20, 3, 0, "binary", False, 1)
     with pytest.raises(ValueError, match="expected a"):

@@ -205,13 +205,17 @@ def test_the_bound_on_the_outputs_holds(n, along, size, seed):
             "across_ones": across @ (scale * ones),
         }
         about["residuals"] = np.linalg.norm(left, axis=0)
+        about["round_off"] = np.full(3, 1e-9)
         system = RidgeSystem(np.outer(scale, scale) * K, ridge / 2)
         reach = bordered.reach_of(system, scale, [across[:10], across[10:]])
         assert (reach <= 4 * (ridge / 2) ** -0.5).all()
         off = across @ (scale[:, None] * (spoilt - exact)) + spoilt_b - exact_b
-        for bound in (bordered.SharedOutputs(**about).errors(r) for r in (ridge**-0.5, reach)):
+        shared = bordered.SharedOutputs(**about)
+        for r in (ridge**-0.5, reach):
+            bound = shared.distances(r)
             assert (np.abs(off) <= (1 + 1e-9) * bound + 1e-13).all()
             assert size or np.isfinite(bound).all()
+            assert (shared.errors(r) > bound).all() or not np.isfinite(bound).all()
 
 
 def test_the_sum_of_the_coefficients_vanishes_to_the_last_digits(seed):

@@ -13,12 +13,13 @@ from elmbench.models.baselines import ridge_classifier
 from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
 
 CLASSES = [getattr(models, name) for name in models.__all__]
+WITHOUT_PATH = ("BSGD", "MKELM", "OSELM", "OSPVM", "RSVM")
 PROJECT = {"EEMClassifier", "EEKMClassifier", "LSSVMClassifier", "SVMClassifier", "WELMClassifier"}
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_capabilities(cls):
-    assert isinstance(cls, GridPath) == (not cls.__name__.startswith(("OSELM", "MKELM")))
+    assert isinstance(cls, GridPath) == (not cls.__name__.startswith(WITHOUT_PATH))
     assert isinstance(cls, ProjectionPath) == (cls.__name__ in PROJECT)
     assert isinstance(cls, MemoryEstimate) == (cls.__name__ != "SVMClassifier")
 

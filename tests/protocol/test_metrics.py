@@ -99,6 +99,34 @@ def test_more_classes(pairs: list[tuple[int, int]]) -> None:
     assert score("gmean", true, predicted, labels) == found["gmean"]
 
 
+@given(
+    pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=120),
+    labels=st.sampled_from([[0, 1, 2, 3, 4], [-7, -1, 0, 5, 1000]]),
+    missing=st.sets(st.integers(0, 4), max_size=3),
+    dtype=st.sampled_from([np.int64, np.int32, np.float64]),
+)
+def test_the_quick_way_of_a_search_for_more_classes(
+    pairs: list[tuple[int, int]], labels: list[int], missing: set[int], dtype: Any
+) -> None:
+    """To the last bit, so that equal candidates stay equal; some classes are neither true nor predicted, or one."""
+    kept = [(a, b) for a, b in pairs if not {a, b} & missing]
+    assume(kept)
+    true, predicted = (np.array([labels[i] for i in column]) for column in zip(*kept, strict=True))
+    predicted = predicted.astype(dtype)
+    expected = classification_metrics(true, predicted, labels)
+    assert {name: score(name, true, predicted, labels) for name in expected} == expected
+
+
+@pytest.mark.parametrize("unknown", [-3, 7, 1.5])
+def test_a_label_that_the_data_do_not_have(unknown: float) -> None:
+    true, predicted = np.array([0, 1, 2, 2, 1, 0]), np.array([0, 1, 2, 2, 2, unknown])
+    if unknown != 1.5:
+        predicted = predicted.astype(int)
+        expected = classification_metrics(true, predicted, [0, 1, 2])
+        assert {name: score(name, true, predicted, [0, 1, 2]) for name in expected} == expected
+    assert score("accuracy", true, predicted, [0, 1, 2]) == pytest.approx(4 / 6)
+
+
 @pytest.mark.parametrize(
     ("counts", "mcc"),
     [((5, 0, 3, 0), 0.0), ((0, 5, 0, 3), 0.0), ((5, 0, 0, 0), 0.0), ((0, 0, 0, 5), 0.0), ((0, 4, 4, 0), -1.0)],

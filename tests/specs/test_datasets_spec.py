@@ -148,3 +148,54 @@ def test_mackey_glass_is_redrawn_with_the_default_noise_first() -> None:
     assert spec.redraw == "run"
     assert isinstance(spec.generator, GeneratorSource)
     assert spec.generator.options == {"noise_variance": (1.5e-4, 0.0, 1e-4, 2e-4)}
+
+
+@pytest.mark.parametrize("name", ["sparse-10k[density=0.6]", "Sparse-10K[density=.60]", "sparse-10k[density = 6e-1]"])
+def test_a_name_may_fix_an_option(name: str) -> None:
+    spec, base = load_dataset_specs().find(name), load_dataset_specs()["sparse-10k"]
+    assert (spec.name, spec.base, spec.stem) == ("sparse-10k[density=0.6]", "sparse-10k", "sparse-10k[density=0.6]")
+    assert spec.chosen_options() == {"density": 0.6}
+    assert (base.base, base.chosen_options()) == ("sparse-10k", {"density": 0.1})
+    assert (spec.shape, spec.redraw, spec.title) == (base.shape, base.redraw, base.title)
+    # A worker process gets the spec as JSON.
+    assert type(spec).model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
+
+
+def test_files_of_an_entry_that_is_like_another_are_not_those_of_its_options() -> None:
+    specs = load_dataset_specs()
+    assert specs["sparse-1m"].stem == "sparse-10k"
+    assert specs.find("sparse-1m[density=0.6]").stem == "sparse-1m[density=0.6]"
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "expected"),
+    [
+        ("sparse-10k[density=0.7]", "'density' of sparse-10k is 0.7", "one of 0.1, 0.6, 0.4"),
+        ("sparse-10k[size=0.6]", "no option 'size'", "density"),
+        ("wdbc[density=0.6]", "wdbc has no option 'density'", "none: this data set has no options"),
+        ("sparse-10k[0.6]", "'0.6' in the data set 'sparse-10k\\[0.6\\]'", "OPTION=NUMBER"),
+        ("sparse-10k[density=much]", "'density=much'", "OPTION=NUMBER"),
+        ("sparse-10k[]", "is no option", "OPTION=NUMBER"),
+        ("sparse-10[density=0.6]", "did you mean 'sparse-10k'", "elmbench list datasets"),
+        ("sparse-10k[density=0.6", "did you mean 'sparse-10k'", "elmbench list datasets"),
+    ],
+)
+def test_options_that_are_not_declared(name: str, found: str, expected: str) -> None:
+    with pytest.raises(ElmbenchError, match=found) as error:
+        load_dataset_specs().find(name)
+    assert expected in (error.value.expected or "") + (error.value.next_step or "")
+
+
+def test_several_options_stand_in_the_order_of_their_declaration() -> None:
+    options = {"density": [0.1, 0.5], "noise": [0, 1]}
+    source = {"kind": "generator", "generator": "sparse", "options": options}
+    specs = parse_dataset_specs({"toy": yaml.safe_load(ENTRY)["toy"] | {"sources": [source]}}, "toy.yaml")
+    assert specs.find("TOY SET[noise=1,density=0.5]").name == "toy[density=0.5,noise=1]"
+    assert specs.find("toy[noise=1]").chosen_options({"density": 0.5}) == {"density": 0.5, "noise": 1}
+    with pytest.raises(ElmbenchError, match=r"'noise' of .* is 0"):
+        specs.find("toy[noise=1]").chosen_options({"noise": 0})
+
+
+def test_the_name_of_an_entry_has_no_options() -> None:
+    with pytest.raises(ElmbenchError, match="'toy\\[a=1\\]' has options"):
+        parse_dataset_specs({"toy[a=1]": yaml.safe_load(ENTRY)["toy"]}, "toy.yaml")

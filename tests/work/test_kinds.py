@@ -74,6 +74,13 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
         {"format": 1, "task": "classification", "dataset": PLACE["dataset"], "kind": "description"},
         "3b5aec67c02b8cf143f6e80ff63e25df",
     ),
+    (
+        {
+            "format": 1, "task": "regression", "dataset": PLACE["dataset"], "kind": "description",
+            "outer": {"kind": "holdout", "train": None, "test": 20},
+        },
+        "9062eb89c11a0219bf99f47198d3fa50",
+    ),
 ]  # fmt: skip
 
 

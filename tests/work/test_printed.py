@@ -120,6 +120,7 @@ def test_a_column_of_which_nothing_is_printed_has_what_it_is_like(plan: Callable
         ({"only": ["heart"]}, "heart"),
         ({"except": {"wdbc": {"search": ["delta"]}}}, "delta"),
         ({"except": {"wdbc": {"params": {"C": 1}}}}, "both searches and fixes 'C'"),
+        ({"params": {"gama": 1}}, "the model 'k-elm' has no parameter 'gama'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(plan: Callable[..., Plan], change: dict[str, Any], says: str) -> None:
@@ -129,7 +130,7 @@ def test_what_makes_no_sense_is_refused(plan: Callable[..., Plan], change: dict[
         plan(content)
 
 
-# --- The RKELM paper ---------------------------------------------------------------------------------------------------
+# --- The RKELM paper -------------------------------------------------------------------------------------------------
 
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
@@ -150,8 +151,8 @@ def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
         ("table3", "RKELM", "triazines", {"n_landmarks": 10, "C": 2.0**10, "gamma": 2.0**-5}),
         ("table5", "RKELM", "satimage", {"n_landmarks": 400, "C": 2.0**25, "gamma": 0.5}),
         ("table6", "RKELM", "usps", {"n_landmarks": 500, "C": 2.0**20, "gamma": 2.0**-8}),
-        ("table3", "ELM", "year-prediction-msd", {"n_hidden": 30, "slope": 0.05, "C": 1e10}),
-        ("table5", "ELM", "satimage", {"n_hidden": 500, "slope": 16.0, "C": 1e10}),
+        ("table3", "ELM", "year-prediction-msd", {"n_hidden": 30, "slope": 0.05, "C": 2.0**30}),
+        ("table5", "ELM", "satimage", {"n_hidden": 500, "slope": 16.0, "C": 2.0**30}),
         ("table3", "KELM", "abalone", {"C": 2.0**10, "gamma": 0.25}),
         ("table3", "KELM", "wisconsin", {"C": 2.0, "gamma": 0.25}),
         ("table5", "KELM", "satimage", {"C": 32.0, "gamma": 1.0}),

@@ -1,4 +1,4 @@
-"""Data sets that are computed: the generators, the options of each data set, and what identifies the rows."""
+"""Data sets that are computed: the generators, and what identifies the rows."""
 
 import hashlib
 import json
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.sources.mackey_glass import mackey_glass
 from elmbench.datasets.table import Table
-from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator as stream_of
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import GeneratorSource
@@ -95,27 +94,10 @@ GENERATORS = {
 }
 
 
-def chosen_options(spec: DatasetSpec, options: Mapping[str, float] | None) -> dict[str, float]:
-    """Return the value of every option of a data set: as chosen, else the default."""
-    declared = spec.generator.options if spec.generator else {}
-    chosen = {option: values[0] for option, values in declared.items()}
-    for option, value in (options or {}).items():
-        if option not in declared:
-            allowed = ", ".join(declared) or "none: this data set has no options"
-            found = f"{spec.name} has no option {option!r}"
-            raise ElmbenchError(found, expected=allowed, next_step="correct the option")
-        if value not in declared[option]:
-            allowed = "one of " + ", ".join(f"{allowed:g}" for allowed in declared[option])
-            found = f"the option {option!r} of {spec.name} is {value!r}"
-            raise ElmbenchError(found, expected=allowed, next_step="correct the option")
-        chosen[option] = float(value)
-    return chosen
-
-
 def identity(spec: DatasetSpec, source: GeneratorSource, options: Mapping[str, float], run: int) -> str:
     """Return what determines generated data, hashed: the generator, its version and parameters, options and run."""
     content = {
-        "name": spec.name,
+        "name": spec.base,
         "generator": source.generator,
         "version": _generator(spec, source).version,
         "parameters": {key: float(value) for key, value in source.parameters.items()},
@@ -130,7 +112,7 @@ def generate(
 ) -> Table:
     """Return the rows that a generator draws for a run."""
     function = _generator(spec, source).function
-    X, y = function(spec.name, run if spec.redraw else 0, cache_dir, **source.parameters, **options)
+    X, y = function(spec.base, run if spec.redraw else 0, cache_dir, **source.parameters, **options)
     shown = ", ".join(f"{option} {value:g}" for option, value in options.items())
     return Table.of_numbers(X, y, source.title + (f" ({shown})" if shown else ""))
 

@@ -14,11 +14,12 @@ and, for a sequential model, ``_update(X, T)``, which learns from further rows, 
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -44,7 +45,26 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.argmax(outputs, axis=1)]
 
 
-class FamilyClassifier(ClassifierMixin):
+class _Rows:
+    """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`.
+
+    That has no value here, as this class comes before the implementation that a concrete estimator mixes in.
+    """
+
+    _accept_sparse: ClassVar[str]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = hasattr(self, "_accept_sparse")
+        return tags
+
+    def _validated(self, *data: ArrayLike, **options: Any) -> Any:
+        """Return what scikit-learn's `validate_data` does: `X` in double precision, with `y` where that is given."""
+        accepted = getattr(self, "_accept_sparse", False)
+        return validate_data(self, *data, accept_sparse=accepted, dtype=np.float64, **options)
+
+
+class FamilyClassifier(ClassifierMixin, _Rows):
     """`fit`, `decision_function` and `predict` of a classifier of the family."""
 
     classes_: NDArray[Any]
@@ -74,7 +94,7 @@ class FamilyClassifier(ClassifierMixin):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits."""
-        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        rows, labels = self._validated(X, y)
         check_classification_targets(labels)
         self.classes_ = unique_labels(labels)
         self._fit(rows, encode_classes(labels, self.classes_))
@@ -86,7 +106,7 @@ class FamilyClassifier(ClassifierMixin):
         They are positive for the second of two classes; for more, there is one column a class.
         """
         check_is_fitted(self)
-        outputs = self._outputs(validate_data(self, X, dtype=np.float64, reset=False))
+        outputs = self._outputs(self._validated(X, reset=False))
         return outputs[:, 0] if len(self.classes_) <= 2 else outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -95,7 +115,7 @@ class FamilyClassifier(ClassifierMixin):
         return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
 
 
-class FamilyRegressor(MultiOutputMixin, RegressorMixin):
+class FamilyRegressor(MultiOutputMixin, RegressorMixin, _Rows):
     """`fit` and `predict` of a regressor of the family, with one target or several."""
 
     @staticmethod
@@ -108,7 +128,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit."""
-        rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        rows, values = self._validated(X, y, multi_output=True, y_numeric=True)
         self._flat_target = values.ndim == 1
         self._fit(rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1))
         return self
@@ -116,7 +136,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin):
     def predict(self, X: ArrayLike) -> Array:
         """Return the predicted values, of the shape that the targets of `fit` had."""
         check_is_fitted(self)
-        outputs = self._outputs(validate_data(self, X, dtype=np.float64, reset=False))
+        outputs = self._outputs(self._validated(X, reset=False))
         return outputs[:, 0] if self._flat_target else outputs
 
 
@@ -129,7 +149,7 @@ class SequentialClassifier(FamilyClassifier):
         `classes` holds every label that will ever occur; the first call needs it unless its `y` holds them all.
         """
         first = not hasattr(self, "classes_")
-        rows, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
+        rows, labels = self._validated(X, y, reset=first)
         check_classification_targets(labels)
         known = unique_labels(labels if classes is None else np.asarray(classes)) if first else self.classes_
         unseen = np.setdiff1d(labels, known)
@@ -152,7 +172,7 @@ class SequentialRegressor(FamilyRegressor):
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from further rows `X` and target values `y`, as for `fit`, in the order in which they stand."""
         first = not hasattr(self, "_flat_target")
-        rows, values = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=first)
+        rows, values = self._validated(X, y, multi_output=True, y_numeric=True, reset=first)
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         if first:
             self._start(rows.shape[1], targets.shape[1])

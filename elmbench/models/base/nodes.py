@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from elmbench.models.base.parameters import check_choice, check_count
 from elmbench.models.base.paths import Grid
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import Rows
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS, draw_hidden_nodes, hidden_layer, layer_blocks
 
@@ -36,18 +37,22 @@ class HiddenNodesMixin:
         random_state = check_random_state(self.random_state)
         self.weights_, self.biases_ = draw_hidden_nodes(n_hidden, n_features, random_state, *self._interval)
 
-    def _layer(self, X: Array) -> Array:
+    def _kind(self) -> tuple[Any, ...]:
+        """Return what tells the nodes of two models apart but for their number."""
+        return self.activation, self.random_state
+
+    def _layer(self, X: Rows) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, padded(n_hidden))."""
         return hidden_layer(X, self.weights_, self.biases_, self.activation)
 
-    def _hidden(self, X: Array) -> Array:
+    def _hidden(self, X: Rows) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
         return self._layer(X)[:, : len(self.weights_)]
 
-    def _outputs(self, X: Array) -> Array:
+    def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""
-        outputs = np.empty((len(X), self.beta_.shape[1]))
-        for rows in layer_blocks(len(X)):
+        outputs = np.empty((X.shape[0], self.beta_.shape[1]))
+        for rows in layer_blocks(X.shape[0]):
             outputs[rows] = self._hidden(X[rows]) @ self.beta_
         return outputs
 
@@ -73,10 +78,10 @@ def by_nodes(grid: Grid) -> Iterator[tuple[Any, list[int], list[tuple[int, Any]]
     Yields the candidate with the most nodes, which are drawn and whose leading nodes are those of the others; the
     ascending numbers of nodes; the group's candidates with their places in the grid.
     """
-    groups: dict[tuple[str, Any], list[tuple[int, Any]]] = {}
+    groups: dict[tuple[Any, ...], list[tuple[int, Any]]] = {}
     for i, model in enumerate(grid.models):
         check_count("n_hidden", model.n_hidden)
-        groups.setdefault((model.activation, model.random_state), []).append((i, model))
+        groups.setdefault(model._kind(), []).append((i, model))
     for members in groups.values():
         largest = max((model for _, model in members), key=lambda model: model.n_hidden)
         largest._draw_nodes(grid.X.shape[1])

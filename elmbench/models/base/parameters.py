@@ -32,3 +32,12 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     if value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r} instead")
     return str(value)
+
+
+def check_finite(name: str, value: Any) -> float:
+    """Return `value` as a float: a TypeError if it is not a number, a ValueError if it is not finite."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name}: expected a number, got {value!r} instead")
+    if not np.isfinite(float(value)):
+        raise ValueError(f"{name}: expected a finite number, got {value!r} instead")
+    return float(value)

@@ -1,12 +1,13 @@
 """Random hidden nodes and the activations they are passed through."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import Rows
 
 TILE = 64
 """Hidden nodes are worked on this many at a time, the last tile filled up, see `hidden_layer`."""
@@ -45,22 +46,26 @@ def padded(n_nodes: int) -> int:
     return -(-n_nodes // TILE) * TILE
 
 
-def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sigmoid") -> Array:
-    """Return the outputs g(a.x + b) of the hidden nodes, filled up with columns of zeros to whole tiles.
+def hidden_layer(X: Rows, weights: Array, biases: Array, activation: str = "sigmoid", slope: float = 1.0) -> Array:
+    """Return the outputs g(slope (a.x + b)) of the hidden nodes, filled up with columns of zeros to whole tiles.
 
     All products are between whole tiles, so what a node yields is the same to the last bit in a network of any size.
-    For X of shape (n, d), weights (L, d) and biases (L,) the outputs are of shape (n, padded(L)), in Fortran order, and
-    zero from column L on. The activation is a key of `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al.
+    For X of shape (n, d), dense or CSR, weights (L, d) and biases (L,) the outputs are of shape (n, padded(L)), in
+    Fortran order, and zero from column L on. The activation is a key of `ACTIVATIONS`; "sigmoid" is eq. (13) of
+    Scardapane et al., where the slope is 1, and has the slope lambda in section 5.2 of Deng et al.
     """
     function = ACTIVATIONS[activation]
     n_nodes = len(weights)
-    H = np.empty((len(X), padded(n_nodes)), order="F")
+    H = np.empty((X.shape[0], padded(n_nodes)), order="F")
     for start in range(0, n_nodes, TILE):
         stop = min(start + TILE, n_nodes)
         tile = np.zeros((X.shape[1], TILE))
         tile[:, : stop - start] = weights[start:stop].T
         block = X @ tile
+        del tile  # before the next one is allocated: as long as rows are wide
         block[:, : stop - start] += biases[start:stop]
+        if slope != 1.0:
+            block *= slope
         H[:, start : start + TILE] = function(block)
         H[:, stop : start + TILE] = 0.0
     return H
@@ -68,19 +73,20 @@ def hidden_layer(X: Array, weights: Array, biases: Array, activation: str = "sig
 
 @dataclass(frozen=True)
 class Nodes:
-    """Hidden nodes that were drawn: L of them, with weights (L, d), biases (L,) and a key of `ACTIVATIONS`."""
+    """Hidden nodes that were drawn: L of them, with weights (L, d), biases (L,), a key of `ACTIVATIONS` and a slope."""
 
     weights: Array
     biases: Array
     activation: str = "sigmoid"
+    slope: float = 1.0
 
     def __len__(self) -> int:
         return len(self.weights)
 
     def first(self, size: int) -> "Nodes":
         """Return the nodes of a smaller network."""
-        return Nodes(self.weights[:size], self.biases[:size], self.activation)
+        return replace(self, weights=self.weights[:size], biases=self.biases[:size])
 
-    def outputs(self, X: Array) -> Array:
+    def outputs(self, X: Rows) -> Array:
         """Return their outputs, see `hidden_layer`."""
-        return hidden_layer(X, self.weights, self.biases, self.activation)
+        return hidden_layer(X, self.weights, self.biases, self.activation, self.slope)

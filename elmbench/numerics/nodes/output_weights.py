@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.centres import Rows
 from elmbench.numerics.nodes.cholesky import LeadingCholesky, leading_norm
 from elmbench.numerics.nodes.gram import gram_of_outputs, outer_gram, outer_grams, transposed_product
 from elmbench.numerics.nodes.hidden_layer import Nodes, layer_blocks, padded
@@ -44,14 +45,14 @@ class Solved:
     exact: Callable[[int], Array]
 
 
-def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Array, float]:
+def output_weights(X: Rows, T: Array, nodes: Nodes, ridge: float) -> tuple[Array, float]:
     """Return the output weights of one network, of shape (L, k), and the condition of the system that gives them.
 
     With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
-    eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of shape (n, k).
+    eq. (3) of Scardapane et al. X is of shape (n, d), dense or CSR, and the targets T of shape (n, k).
     """
     size = len(nodes)
-    if size > len(X):
+    if size > X.shape[0]:
         H = nodes.outputs(X)
         system = RidgeSystem(outer_gram(H), ridge)
         return transposed_product(H, system.solve(T))[:size], system.condition
@@ -65,19 +66,19 @@ def output_weights(X: Array, T: Array, nodes: Nodes, ridge: float) -> tuple[Arra
 
 
 def many_outputs(
-    X: Array, T: Array, nodes: Nodes, networks: list[tuple[int, float]], probes: list[Array], solvers: Counter[str]
+    X: Rows, T: Array, nodes: Nodes, networks: list[tuple[int, float]], probes: list[Array], solvers: Counter[str]
 ) -> Iterator[Solved]:
     """Yield the outputs of several networks from one draw of hidden nodes, each network in one of the results.
 
     Up to as many nodes as rows: H'H is computed once, and one Cholesky factor a ridge serves all of them. Beyond: HH'
     is carried on from one number of nodes to the next, and one reduction of it serves all ridges.
 
-    X, of shape (n, d), and T, of shape (n, k), are training rows and targets; the nodes are those of the largest
-    network, L in all; the networks are numbers of nodes and ridges. The probes, of shape (any, L), are the hidden
-    outputs of the rows that outputs are for, in blocks. The way of solving is counted in `solvers`, once a network:
-    "leading cholesky", "cholesky" or "reduction".
+    X, of shape (n, d), dense or CSR, and T, of shape (n, k), are training rows and targets; the nodes are those of the
+    largest network, L in all; the networks are numbers of nodes and ridges. The probes, of shape (any, L), are the
+    hidden outputs of the rows that outputs are for, in blocks. The way of solving is counted in `solvers`, once a
+    network: "leading cholesky", "cholesky" or "reduction".
     """
-    n = len(X)
+    n = X.shape[0]
     primal = [i for i, (size, _) in enumerate(networks) if size <= n]
     dual = [i for i, (size, _) in enumerate(networks) if size > n]
     H = nodes.outputs(X) if dual else None

@@ -82,7 +82,10 @@ class BandReduction:
             call("dormtr", "L", "L", side, n, k, self._A, stride, self._tau, B, n, work, len(work))
             return B
         for start, V, T in self._blocks if transposed else reversed(self._blocks):
-            B[start:] -= V @ ((T.T if transposed else T) @ (V.T @ B[start:]))
+            below = B[start:]
+            rows, size = V.shape
+            W = np.asfortranarray((T.T if transposed else T) @ (V.T @ below))
+            call("dgemm", "N", "N", rows, k, size, -1.0, V, rows, W, size, 1.0, below, n)
         return B
 
     def solve(self, ridges: Array, B: Array) -> Array:

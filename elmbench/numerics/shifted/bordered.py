@@ -49,8 +49,8 @@ class SharedOutputs:
     values : ndarray of shape (n_test, k)
     ridge, scale, ones, solution
         r; as `bordered` takes and returns them.
-    residuals : ndarray of shape (1 + k,)
-        Norms of S times the residuals, that of A^-1 1 first.
+    residuals, round_off : ndarray of shape (1 + k,)
+        Norms of S times the residuals, that of A^-1 1 first; what round-off may leave of them in a factorisation.
     across_ones : ndarray of shape (n_test,)
         k(x)' A^-1 1 of the rows.
     """
@@ -61,10 +61,15 @@ class SharedOutputs:
     ones: Array
     solution: Array
     residuals: Array
+    round_off: Array
     across_ones: Array
 
     def errors(self, reach: float | Array) -> Array:
-        """Bound how far the outputs k(x)'beta + b are from those that a factorisation gives, for every row and column.
+        """Bound how far the outputs are from those that a factorisation gives: `distances` with its residuals too."""
+        return self._distances(2 * self.residuals + self.round_off, reach)
+
+    def distances(self, reach: float | Array) -> Array:
+        """Bound how far the outputs k(x)'beta + b are from those of the exact solution, for every row and column.
 
         With the residuals e = T - 1 b - A beta and e0 = -1'beta, the exact solution differs by A^-1 (e - d 1) in beta
         and by d = (1' A^-1 e - e0) / 1' A^-1 1 in b, so an output differs by k' A^-1 e + d (1 - k' A^-1 1). What is
@@ -72,7 +77,10 @@ class SharedOutputs:
         too large to tell, the bound is infinite. `reach`, of shape (n_test,) or one for all rows, bounds |S^-1 A^-1
         k(x)|: 1 / sqrt(r) does so wherever k(x, x) = 1.
         """
-        residuals, n_test = self.residuals, len(self.across_ones)
+        return self._distances(self.residuals, reach)
+
+    def _distances(self, residuals: Array, reach: float | Array) -> Array:
+        n_test = len(self.across_ones)
         reaches = np.broadcast_to(reach, n_test)
         largest = np.linalg.norm(self.ones) + residuals[0] / self.ridge
         least = self.scale @ self.ones - largest * residuals[0]
@@ -102,9 +110,10 @@ def shared_outputs(systems: BorderedSystems, solvers: Counter[str]) -> list[Shar
         left[:, 1:] -= np.outer(scale, intercepts)
         left[:, 0] -= KZ[:, columns][:, 0]
         left[:, 1:] -= KZ[:, columns][:, 1:] - np.outer(KZ[:, columns][:, 0], intercepts)
-        # Twice what is left here; and what round-off leaves in a factorisation, K having no larger norm than its trace.
-        sizes = 2 * np.linalg.norm(left, axis=0) + 2 * EPS * (K.trace() + ridge) * np.linalg.norm(solved, axis=0)
-        found.append(SharedOutputs(values, float(ridge), scale, ones, solution, sizes, of_ones))
+        # K has no larger norm than its trace.
+        round_off = 2 * EPS * (K.trace() + ridge) * np.linalg.norm(solved, axis=0)
+        residuals = np.linalg.norm(left, axis=0)
+        found.append(SharedOutputs(values, float(ridge), scale, ones, solution, residuals, round_off, of_ones))
     return found
 
 

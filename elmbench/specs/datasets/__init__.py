@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.specs.datasets.options import chosen_options, full_name, split_name
 from elmbench.specs.datasets.sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
@@ -58,6 +60,8 @@ class DatasetSpec(SpecPart):
     task has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation where
     it differs, `training_part` that of the official training rows where they are taken without the test rows.
     `file` is the stem of the files in a data directory, which several entries may share.
+
+    The name of generated data may fix options of theirs, as in `sparse-10k[density=0.6]` (see `with_options`).
     """
 
     name: str
@@ -98,10 +102,43 @@ class DatasetSpec(SpecPart):
         return self.file or self.name
 
     @property
+    def base(self) -> str:
+        """The name without the options that it fixes: what generated rows are drawn by."""
+        return split_name(self.name)[0]
+
+    @property
     def generator(self) -> GeneratorSource | None:
         """The generator, if the set is computed."""
         first = self.sources[0]
         return first if isinstance(first, GeneratorSource) else None
+
+    def chosen_options(self, options: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the value of every option of the data: as given, else the default.
+
+        Raises
+        ------
+        ElmbenchError
+            If an option or its value is not among those that the generator declares.
+        """
+        return chosen_options(self.name, self.generator.options if self.generator else {}, options or {})
+
+    def with_options(self, options: Mapping[str, float]) -> DatasetSpec:
+        """Return generated data with some options fixed: a spec of its own name that allows these values alone.
+
+        Its rows are those of this spec under the same options. A file in a data directory has the full name.
+
+        Raises
+        ------
+        ElmbenchError
+            As for `chosen_options`.
+        """
+        chosen = self.chosen_options(options)
+        assert self.generator is not None  # data that are not generated have no options, which is refused above
+        fixed = {option: chosen[option] for option in self.generator.options if option in options}
+        declared = self.generator.options | {option: (value,) for option, value in fixed.items()}
+        source = self.generator.model_copy(update={"options": declared})
+        own = {"name": full_name(self.name, fixed), "file": "", "aliases": (), "sources": (source, *self.sources[1:])}
+        return self.model_copy(update=own)
 
     @property
     def network_sources(self) -> list[NetworkSource]:
@@ -145,7 +182,7 @@ class DatasetSpec(SpecPart):
 
 
 class DatasetSpecs(dict[str, DatasetSpec]):
-    """Every data set, by name; `find` also knows the aliases."""
+    """Every data set, by name; `find` also knows the aliases, and names with options."""
 
     def __init__(self, specs: list[DatasetSpec]) -> None:
         super().__init__((spec.name, spec) for spec in specs)
@@ -158,7 +195,13 @@ class DatasetSpecs(dict[str, DatasetSpec]):
                     raise invalid(found, "each name and each alias once")
 
     def find(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters."""
+        """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters.
+
+        Generated data may have options after their name, as in `sparse-10k[density=0.6]`.
+        """
+        base, options = split_name(name)
+        if options:
+            return self.find(base).with_options(options)
         if name in self._names:
             return self[self._names[name]]
         folded = name.casefold()
@@ -183,6 +226,8 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     specs = []
     for name, entry in content.items():
         prefix = str(name)
+        if split_name(prefix)[1]:
+            raise invalid(f"{source}: the name {prefix!r} has options", "a name without brackets")
         merged = {"name": prefix, **(entry if isinstance(entry, dict) else {})}
         if "like" in merged:
             base = content.get(merged.pop("like"))

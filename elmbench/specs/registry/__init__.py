@@ -5,7 +5,7 @@ entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,8 @@ _C = tuple(2.0**e for e in range(-8, 14, 3))
 _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
 
+_THETA = (0.95, 0.96, 0.97, 0.98, 0.99)
+
 
 def _kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return n**2 * (2 * d + 20) + n**3 / 3
@@ -29,6 +31,12 @@ def _hidden_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return n * size * (2 * d + 20) + 2 * n * size * smaller + smaller**3 / 3
 
 
+def _centre_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # Normal equations, which as many nodes as there are rows do not shorten.
+    size = params.get("n_hidden") or min(n, params.get("n_landmarks", 400))
+    return float(n * size * (2 * d + 20) + n * size**2 + size**3 / 3)
+
+
 def _svm_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     # Steps of LIBSVM, each over all rows: many of a grid's fits take all they are allowed, else some for each row.
     limit = params.get("max_iter", -1)
@@ -37,6 +45,12 @@ def _svm_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
 
 def _landmark_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return _hidden_cost(n, d, params) + 10.0 * min(n, params.get("n_landmarks", 400)) ** 3
+
+
+def _newton_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    size = min(n, params.get("n_landmarks") or 100)
+    # Some ten steps, each with the Hessian of all rows and its factor.
+    return n * size * (2 * d + 20) + 10.0 * (n * size**2 + size**3 / 3)
 
 
 def _cubic_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
@@ -53,6 +67,17 @@ def _multiple_kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
 def _online_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
+
+
+def _projection_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    rank = min(n, d)
+    size = min(rank, params.get("n_hidden") or rank)
+    return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
+
+
+def _budget_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # A row is compared with every support vector, which takes a search of some hundred operations if it joins.
+    return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
 
 
 def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
@@ -89,13 +114,44 @@ _BUILT_IN = (
         {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
+    _own(
+        "rk-elm",
+        "Reduced kernel ELM, some rows as centres",
+        "rk_elm:RKELM",
+        {"n_landmarks": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
+    _own(
+        "elm-rbf",
+        "ELM with radial basis functions at random centres",
+        "elm_rbf:ELMRBF",
+        {"n_hidden": _L, **_KERNEL_GRID},
+        _centre_cost,
+    ),
     _own("mk-elm", "Multiple kernel ELM", "mk_elm:MKELM", {"C": _C}, _multiple_kernel_cost),
     _classifier("w-elm", "Weighted ELM, pseudo-inverse", "w_elm:WELM", {"n_hidden": _H}, _hidden_cost),
     _classifier("eem", "Extreme entropy machine", "eem:EEM", {"n_hidden": _H}, _hidden_cost),
     _classifier(
         "eekm", "Extreme entropy kernel machine", "eekm:EEKM", {"n_landmarks": _H, "gamma": _C}, _landmark_cost
     ),
-    _classifier("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _own("ls-svm", "Least-squares support vector machine", "ls_svm:LSSVM", _KERNEL_GRID, _kernel_cost),
+    _own("rsvm", "Reduced support vector machine", "rsvm:RSVM", {"n_landmarks": _H, **_KERNEL_GRID}, _newton_cost),
+    _classifier(
+        "bsgd",
+        "Support vector machine on a budget, by stochastic gradient descent",
+        "bsgd:BSGD",
+        {**_KERNEL_GRID, "budget": (50, 100, 200)},
+        _budget_cost,
+    ),
+    ModelEntry(
+        "llsvm",
+        "Low-rank linearised support vector machine",
+        "elmbench.models.baselines:llsvm_classifier",
+        grid={"n_landmarks": _H, **_KERNEL_GRID},
+        cost=_hidden_cost,
+    ),
+    _classifier("pvm", "Projection vector machine", "pvm:PVM", {"theta": _THETA}, _projection_cost),
+    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", {"theta": _THETA}, _projection_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost
@@ -152,13 +208,24 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
     if task not in TASKS:
         raise unknown_name("task", task, list(TASKS), "make_model(name, task=...)")
     factory = find_model(name).factory(task)
+    check_parameters(name, factory, params)
+    return factory(**params)
+
+
+def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
+    """Refuse names that are no parameters of a model.
+
+    Raises
+    ------
+    ElmbenchError
+        With the names that it has.
+    """
     known = parameter_names(factory)
     for key in params:
         if known is not None and key not in known:
             found = f"the model {name!r} has no parameter {key!r}"
             helped = f"elmbench list models, or in Python: help({factory.__name__})"
             raise ElmbenchError(found, expected=f"one of {', '.join(known)}", next_step=helped)
-    return factory(**params)
 
 
 def parameter_names(factory: Callable[..., Any]) -> list[str] | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from scipy.special import expit
 
 from elmbench.numerics.nodes.gram import gram_of_outputs, outer_gram, transposed_product
-from elmbench.numerics.nodes.hidden_layer import TILE, Nodes, draw_hidden_nodes, hidden_layer
+from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS, TILE, Nodes, draw_hidden_nodes, hidden_layer
 
 SETTINGS = examples(60)
 SEEDS = st.integers(0, 2**31 - 1)
@@ -27,6 +28,7 @@ def test_hidden_layer_and_its_products(n, d, L, seed):
     weights, biases = draw_hidden_nodes(L, d, random)
     expected = expit(X @ weights.T + biases)
     H = hidden_layer(X, weights, biases)
+    np.testing.assert_array_equal(hidden_layer(X, weights, biases, slope=1.0), H)
     assert H.shape[1] % TILE == 0
     np.testing.assert_allclose(H[:, :L], expected, atol=1e-14)
     assert not H[:, L:].any()
@@ -36,6 +38,19 @@ def test_hidden_layer_and_its_products(n, d, L, seed):
     np.testing.assert_array_equal(sums, sums.T)
     np.testing.assert_allclose(outer_gram(H), expected @ expected.T, atol=1e-12)
     np.testing.assert_allclose(transposed_product(H, T)[:L], expected.T @ T, atol=1e-12)
+
+
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+def test_slope(activation, seed):
+    random = np.random.RandomState(seed)
+    X = random.randn(20, 4)
+    weights, biases = draw_hidden_nodes(100, 4, random)
+    nodes = Nodes(weights, biases, activation, 4.0)
+    expected = ACTIVATIONS[activation](4.0 * (X @ weights.T + biases))
+    # A power of two: no product but that with the weights has round-off.
+    np.testing.assert_allclose(nodes.outputs(X)[:, :100], expected, rtol=0, atol=1e-13)
+    assert not nodes.outputs(X)[:, 100:].any()
+    np.testing.assert_allclose(nodes.first(70).outputs(X)[:, :70], expected[:, :70], rtol=0, atol=1e-13)
 
 
 def test_leading_blocks_are_those_of_a_smaller_network_to_the_last_bit():

@@ -1,0 +1,157 @@
+"""What the models with kernels at centres as hidden nodes share: output weights by normal equations, and their path."""
+
+from collections.abc import Hashable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from elmbench.models.base.family import FamilyRegressor
+from elmbench.models.base.parameters import check_count, check_real
+from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel, Rows
+from elmbench.numerics.normal_equations import normal_equations, ridge_solutions
+from elmbench.numerics.solve import RidgeSystem
+
+WIDTH_INTERVAL = (0.5, 1.5)
+"""The interval from which u_i is drawn where each centre has a width of its own, sigma_i = u_i / gamma."""
+
+
+class CentresMixin(GridPathMixin):
+    """A network f(x) = sum_i beta_i k(x, c_i) on centres that are drawn, with ridge regression for its output weights.
+
+    An implementation names the parameter that says how many centres there are, and draws them, the first ones of more
+    being those of fewer.
+    """
+
+    _accept_sparse: ClassVar[str] = "csr"
+    _size_name: ClassVar[str]
+
+    C: float
+    gamma: float
+    beta_: Array
+
+    def _check(self) -> None:
+        """Raise what `fit` raises for parameters out of range."""
+        check_count(self._size_name, self._size)
+        check_real("C", self.C)
+        check_real("gamma", self.gamma)
+
+    def _draw(self, X: Rows) -> CentreKernel:
+        """Draw the centres for training rows `X`; return the kernels at them for a `gamma` of 1."""
+        raise NotImplementedError
+
+    def _drawn_by(self) -> Hashable:
+        """Return what the kernels hang on beside the rows, the number of centres and `gamma`."""
+        raise NotImplementedError
+
+    @property
+    def _size(self) -> int:
+        size: int = getattr(self, self._size_name)
+        return size
+
+    def _fit(self, X: Rows, T: Array) -> None:
+        self._check()
+        kernel = self._draw(X)
+        self._kernel = kernel.with_gamma(float(self.gamma) * kernel.gamma)
+        ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T)
+        system = RidgeSystem(gram, 1.0 / float(self.C))
+        self.beta_ = system.solve(moments)
+        self.condition_ = system.condition
+
+    def _outputs(self, X: Rows) -> Array:
+        return self._kernel.product(X, self.beta_)
+
+    @property
+    def centres_(self) -> Rows:
+        """The centres, of shape (n_units, n_features); sparse if the training rows were."""
+        check_is_fitted(self)
+        return self._kernel.centres
+
+    @property
+    def gammas_(self) -> Array:
+        """The `gamma` of each centre, of shape (n_units,)."""
+        check_is_fitted(self)
+        return np.broadcast_to(self._kernel.gamma, len(self._kernel))
+
+    @property
+    def n_units_(self) -> int:
+        """The number of centres."""
+        check_is_fitted(self)
+        return len(self._kernel)
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count K'K, some blocks of rows and the centres, of which wide ones are sparse."""
+        size = params.get(cls._size_name, 100)
+        block = min(8 * n_samples * max(size, n_features), BLOCK_BYTES)
+        centres = min(8 * size * n_features, DENSE_CENTRES_BYTES)
+        return 8 * (size**2 + 4 * size * n_outputs + 3 * n_samples) + 3 * centres + 4 * block
+
+    @classmethod
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Draw the centres of the largest network only, whose first centres are those of the others.
+
+        A fold takes one pass over its training rows, for the normal equations of the largest network for every `gamma`:
+        those of smaller ones are their leading blocks. One reduction serves every `C`, see `ridge_solutions`. One pass
+        over the test rows yields the outputs of all. Beside the rows this takes 8 g L^2 bytes and little more for g
+        values of `gamma` and up to L centres, the output weights of all candidates, and what is yielded for a fold.
+        """
+        groups: dict[Hashable, list[tuple[int, Any]]] = {}
+        for i, model in enumerate(grid.models):
+            model._check()
+            groups.setdefault(model._drawn_by(), []).append((i, model))
+        for members in groups.values():
+            for j in range(len(grid.folds)):
+                for i, predicted in _fold_predictions(cls, grid, members, j).items():
+                    yield i, j, predicted
+
+
+class CentresRegressor(FamilyRegressor):
+    """A regressor of which scikit-learn is told that it need not do well where its parameters are not searched.
+
+    A `gamma` of 1 suits few features or features on [0, 1], not ten standardised ones.
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold: int) -> dict[int, NDArray[Any]]:
+    """Return what candidates with centres of one kind predict for the test rows of a fold, by their places."""
+    train, test = grid.folds[fold]
+    X = grid.X[train]
+    T, decoded = cls._coded(grid.y[train])
+    k = T.shape[1]
+    largest = max((model for _, model in members), key=lambda model: model._size)
+    kernel = largest._draw(X)
+    # For each gamma and number of centres the ridges, and the candidates of each.
+    wanted: dict[float, dict[int, dict[float, list[int]]]] = {}
+    for i, model in members:
+        sizes = wanted.setdefault(float(model.gamma), {})
+        sizes.setdefault(min(model._size, len(kernel)), {}).setdefault(1.0 / float(model.C), []).append(i)
+    gammas = [gamma * kernel.gamma for gamma in wanted]
+    weights: list[dict[int, Array]] = []
+    equations = normal_equations(kernel, gammas, X, T)
+    for sizes in wanted.values():
+        gram, moments = equations.pop(0)
+        weights.append(
+            {
+                size: ridge_solutions(gram[:size, :size], moments[:size], np.array(list(ridges)), grid.solvers)
+                for size, ridges in sizes.items()
+            }
+        )
+    parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
+    for _, g, values in kernel.blocks_of_each(grid.X[test], gammas):
+        for (size, Z), ridges in zip(weights[g].items(), list(wanted.values())[g].values(), strict=True):
+            outputs = values[:, :size] @ Z
+            for c, candidates in enumerate(ridges.values()):
+                predicted = decoded(outputs[:, c * k : (c + 1) * k])
+                for i in candidates:
+                    parts[i].append(predicted)
+    return {i: np.concatenate(blocks) for i, blocks in parts.items()}

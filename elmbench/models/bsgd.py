@@ -1,0 +1,163 @@
+"""The support vector machine on a budget, learnt by stochastic gradient descent."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from elmbench.models.base.family import SequentialClassifier
+from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.numerics import centres
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import CentreKernel, Rows
+from elmbench.numerics.online.budgeted_sgd import BLOCK_BYTES, MAINTENANCE, BudgetedState
+
+
+class BSGDClassifier(SequentialClassifier, BaseEstimator):
+    """Support vector machine on a budget, learnt by stochastic gradient descent (BSGD).
+
+    Kernel Pegasos, of which no more than `budget` support vectors are kept. It descends lambda |w|^2 / 2 + the mean
+    hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C sum_i loss_i of a support vector machine
+    divided by n C: step t shrinks all weights by 1 - 1/t and adds the row with weight 1/(lambda t) if it violates its
+    margin. Two classes are learnt with one output, more with one a class and the loss of Crammer and Singer, max(0, 1 +
+    largest output of another class - output of the row's own).
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Most support vectors. A row that is one already adds to its weight.
+    C : float, default=1.0
+        Weight of the errors. n is the number of rows of `fit`, or of all calls of `partial_fit` so far.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    maintenance : {"merging", "projection", "removal"}, default="merging"
+        What happens to the support vector with the smallest weight (the oldest of equal ones) where there is one too
+        many. "merging": it and the one with which this loses least are replaced by a single one between them, found by
+        golden section search. "projection": it is projected onto the span of the others, which takes budget^3 / 3
+        operations. "removal": it is dropped. The loss is the squared distance by which the weight vector moves, summed
+        over the outputs.
+    n_epochs : int, default=1
+        Passes of `fit` over the rows.
+    shuffle : bool, default=True
+        Whether each pass of `fit` draws a new order of the rows; else they are taken as they stand, as by
+        `partial_fit`.
+    random_state : int, RandomState or None, default=None
+        Draws the orders.
+
+    Attributes
+    ----------
+    support_vectors_ : ndarray or CSR matrix of shape (n_units_, n_features)
+        Sparse if the rows learnt from were.
+    beta_ : ndarray of shape (n_units_, n_outputs)
+        Weights of the support vectors, one column for two classes, else one a class.
+    n_steps_ : int
+        Rows looked at so far.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of support vectors.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Rows may be given as a CSR matrix, and are not copied to a dense one. Support vectors are held in 8 n_features
+    (budget + 1) bytes, so that the kernel with a sparse row is a few sums of vectors.
+
+    References
+    ----------
+    Wang, Crammer and Vucetic, Breaking the curse of kernelization: Budgeted stochastic gradient descent for large-scale
+    SVM training, JMLR 13, 2012, Algorithm 1 and sections 4 and 5.
+    """
+
+    model_version: int = 1
+
+    _accept_sparse: ClassVar[str] = "csr"
+    _state: BudgetedState
+
+    def __init__(
+        self,
+        budget: int = 100,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        maintenance: str = "merging",
+        n_epochs: int = 1,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.budget = budget
+        self.C = C
+        self.gamma = gamma
+        self.maintenance = maintenance
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _fit(self, X: Rows, T: Array) -> None:
+        n_epochs, random_state = check_count("n_epochs", self.n_epochs), check_random_state(self.random_state)
+        self._start(X.shape[1], T.shape[1])
+        self._n_rows = X.shape[0]
+        for _ in range(n_epochs):
+            order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
+            self._learn(X, T, order)
+
+    def _start(self, n_features: int, n_outputs: int) -> None:
+        check_real("C", self.C)
+        budget, gamma = check_count("budget", self.budget), check_real("gamma", self.gamma)
+        maintenance = check_choice("maintenance", self.maintenance, MAINTENANCE)
+        self._state = BudgetedState(n_features, n_outputs, gamma, budget, maintenance)
+        self._n_rows = 0
+
+    def _update(self, X: Rows, T: Array) -> None:
+        self._n_rows += X.shape[0]
+        self._learn(X, T, np.arange(X.shape[0]))
+
+    def _learn(self, X: Rows, T: Array, order: np.ndarray) -> None:
+        self._sparse = sp.issparse(X)
+        labels = (T[:, 0] > 0).astype(np.int64) if T.shape[1] == 1 else np.argmax(T, axis=1)
+        # In the loop an entry takes a value and the number of its feature.
+        step = max(1, BLOCK_BYTES // (16 * X.shape[1]))
+        if self._sparse:
+            step = max(1, BLOCK_BYTES * X.shape[0] // (16 * max(X.nnz, X.shape[0])))
+        for start in range(0, len(order), step):
+            rows = order[start : start + step]
+            self._state.extend(X[rows], labels[rows], self._ridge)
+
+    @property
+    def _ridge(self) -> float:
+        return 1.0 / (self._n_rows * float(self.C))
+
+    def _outputs(self, X: Rows) -> Array:
+        return CentreKernel(self.support_vectors_, gamma=self._state.gamma).product(X, self.beta_)
+
+    @property
+    def support_vectors_(self) -> Rows:
+        """The support vectors, of shape (n_units_, n_features)."""
+        check_is_fitted(self, "classes_")
+        return self._state.sparse_vectors() if self._sparse else self._state.dense_vectors()
+
+    @property
+    def beta_(self) -> Array:
+        """The weights of the support vectors, of shape (n_units_, n_outputs)."""
+        check_is_fitted(self, "classes_")
+        return self._state.solution(self._ridge)
+
+    @property
+    def n_steps_(self) -> int:
+        """The number of rows looked at so far, each as often as it was."""
+        check_is_fitted(self, "classes_")
+        return self._state.step
+
+    @property
+    def n_units_(self) -> int:
+        """The number of support vectors."""
+        check_is_fitted(self, "classes_")
+        return self._state.size
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count the support vectors with their features, twice while they grow, and their distances."""
+        size = min(n_samples, params.get("budget", 100)) + 1
+        growing = 2 * (2 * n_features * size + size**2 + size * n_outputs)
+        return 8 * (growing + size**2 + n_samples * (n_outputs + 3)) + 6 * BLOCK_BYTES + 3 * centres.BLOCK_BYTES

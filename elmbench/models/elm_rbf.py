@@ -1,0 +1,84 @@
+"""The extreme learning machine with radial basis functions as hidden nodes."""
+
+from collections.abc import Hashable
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from elmbench.models.base.centres import CentresMixin, CentresRegressor
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.numerics.centres import CentreKernel, Rows
+
+
+class _ELMRBF(CentresMixin, BaseEstimator):
+    """What the classifier and the regressor share."""
+
+    model_version: int = 1
+
+    _size_name = "n_hidden"
+
+    def __init__(
+        self,
+        n_hidden: int = 100,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.C = C
+        self.gamma = gamma
+        self.random_state = random_state
+
+    def _draw(self, X: Rows) -> CentreKernel:
+        """Section 4.3: centres and widths unrelated to the data, node by node."""
+        random_state = check_random_state(self.random_state)
+        nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))
+        return CentreKernel(2.0 * nodes[:, :-1] - 1.0, "rbf", nodes[:, -1])
+
+    def _drawn_by(self) -> Hashable:
+        return self.random_state
+
+
+class ELMRBFClassifier(FamilyClassifier, _ELMRBF):
+    """Extreme learning machine with radial basis functions, for classification.
+
+    A network f(x) = sum_i beta_i exp(-||x - c_i||^2 / sigma_i) whose centres are drawn uniformly from [-1, 1], each
+    with a width of its own, whatever the data; output weights as those of `RKELMClassifier`.
+
+    Parameters
+    ----------
+    n_hidden : int, default=100
+        Number of hidden nodes, L in the paper. The nodes of a smaller network are the first ones of a larger network
+        with the same integer `random_state`.
+    C : float, default=1.0
+        Weight of the errors; 1/C is the ridge.
+    gamma : float, default=1.0
+        Largest inverse squared width: that of a node is u_i * gamma with u_i uniform on [0, 1], as in the authors' code
+        of the ELM with radial basis functions.
+    random_state : int, RandomState or None, default=None
+        Draws the hidden nodes.
+
+    Attributes
+    ----------
+    centres_ : ndarray of shape (n_hidden, n_features)
+    gammas_ : ndarray of shape (n_hidden,)
+        The `gamma` of each node, 1/sigma_i.
+    beta_ : ndarray of shape (n_hidden, n_outputs)
+        Output weights.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of hidden nodes.
+    condition_ : float
+        Estimated condition number of K'K + I/C.
+    n_features_in_ : int
+
+    References
+    ----------
+    Huang, Siew, Extreme learning machine: RBF network case, ICARCV 2004; Deng, Ong, Zheng, A Fast Reduced Kernel
+    Extreme Learning Machine, Neural Networks 76, 2016, section 4.3.
+    """
+
+
+class ELMRBFRegressor(CentresRegressor, _ELMRBF):
+    """ELM with radial basis functions, for regression: `ELMRBFClassifier` with `y`, in one column or several."""

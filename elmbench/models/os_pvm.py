@@ -1,0 +1,174 @@
+"""The online sequential projection vector machine: mean, directions, hidden nodes and output weights of a stream."""
+
+import itertools
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from elmbench.models.base.family import SequentialClassifier
+from elmbench.models.base.parameters import check_choice, check_count
+from elmbench.models.base.projection import ProjectionNodesMixin, Rows
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import TILE, padded
+from elmbench.numerics.projection.spectrum import Spectrum, with_ones, without_ones
+from elmbench.numerics.projection.stream import StreamedDecomposition
+
+MODES = ("exact", "truncate")
+
+
+class OSPVMClassifier(SequentialClassifier, ProjectionNodesMixin, BaseEstimator):
+    """Online sequential projection vector machine.
+
+    The network of `PVMClassifier`, brought up to date with every chunk of rows: the mean, the singular values and
+    directions of the rows so far, the number of hidden nodes, their input weights, and the output weights.
+
+    Parameters
+    ----------
+    n_hidden, theta, ratio, activation
+        As in `PVMClassifier`.
+    mode : {"exact", "truncate"}, default="exact"
+        "exact" keeps all singular values that are not zero: after any chunks the model is the `PVMClassifier` of the
+        rows so far, but for round-off. "truncate" keeps those of the hidden nodes only, after every chunk, which are
+        fewer than the nodes of `PVMClassifier` and differ with the chunks.
+    update_mean : bool, default=True
+        Whether the mean that is taken off is that of the rows so far, or stays that of the first chunk. The ones are
+        then not orthogonal to the data, and are decomposed with them: every node has a bias.
+    initial_batch : int, default=40
+        Number of rows in the first chunk of `fit`.
+    batch_size : int, default=16
+        Number of rows in its later chunks. To `partial_fit` the rows of a call are one chunk, whatever their number.
+
+    Attributes
+    ----------
+    n_seen_ : int
+        Number of rows learnt from.
+    singular_values_, weights_, biases_, mean_, beta_, classes_, n_units_, condition_, n_features_in_
+        As in `PVMClassifier`; in mode "truncate" the singular values are those of the hidden nodes.
+
+    Notes
+    -----
+    The output weights need the hidden outputs of all rows, under the directions of the moment. Rows are kept for that
+    as their coordinates in the basis of the r directions that are kept: with n rows of d features, r is at most d and
+    n - 1 in mode "exact", and the number of hidden nodes in mode "truncate". A model takes 8 (n r + r d + r^2) bytes
+    and 8 bytes for each weight and target; the rows themselves, dense or sparse, are not kept, and sparse ones (CSR)
+    are made dense by chunks. A chunk of `fit` takes time for its own rows only in mode "exact", and one product of
+    shapes (n, r) and (r, r) in mode "truncate"; the least squares of all rows are solved at the end of `fit` and of
+    each call of `partial_fit`.
+
+    Eqs. (17) and (18) as they are printed lose the row of ones; see `StreamedDecomposition` for what is done instead.
+
+    References
+    ----------
+    Chen, Jia, Zhang, Deng, Wei, Online Sequential Projection Vector Machine with Adaptive Data Mean Update,
+    Computational Intelligence and Neuroscience, 2016, section 3 and Algorithm 1.
+    """
+
+    model_version: int = 1
+
+    _accept_sparse: ClassVar[str] = "csr"
+
+    def __init__(
+        self,
+        n_hidden: int | None = None,
+        theta: float = 0.96,
+        ratio: str = "linear",
+        activation: str = "sigmoid",
+        mode: str = "exact",
+        update_mean: bool = True,
+        initial_batch: int = 40,
+        batch_size: int = 16,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.theta = theta
+        self.ratio = ratio
+        self.activation = activation
+        self.mode = mode
+        self.update_mean = update_mean
+        self.initial_batch = initial_batch
+        self.batch_size = batch_size
+
+    def _fit(self, X: Rows, T: Array) -> None:
+        self._start(X.shape[1], T.shape[1])
+        n = X.shape[0]
+        edges = [0, *range(self.initial_batch, n, self.batch_size), n]
+        for start, stop in itertools.pairwise(edges):
+            self._learn(X[start:stop], T[start:stop])
+        self._settle()
+
+    def _start(self, n_features: int, n_outputs: int) -> None:
+        self._check()
+        check_choice("mode", self.mode, MODES)
+        check_count("initial_batch", self.initial_batch)
+        check_count("batch_size", self.batch_size)
+        ones = 0 if self.update_mean else 1
+        self._stream = StreamedDecomposition(n_features + ones, centred=bool(self.update_mean))
+        self._coordinates: list[Array] = []
+        self._targets: list[Array] = []
+        self.n_seen_ = 0
+
+    def _update(self, X: Rows, T: Array) -> None:
+        self._learn(X, T)
+        self._settle()
+
+    def _learn(self, X: Rows, T: Array) -> None:
+        """Algorithm 1, the online phase, lines 1 to 10, but that the number of nodes is left open in mode "exact"."""
+        X = X.toarray() if sp.issparse(X) else X
+        if not self.update_mean:
+            if self.n_seen_ == 0:
+                self.mean_ = X.mean(axis=0)
+            X = np.column_stack([X - self.mean_, np.ones(len(X))])
+        self._coordinates.append(self._stream.update(X))
+        self._targets.append(T)
+        self.n_seen_ += len(X)
+        if self.mode == "truncate":
+            values, rotation = self._stream.decomposition()
+            spectrum = self._spectrum(values)
+            self._kept = spectrum.first(self._size(spectrum))
+            k = self._kept.directions(len(self._kept.values))
+            together = self._together()
+            self._coordinates = [together @ self._stream.truncate(values[:k], rotation[:k])]
+
+    def _spectrum(self, values: Array) -> Spectrum:
+        """Return the spectrum of the extended data, from the singular values that are kept."""
+        if self.update_mean:
+            return with_ones(values, self.n_seen_, self._stream.mean)
+        return without_ones(values, self.n_seen_, self.n_features_in_ + 1)
+
+    def _together(self) -> Array:
+        """Return the coordinates of all rows, of shape (n, r), those of later directions being zero in earlier rows."""
+        together = np.zeros((self.n_seen_, len(self._stream.basis)))
+        start = 0
+        for block in self._coordinates:
+            together[start : start + len(block), : block.shape[1]] = block
+            start += len(block)
+        return together
+
+    def _settle(self) -> None:
+        """Algorithm 1, lines 10 to 12: the hidden nodes of the rows so far, and the output weights of all of them."""
+        values, rotation = self._stream.decomposition()
+        # What is kept has been chosen by theta once; chosen from by theta again, it would be less.
+        spectrum = self._kept if self.mode == "truncate" else self._spectrum(values)
+        size = self._size(spectrum) if self.mode == "exact" else len(spectrum.values)
+        rotation, directions = self._stream.directions(rotation[: spectrum.directions(size)])
+        self._coordinates, self._targets = [self._together()], [np.concatenate(self._targets)]
+        projections = (self._coordinates[0] - self._stream.offset) @ rotation.T
+        self.singular_values_ = spectrum.values
+        if self.update_mean:
+            self.mean_ = self._stream.mean
+            self.weights_, self.biases_ = spectrum.nodes(directions, size)
+        else:
+            self.weights_, self.biases_ = directions[:, :-1].copy(), directions[:, -1].copy()
+        self._solve(spectrum.node_inputs(projections, size), self._targets[0])
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count basis and coordinates, each twice as they grow, the factor with its vectors, and the hidden outputs."""
+        rank = min(n_samples, n_features + 1)
+        size = min(params.get("n_hidden") or rank, rank) + 1
+        if params.get("mode") == "truncate" and params.get("n_hidden"):
+            rank = min(rank, size + params.get("initial_batch", 40) + params.get("batch_size", 16))
+        chunk = 6 * max(params.get("initial_batch", 40), params.get("batch_size", 16)) * (n_features + rank)
+        kept = 4 * rank * n_features + 2 * n_samples * rank + 6 * rank**2 + 2 * size * n_features
+        return 8 * (kept + chunk + n_samples * (2 * size + padded(size) + 4 * TILE + 4 * n_outputs)) + 2**20

@@ -1,0 +1,152 @@
+"""The batch projection vector machine: hidden nodes along the singular directions of the data."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.models.base.projection import ProjectionNodesMixin, Rows, cutoff, hidden_outputs, projected
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.hidden_layer import TILE, padded
+from elmbench.numerics.nodes.least_squares import leading_solutions
+from elmbench.numerics.projection.batch import singular_directions
+from elmbench.numerics.projection.spectrum import Spectrum, with_ones
+from elmbench.numerics.projection.stream import StreamedDecomposition
+
+SPARSE_BLOCK = 256
+"""Sparse rows that are made dense at a time."""
+
+
+def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
+    """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those that are not round-off.
+
+    Dense rows are decomposed at once, sparse ones as a stream of blocks, which is as exact and never has all of them
+    dense.
+    """
+    n, d = X.shape
+    if not sp.issparse(X):
+        # From the first row, so that a mean that is large against the spread costs no digits of it.
+        centred = X - X[0]
+        shift = centred.mean(axis=0)
+        centred -= shift
+        mean = X[0] + shift
+        values, directions = singular_directions(centred)
+        return mean, with_ones(values, n, mean), directions
+    stream = StreamedDecomposition(d)
+    for start in range(0, n, SPARSE_BLOCK):
+        stream.update(X[start : start + SPARSE_BLOCK].toarray())
+    values, rotation = stream.decomposition()
+    spectrum = with_ones(values, n, stream.mean)
+    _, directions = stream.directions(rotation[: spectrum.directions(len(spectrum.values))])
+    return stream.mean, spectrum, directions
+
+
+class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, GridPathMixin, BaseEstimator):
+    """Batch projection vector machine.
+
+    A network f(x) = g(W [x - mean; 1])' beta whose input weights W are the leading left singular vectors of the
+    centred training samples extended by a row of ones, U_d' of eq. (6), and whose output weights are those of least
+    squares, the pseudo-inverse of the hidden outputs times targets -1/+1, eq. (10). More than two classes are learnt
+    one against the rest. Nothing is drawn at random and nothing is regularised but by the number of nodes.
+
+    Parameters
+    ----------
+    n_hidden : int or None, default=None
+        Number of hidden nodes; as many as there are singular values other than zero, where these are fewer. None
+        determines it by `theta`.
+    theta : float, default=0.96
+        In (0, 1]: the nodes are the fewest whose singular values add up to this part of the sum of all, eq. (27). Used
+        where `n_hidden` is None.
+    ratio : {"linear", "squared"}, default="linear"
+        What eq. (27) adds up: the singular values, as printed, or their squares.
+    activation : {"sigmoid", "tanh", "relu"}, default="sigmoid"
+
+    Attributes
+    ----------
+    singular_values_ : ndarray of shape (rank,)
+        Of the extended data, those that are not zero within round-off, the largest first.
+    weights_ : ndarray of shape (n_units, n_features)
+        Input weights, the first singular vectors; of each the entry of largest magnitude is positive.
+    biases_ : ndarray of shape (n_units,)
+        See the notes.
+    mean_ : ndarray of shape (n_features,)
+    beta_ : ndarray of shape (n_units, n_outputs)
+        Output weights.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of hidden nodes.
+    condition_ : float
+        Estimated condition number of the hidden outputs.
+    n_features_in_ : int
+
+    Notes
+    -----
+    The row of ones is orthogonal to centred data, so it is a singular vector by itself, of the value sqrt(n_samples).
+    Its node is the same for all samples, with no input weight and the bias 1; all other biases are zero. It is not
+    there where sqrt(n_samples) is not among the leading singular values.
+
+    `fit` holds about twice the training rows. Sparse rows (CSR) are made dense 256 at a time; their directions are not
+    sparse, so that as many floats are held as the rows would have dense, if there are fewer rows than features.
+
+    References
+    ----------
+    Deng, Zheng, Lian, Chen, Wang, Projection Vector Machine, IJCNN 2010; Chen, Jia, Zhang, Deng, Wei, Online Sequential
+    Projection Vector Machine with Adaptive Data Mean Update, Computational Intelligence and Neuroscience, 2016, section
+    2.2.
+    """
+
+    model_version: int = 1
+
+    _accept_sparse: ClassVar[str] = "csr"
+
+    def __init__(
+        self,
+        n_hidden: int | None = None,
+        theta: float = 0.96,
+        ratio: str = "linear",
+        activation: str = "sigmoid",
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.theta = theta
+        self.ratio = ratio
+        self.activation = activation
+
+    def _fit(self, X: Rows, T: Array) -> None:
+        self._check()
+        self.mean_, spectrum, directions = centred_decomposition(X)
+        self.singular_values_ = spectrum.values
+        self.weights_, self.biases_ = spectrum.nodes(directions, self._size(spectrum))
+        self._solve(projected(X, self.mean_, self.weights_, self.biases_), T)
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count the centred rows and what LAPACK makes of them, the directions, and the hidden outputs with theirs."""
+        rank = min(n_samples, n_features)
+        size = min(params.get("n_hidden") or rank, rank) + 1
+        decomposed = 3 * n_samples * n_features + 8 * rank**2
+        solved = 2 * size * n_features + n_samples * (size + padded(size) + 4 * TILE) + 4 * size**2
+        return 8 * (max(decomposed, solved + rank * n_features) + 4 * n_samples * n_outputs) + 2**20
+
+    @classmethod
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an activation."""
+        X, y = grid.X, grid.y
+        for model in grid.models:
+            model._check()
+        for j, (train, test) in enumerate(grid.folds):
+            T, decoded = cls._coded(y[train])
+            mean, spectrum, directions = centred_decomposition(X[train])
+            sizes = [model._size(spectrum) for model in grid.models]
+            nodes = spectrum.nodes(directions, max(sizes))
+            learnt, probed = (projected(X[rows], mean, *nodes) for rows in (train, test))
+            for activation in {model.activation for model in grid.models}:
+                own = {i: sizes[i] for i, model in enumerate(grid.models) if model.activation == activation}
+                H, probes = (hidden_outputs(inputs, activation) for inputs in (learnt, probed))
+                solutions = leading_solutions(H, T, sorted(set(own.values())), cutoff(len(train)))
+                for size, beta, _ in solutions:
+                    outputs = decoded(probes[:, :size] @ beta)
+                    yield from ((i, j, outputs) for i in own if own[i] == size)

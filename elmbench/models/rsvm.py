@@ -1,0 +1,193 @@
+"""The reduced support vector machine."""
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from elmbench.models.base.centres import CentresRegressor
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.parameters import check_count, check_real
+from elmbench.numerics import centres, smooth_svm
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import CentreKernel, Rows
+from elmbench.numerics.smooth_svm import Loss, minimise, smooth_hinge, smooth_insensitive
+
+
+class _RSVM:
+    """What the classifier and the regressor share."""
+
+    model_version: int = 1
+
+    _accept_sparse: ClassVar[str] = "csr"
+
+    n_landmarks: int
+    C: float
+    gamma: float
+    random_state: int | np.random.RandomState | None
+    tol: float
+    max_iter: int
+
+    def _loss(self, targets: Array) -> Loss:
+        raise NotImplementedError
+
+    def _fit(self, X: Rows, T: Array) -> None:
+        n_landmarks, gamma = check_count("n_landmarks", self.n_landmarks), check_real("gamma", self.gamma)
+        ridge, tol = 1.0 / check_real("C", self.C), check_real("tol", self.tol)
+        max_iter = check_count("max_iter", self.max_iter)
+        losses = [self._loss(np.ascontiguousarray(column)) for column in T.T]
+        landmarks = X[check_random_state(self.random_state).permutation(X.shape[0])[:n_landmarks]]
+        kernel = CentreKernel(landmarks, gamma=gamma)
+        features = np.ones((X.shape[0], len(kernel) + 1))  # the last is that of the intercept
+        for rows, values in kernel.blocks(X):
+            features[rows, :-1] = values
+        minima = [minimise(features, loss, ridge, tol, max_iter) for loss in losses]
+        solution = np.column_stack([minimum.solution for minimum in minima])
+        self.landmarks_, self.beta_, self.intercept_ = landmarks, solution[:-1], solution[-1]
+        self.n_units_ = len(kernel)
+        self.n_iter_ = np.array([minimum.n_iter for minimum in minima])
+        stopped = sum(not minimum.converged for minimum in minima)
+        self.solvers_ = {"capped": 1} if stopped else {}
+        if stopped:
+            warnings.warn(
+                f"Newton's method ended before the gradient was zero to tol={tol:g}, for {stopped} of {len(minima)} "
+                f"outputs (max_iter={max_iter}): expected more steps or a smaller C",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _outputs(self, X: Rows) -> Array:
+        return CentreKernel(self.landmarks_, gamma=float(self.gamma)).product(X, self.beta_) + self.intercept_
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count the kernel between the rows and the landmarks, and matrices of the landmarks squared."""
+        size = min(n_samples, params.get("n_landmarks", 100))
+        # The features; the Hessian, its vectors where Cholesky fails; a few vectors of the length of the rows.
+        floats = n_samples * (size + 1) + 4 * (size + 1) ** 2 + n_samples * (n_outputs + 24)
+        floats += size * n_features + n_outputs * (size + 1)
+        return 8 * floats + 3 * centres.BLOCK_BYTES + 2 * smooth_svm.BLOCK_BYTES
+
+
+class RSVMClassifier(_RSVM, FamilyClassifier, BaseEstimator):
+    """Reduced support vector machine for classification.
+
+    f(x) = sum_j u_j k(x, c_j) + b, where the landmarks c_j are training rows drawn without replacement, and u and b
+    minimise C/2 sum_i p(1 - t_i f(x_i))^2 + (|u|^2 + b^2) / 2 over all rows, with targets t of -1/+1 and the smooth
+    plus function p(x) = x + log(1 + exp(-5 x)) / 5. More than two classes are learnt one against the rest.
+
+    Parameters
+    ----------
+    n_landmarks : int, default=100
+        Number of landmarks; all training rows where there are fewer. They are the first of a permutation of the rows,
+        so that those of a smaller machine are among those of a larger one with the same integer `random_state`.
+    C : float, default=1.0
+        Weight of the errors, nu in the papers.
+    gamma : float, default=1.0
+        Inverse squared width of the kernel, exp(-gamma d^2).
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+    tol : float, default=1e-10
+        Length of the gradient, relative to the terms that it adds up, below which it counts as zero. A bound of its
+        round-off takes the place of what is smaller.
+    max_iter : int, default=100
+        Most steps of Newton's method, for each output.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or CSR matrix of shape (n_units_, n_features)
+        As the rows of `fit`.
+    beta_ : ndarray of shape (n_units_, n_outputs)
+        u, one column for two classes, else one a class.
+    intercept_ : ndarray of shape (n_outputs,)
+        b.
+    n_iter_ : ndarray of shape (n_outputs,)
+        Steps of Newton's method.
+    solvers_ : dict of str to int
+        ``{"capped": 1}`` where any output was not solved within `max_iter` steps, which a `ConvergenceWarning` says
+        too, else empty.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of landmarks.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Rows may be given as a CSR matrix, and are not copied to a dense one. `fit` holds the kernel between all n rows and
+    the L landmarks, of 8 n L bytes; a step takes n L^2 operations.
+
+    References
+    ----------
+    Lee and Mangasarian, RSVM: Reduced support vector machines, SIAM International Conference on Data Mining, 2001; Lee
+    and Huang, Reduced support vector machines: A statistical theory, IEEE TNN 18(1), 2007.
+    """
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        tol: float = 1e-10,
+        max_iter: int = 100,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.C = C
+        self.gamma = gamma
+        self.random_state = random_state
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _loss(self, targets: Array) -> Loss:
+        return smooth_hinge(targets)
+
+
+class RSVMRegressor(_RSVM, CentresRegressor, BaseEstimator):
+    """Reduced support vector machine for regression, with `y`, one column or several, as targets.
+
+    As `RSVMClassifier`, but that each column t of targets is learnt with the squared loss outside of a tube,
+    C/2 sum_i [p(t_i - f(x_i) - epsilon)^2 + p(f(x_i) - t_i - epsilon)^2].
+
+    Parameters
+    ----------
+    n_landmarks, C, gamma, random_state, tol, max_iter
+        As in `RSVMClassifier`.
+    epsilon : float, default=0.1
+        Half the width of the tube, in units of `y`: 0 or more. The default is that of LIBSVM and scikit-learn's `SVR`,
+        so that the two machines differ in what they reduce and in nothing else.
+
+    Attributes
+    ----------
+    landmarks_, beta_, intercept_, n_iter_, solvers_, n_units_, n_features_in_
+        As in `RSVMClassifier`.
+
+    References
+    ----------
+    Lee, Hsieh and Huang, epsilon-SSVR: A smooth support vector machine for epsilon-insensitive regression, IEEE TKDE
+    17(5), 2005.
+    """
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        tol: float = 1e-10,
+        max_iter: int = 100,
+        epsilon: float = 0.1,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.C = C
+        self.gamma = gamma
+        self.random_state = random_state
+        self.tol = tol
+        self.max_iter = max_iter
+        self.epsilon = epsilon
+
+    def _loss(self, targets: Array) -> Loss:
+        # 0 is a tube of no width, which is allowed.
+        return smooth_insensitive(targets, self.epsilon and check_real("epsilon", self.epsilon))

@@ -1,0 +1,373 @@
+"""The loop over rows of budgeted stochastic gradient descent, written for numba as `online.rank_one` is.
+
+Support vectors are held as the columns of a dense matrix, (n_features, capacity), so that the products with a sparse
+row are sums of whole rows of it; beside it stands which features of each are filled, so that a support vector is
+changed in as many steps as it has entries. All arrays have the support vectors along their last or only axis, of which
+the leading `m` are in use.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.online.dependency_loop import LEAST_DISTANCE, solve_lower, solve_upper
+from elmbench.numerics.online.rank_one import DONE, GROW
+
+Numbers = NDArray[np.int64]
+
+REMOVAL, PROJECTION, MERGING = 0, 1, 2
+"""What happens to the support vector of least weight where there is one too many."""
+
+GOLDEN_STEPS = 24
+"""Steps of the golden section search for a merged support vector: its place is known to 1e-5 of the way."""
+
+GOLDEN = 0.6180339887498949
+"""What a step leaves of the interval."""
+
+
+def distance_row(
+    first: int,
+    last: int,
+    indices: Numbers,
+    data: Array,
+    m: int,
+    norms: Array,
+    columns: Array,
+    inside: Array,
+    out: Array,
+) -> None:
+    """Write the squared distances between a sparse row and the support vectors; `inside` is scratch.
+
+    They are added up from differences, of which those at the features that the row lacks come from the squared norms.
+    """
+    for s in range(m):
+        out[s] = 0.0
+        inside[s] = 0.0
+    for p in range(first, last):
+        x = data[p]
+        row = columns[indices[p]]
+        for s in range(m):
+            difference = x - row[s]
+            out[s] += difference * difference
+            inside[s] += row[s] * row[s]
+    if last - first < len(columns):
+        for s in range(m):
+            out[s] += max(0.0, norms[s] - inside[s])
+
+
+def least_weight(m: int, weights: Array, born: Numbers) -> int:
+    """Return the support vector with the shortest vector of weights, of equal ones the oldest."""
+    chosen = 0
+    least = math.inf
+    for s in range(m):
+        length = 0.0
+        for o in range(len(weights)):
+            length += weights[o, s] * weights[o, s]
+        if length < least or (length == least and born[s] < born[chosen]):
+            least = length
+            chosen = s
+    return chosen
+
+
+def kept_by_merging(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
+    """Return the squared length of what two weighted support vectors leave on one at h of the way from b to a.
+
+    Their kernel is exp(`exponent`); aa, ab and bb are the inner products of their weights. The kernel of the merged one
+    is k^((1-h)^2) with a and k^(h^2) with b.
+    """
+    u = math.exp(exponent * (1.0 - h) * (1.0 - h))
+    v = math.exp(exponent * h * h)
+    return aa * u * u + 2.0 * ab * u * v + bb * v * v
+
+
+def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float, float]:
+    """Return the h in [0, 1] at which merging keeps most, and what it keeps, by golden section search.
+
+    Where there are two hills the search may end on the lower one; the two ends are looked at, too. So merging never
+    keeps less than to leave either support vector out.
+    """
+    low, high = 0.0, 1.0
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = kept_by_merging(left, exponent, aa, ab, bb), kept_by_merging(right, exponent, aa, ab, bb)
+    for _ in range(GOLDEN_STEPS):
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = kept_by_merging(left, exponent, aa, ab, bb)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = kept_by_merging(right, exponent, aa, ab, bb)
+    h, kept = left, at_left
+    if at_right > kept:
+        h, kept = right, at_right
+    for end in (0.0, 1.0):
+        at_end = kept_by_merging(end, exponent, aa, ab, bb)
+        if at_end >= kept:
+            h, kept = end, at_end
+    return h, kept
+
+
+def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array) -> tuple[int, float]:
+    """Return the support vector with which merging `a` loses least, and the h of `best_merge`; of equal ones the first.
+
+    What is lost is |w_a f_a + w_b f_b|^2 less what is kept, added up over the outputs.
+    """
+    aa = 0.0
+    for o in range(len(weights)):
+        aa += weights[o, a] * weights[o, a]
+    partner, place, least = -1, 0.0, math.inf
+    for b in range(m):
+        if b != a:
+            ab = bb = 0.0
+            for o in range(len(weights)):
+                ab += weights[o, a] * weights[o, b]
+                bb += weights[o, b] * weights[o, b]
+            exponent = -gamma * distances[a, b]
+            h, kept = best_merge(exponent, aa, ab, bb)
+            lost = aa + 2.0 * ab * math.exp(exponent) + bb - kept
+            if lost < least:
+                partner, place, least = b, h, lost
+    return partner, place
+
+
+def merge_into(
+    a: int,
+    b: int,
+    h: float,
+    m: int,
+    gamma: float,
+    columns: Array,
+    features: Numbers,
+    filled: Numbers,
+    marks: Numbers,
+    norms: Array,
+    weights: Array,
+    distances: Array,
+) -> None:
+    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with the weights that lose least.
+
+    The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b - s|^2 - h (1-h) |a -
+    b|^2, and so does its norm.
+    """
+    apart = distances[a, b]
+    to_a, to_b = math.exp(-gamma * apart * (1.0 - h) * (1.0 - h)), math.exp(-gamma * apart * h * h)
+    for o in range(len(weights)):
+        weights[o, b] = weights[o, a] * to_a + weights[o, b] * to_b
+    for p in range(filled[b]):
+        f = features[b, p]
+        columns[f, b] *= 1.0 - h
+        marks[f] = 1
+    count = filled[b]
+    for p in range(filled[a]):
+        f = features[a, p]
+        columns[f, b] += h * columns[f, a]
+        if marks[f] == 0:
+            features[b, count] = f
+            count += 1
+    filled[b] = count
+    for p in range(count):
+        marks[features[b, p]] = 0
+    between = h * (1.0 - h) * apart
+    norms[b] = max(0.0, h * norms[a] + (1.0 - h) * norms[b] - between)
+    for s in range(m):
+        distance = max(0.0, h * distances[a, s] + (1.0 - h) * distances[b, s] - between)
+        distances[b, s] = distance
+        distances[s, b] = distance
+    distances[b, b] = 0.0
+
+
+def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> None:
+    """Add to the weights of all others those of the projection of support vector `a` onto their span.
+
+    Of others that depend on those before them, by a squared distance of `LEAST_DISTANCE` or less, none is given any.
+    """
+    factor = np.zeros((m, m))
+    basis = np.zeros(m, np.int64)
+    w = np.zeros(m)
+    r = 0
+    for s in range(m):
+        if s != a:
+            for i in range(r):
+                w[i] = math.exp(-gamma * distances[s, basis[i]])
+            solve_lower(factor, r, w)
+            left = 1.0
+            for i in range(r):
+                left -= w[i] * w[i]
+            if left > LEAST_DISTANCE:
+                for i in range(r):
+                    factor[r, i] = w[i]
+                    factor[i, r] = w[i]
+                factor[r, r] = math.sqrt(left)
+                basis[r] = s
+                r += 1
+    for i in range(r):
+        w[i] = math.exp(-gamma * distances[a, basis[i]])
+    solve_lower(factor, r, w)
+    solve_upper(factor, r, w)
+    for o in range(len(weights)):
+        for i in range(r):
+            weights[o, basis[i]] += w[i] * weights[o, a]
+
+
+def take_out(
+    a: int,
+    m: int,
+    columns: Array,
+    features: Numbers,
+    filled: Numbers,
+    norms: Array,
+    weights: Array,
+    born: Numbers,
+    distances: Array,
+) -> None:
+    """Empty support vector `a` and put the last one in its place."""
+    for p in range(filled[a]):
+        columns[features[a, p], a] = 0.0
+    last = m - 1
+    if a != last:
+        for p in range(filled[last]):
+            f = features[last, p]
+            features[a, p] = f
+            columns[f, a] = columns[f, last]
+            columns[f, last] = 0.0
+        norms[a], born[a] = norms[last], born[last]
+        for o in range(len(weights)):
+            weights[o, a] = weights[o, last]
+        for s in range(last):
+            distances[a, s] = distances[last, s]
+            distances[s, a] = distances[last, s]
+        distances[a, a] = 0.0
+    filled[a] = filled[last]
+    filled[last] = 0
+    for o in range(len(weights)):
+        weights[o, last] = 0.0
+
+
+def rival(label: int, scores: Array) -> int:
+    """Return the class of the largest score but `label`; of equal ones the first."""
+    chosen = -1
+    for o in range(len(scores)):
+        if o != label and (chosen < 0 or scores[o] > scores[chosen]):
+            chosen = o
+    return chosen
+
+
+def absorb_budgeted(
+    position: int,
+    step: int,
+    m: int,
+    indptr: Numbers,
+    indices: Numbers,
+    data: Array,
+    labels: Numbers,
+    ridge: float,
+    gamma: float,
+    budget: int,
+    maintenance: int,
+    columns: Array,
+    features: Numbers,
+    filled: Numbers,
+    marks: Numbers,
+    norms: Array,
+    weights: Array,
+    born: Numbers,
+    distances: Array,
+) -> tuple[int, int, int, int]:
+    """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
+
+    After t steps the model is sum_s w_s k(x_s, .) / (ridge t). In these units the shrinking of all weights by 1 - 1/t,
+    of which the paper speaks, leaves w alone, and a row that violates the margin joins with a weight of 1.
+
+    Parameters
+    ----------
+    position, step, m : int
+        The next row; the steps taken so far; the support vectors in use.
+    indptr, indices, data : ndarray
+        The rows in CSR form, no feature of a row twice.
+    labels : ndarray of shape (n,)
+        Numbers of classes; 0 and 1 for a single output.
+    ridge : float
+        Lambda in the paper.
+    maintenance : int
+        `REMOVAL`, `PROJECTION` or `MERGING`.
+    columns, features, filled : ndarray of shape (n_features, capacity), (capacity, width), (capacity,)
+        The support vectors, and the numbers of the features that each has.
+    marks : ndarray of shape (n_features,)
+        Zeros, as scratch.
+    norms, weights, born, distances : ndarray
+        Squared norms, (capacity,); w, (n_outputs, capacity); steps at which each joined, (capacity,); squared
+        distances, (capacity, capacity).
+
+    Returns
+    -------
+    position, step, m, status : int
+        `status` is `GROW` when there is no room for one more support vector, or for the features of a merged one.
+    """
+    n_outputs, capacity = weights.shape
+    k, inside, apart, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
+    t = position
+    while True:
+        if m > budget:
+            a = least_weight(m, weights, born)
+            if maintenance == MERGING:
+                b, h = best_partner(a, m, gamma, weights, distances)
+                if filled[a] + filled[b] > features.shape[1] < len(columns):
+                    return t, step, m, GROW
+                merge_into(a, b, h, m, gamma, columns, features, filled, marks, norms, weights, distances)
+                born[b] = step
+            elif maintenance == PROJECTION:
+                project(a, m, gamma, weights, distances)
+            take_out(a, m, columns, features, filled, norms, weights, born, distances)
+            m -= 1
+        if t == len(labels):
+            return t, step, m, DONE
+        first, last = indptr[t], indptr[t + 1]
+        distance_row(first, last, indices, data, m, norms, columns, inside, apart)
+        for s in range(m):
+            k[s] = math.exp(-gamma * apart[s])
+        for o in range(n_outputs):
+            score = 0.0
+            for s in range(m):
+                score += weights[o, s] * k[s]
+            scores[o] = score
+        label = labels[t]
+        other = -1
+        if n_outputs == 1:
+            margin = scores[0] if label == 1 else -scores[0]
+        else:
+            other = rival(label, scores)
+            margin = scores[label] - scores[other]
+        if step == 0 or margin < ridge * step:
+            slot = m
+            for s in range(m):
+                if apart[s] == 0.0:
+                    slot = s
+                    break
+            if slot == m:
+                if m == capacity or last - first > features.shape[1]:
+                    return t, step, m, GROW
+                norm = 0.0
+                for p in range(first, last):
+                    columns[indices[p], slot] = data[p]
+                    features[slot, p - first] = indices[p]
+                    norm += data[p] * data[p]
+                filled[slot] = last - first
+                norms[slot] = norm
+                for o in range(n_outputs):
+                    weights[o, slot] = 0.0
+                for s in range(m):
+                    distances[slot, s] = apart[s]
+                    distances[s, slot] = apart[s]
+                distances[slot, slot] = 0.0
+                born[slot] = step
+                m += 1
+            if n_outputs == 1:
+                weights[0, slot] += 1.0 if label == 1 else -1.0
+            else:
+                weights[label, slot] += 1.0
+                weights[other, slot] -= 1.0
+        step += 1
+        t += 1

@@ -1,0 +1,116 @@
+"""Singular values of centred data and of the row of ones below it, and how many of them become hidden nodes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elmbench.numerics.arrays import EPS, Array
+
+RATIOS = {"linear": 1, "squared": 2}
+"""Powers of the singular values that the accumulation ratio adds up, by name."""
+
+TIED = 1e-6
+"""Entries of a direction count as equally large that differ by no more of the largest, see `fix_signs`."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Singular values of samples and of what they were extended by, the largest first.
+
+    Their left singular vectors, the samples being columns as in Chen et al., are held apart: directions, one a row, in
+    the order of the values, but for the vector of the ones, which is known.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Those that are not zero within round-off.
+    constant : int or None
+        Which of the values is that of the row of ones, orthogonal to all others; None where none is.
+    """
+
+    values: Array
+    constant: int | None = None
+
+    def node_count(self, theta: float, ratio: str) -> int:
+        """Return the least number of values that reach the accumulation ratio theta, eq. (27) of Chen et al.
+
+        `theta` is in (0, 1]; `ratio` says whether the values themselves are added up, "linear", as the equation prints,
+        or their squares, "squared".
+        """
+        sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
+        return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
+
+    def first(self, size: int) -> "Spectrum":
+        """Return the spectrum of the `size` largest values."""
+        inside = self.constant is not None and self.constant < size
+        return Spectrum(self.values[:size], self.constant if inside else None)
+
+    def directions(self, size: int) -> int:
+        """Return how many of the first `size` values have a direction, which are all but the constant."""
+        return size if self.constant is None or self.constant >= size else size - 1
+
+    def nodes(self, directions: Array, size: int) -> tuple[Array, Array]:
+        """Return the weights, of shape (size, m), and biases of the first nodes, eq. (8).
+
+        `directions` has at least as many rows, of m entries each, as `self.directions(size)` says.
+        """
+        weights, biases = directions[: self.directions(size)], np.zeros(size)
+        if self.constant is not None and self.constant < size:
+            weights = np.insert(weights, self.constant, 0.0, axis=0)
+            biases[self.constant] = 1.0
+        return np.array(weights), biases
+
+    def node_inputs(self, projections: Array, size: int) -> Array:
+        """Return what the first nodes are given, of shape (n, size), eq. (7).
+
+        `projections` has at least as many columns, the samples along their directions, as `self.directions(size)` says.
+        """
+        inputs = projections[:, : self.directions(size)]
+        if self.constant is None or self.constant >= size:
+            return inputs
+        return np.insert(inputs, self.constant, 1.0, axis=1)
+
+
+def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
+    """Return the spectrum of centred data extended by a row of ones.
+
+    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) to those
+    of the data and leave these as they are.
+
+    Parameters
+    ----------
+    values : ndarray of shape (k,)
+        Singular values of the centred data, the largest first.
+    n : int
+        Number of samples.
+    mean : ndarray of shape (d,)
+        What was taken off them.
+    """
+    ones = float(np.sqrt(n))
+    floor = round_off(max(values.max(initial=0.0), ones, ones * float(np.linalg.norm(mean))), n, len(mean))
+    kept = int((values > floor).sum())
+    place = int((values[:kept] >= ones).sum()) if ones > floor else None
+    return Spectrum(values[:kept] if place is None else np.insert(values[:kept], place, ones), place)
+
+
+def without_ones(values: Array, n: int, d: int) -> Spectrum:
+    """Return the spectrum of n samples of d entries, which are decomposed as they are, from their singular values."""
+    return Spectrum(values[values > round_off(values.max(initial=0.0), n, d)])
+
+
+def round_off(scale: float, n: int, d: int) -> float:
+    """Return the size up to which a singular value of n samples of d entries is nothing but round-off.
+
+    `scale` is the largest singular value of what the samples were computed from, before their mean was taken off.
+    """
+    return 10 * max(n, d) * EPS * scale
+
+
+def fix_signs(directions: Array) -> Array:
+    """Return for each row the sign, of shape (k,), that makes its entry of largest magnitude positive.
+
+    Of entries that are equally large within round-off the first one decides.
+    """
+    sizes = np.abs(directions)
+    first = np.argmax(sizes >= (1 - TIED) * sizes.max(axis=1, keepdims=True), axis=1)
+    return np.where(directions[np.arange(len(directions)), first] < 0, -1.0, 1.0)

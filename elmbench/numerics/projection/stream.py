@@ -1,0 +1,178 @@
+"""The singular value decomposition of centred data whose rows arrive in chunks, and whose mean moves with them."""
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.linalg.lapack import dgeqrf, dtpqrt
+
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.projection.spectrum import fix_signs
+
+PANEL = 32
+"""Columns that LAPACK's tpqrt takes at a time."""
+
+SLACK = 16
+"""So many directions more than the singular values that are kept are not worth a new basis, or an eighth more."""
+
+
+class StreamedDecomposition:
+    """The decomposition of rows so far, less their mean: eqs. (14) to (26) of Chen et al. without the row of ones.
+
+    With A the rows so far, n_a of them, and B those of a chunk, n_b of them, the centred rows of both together have the
+    Gram matrix of those of A, those of B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). That is
+    exact, and of the rows so far it takes their singular values and directions only, or any factor F with an
+    orthonormal basis Q, one direction a row, such that the centred rows have the Gram matrix Q'F'FQ. Kept are Q, which
+    only grows, by what of a chunk is orthogonal to it, and F, which a QR decomposition of [F; rows of the chunk in the
+    basis] brings up to date. The singular values of F, and its right singular vectors times Q, are those of the data,
+    with the same error as if all rows were decomposed at once. An update takes time for the chunk, not for the rows
+    before it, and nothing of shape (d, d) is made unless there are as many independent rows.
+
+    Parameters
+    ----------
+    n_features : int
+    centred : bool, default=True
+        Whether the mean is taken off. If not, the rows are decomposed as they are.
+
+    Attributes
+    ----------
+    count : int
+        Number of rows so far, n.
+    basis : ndarray of shape (q, d)
+        Q: q is at most d, and at most the number of rows, but for directions of round-off.
+    offset : ndarray of shape (q,)
+        The mean less that of the first chunk, in the basis.
+
+    References
+    ----------
+    Levy, Lindenbaum, Sequential Karhunen-Loeve basis extraction, IEEE TIP 9(8), 2000; Ross, Lim, Lin, Yang, Incremental
+    learning for robust visual tracking, IJCV 77, 2008, for the row that the change of the mean adds.
+    """
+
+    def __init__(self, n_features: int, *, centred: bool = True) -> None:
+        self.count = 0
+        self.offset = np.zeros(0)
+        self._centred = centred
+        self._origin = np.zeros(n_features)
+        self._from_origin = np.zeros(n_features)
+        self._squares = 0.0
+        self._held = np.empty((0, n_features))
+        self._factor = np.zeros((0, 0), order="F")
+
+    @property
+    def mean(self) -> Array:
+        """The mean of the rows so far, of shape (d,); zero where it is not taken off."""
+        return self._origin + self._from_origin
+
+    @property
+    def basis(self) -> Array:
+        """The orthonormal directions, one a row, which span the centred rows."""
+        return self._held[: len(self._factor)]
+
+    def update(self, rows: Array) -> Array:
+        """Learn from a chunk of rows, of shape (b, d) with b at least 1.
+
+        Returns
+        -------
+        ndarray of shape (b, q)
+            The rows less the mean of the first chunk, in the basis: less `offset` they are centred. They stay true as
+            the basis grows, further entries being zero, until `truncate`.
+        """
+        if self._centred:
+            if self.count == 0:
+                self._origin = rows[0].copy()
+            # So that a mean that is large against the spread costs no digits of it.
+            rows = rows - self._origin
+        self._squares += float(np.einsum("ij,ij->", rows, rows))
+        total = self.count + len(rows)
+        weight = np.sqrt(self.count * len(rows) / total)
+        D, shift = rows, self._from_origin
+        if self._centred:
+            mean = rows.mean(axis=0)
+            shift = mean - self._from_origin
+            D = np.vstack([rows - mean, weight * shift])
+        self._grow(self._new_directions(D))
+        coordinates = D @ self.basis.T
+        self._factor = _updated(self._factor, coordinates)
+        offset = self.offset
+        if self._centred:
+            self._from_origin = self._from_origin + shift * (len(rows) / total)
+            coordinates, last = coordinates[:-1], coordinates[-1]
+            if self.count:
+                self.offset = offset + last / weight * (len(rows) / total)
+                coordinates += offset + last / weight
+        self.count = total
+        return coordinates
+
+    def _new_directions(self, D: Array) -> Array:
+        """Return orthonormal rows that span what of D is orthogonal to the basis, null directions left out."""
+        room = D.shape[1] - len(self.basis)
+        # What is as small as the round-off of the rows is no direction. The second pass takes off what the first has
+        # left of the basis, which counts where little of a row was orthogonal to it; a direction that loses most of its
+        # length then was in the basis but for round-off.
+        new = D
+        for least in (8 * EPS * np.sqrt(self._squares), 0.5):
+            if room == 0 or len(new) == 0:
+                return np.empty((0, D.shape[1]))
+            apart = new - (new @ self.basis.T) @ self.basis
+            directions, triangle, _ = qr(apart.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
+            found = int((np.abs(np.diagonal(triangle)) > least).sum())
+            new = directions[:, : min(found, room)].T
+        return new
+
+    def _grow(self, new: Array) -> None:
+        """Append directions to the basis, with nothing of the rows so far along them."""
+        before, after = len(self._factor), len(self._factor) + len(new)
+        if after == before:
+            return
+        if after > len(self._held):
+            held = np.empty((min(max(after, 2 * before), self._held.shape[1]), self._held.shape[1]))
+            held[:before] = self.basis
+            self._held = held
+        self._held[before:after] = new
+        factor = np.zeros((after, after), order="F")
+        factor[:before, :before] = self._factor
+        self._factor = factor
+        self.offset = np.append(self.offset, np.zeros(len(new)))
+
+    def decomposition(self) -> tuple[Array, Array]:
+        """Return the singular values of the centred rows, of shape (q,), and their directions in the basis, (q, q).
+
+        The largest value comes first; a direction is a row, its sign not fixed. Values may be zero within round-off.
+        """
+        _, values, rotation = np.linalg.svd(self._factor)
+        return values, rotation
+
+    def directions(self, rotation: Array) -> tuple[Array, Array]:
+        """Return directions as `decomposition` gives them, in the basis and in the space of the rows, signs fixed."""
+        directions = rotation @ self.basis
+        signs = fix_signs(directions)[:, np.newaxis]
+        return signs * rotation, signs * directions
+
+    def truncate(self, values: Array, rotation: Array) -> Array:
+        """Forget all but the leading triplets of `decomposition`, of which there are k.
+
+        Returns
+        -------
+        ndarray of shape (q, k) or (q, q)
+            By which coordinates that `update` has returned are to be multiplied. The directions become the basis, or
+            where they would save little of it, their time, the coordinates lose what is not along them.
+        """
+        kept, held = rotation.shape
+        if held > kept + max(SLACK, kept // 8):
+            self._held = rotation @ self.basis
+            self._factor = np.asfortranarray(np.diag(values))
+            change = rotation.T
+        else:
+            self._factor = np.zeros((held, held), order="F")
+            self._factor[:kept] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
+            change = rotation.T @ rotation
+        self.offset = self.offset @ change
+        return change
+
+
+def _updated(factor: Array, rows: Array) -> Array:
+    """Return the triangular factor of [factor; rows], overwriting the triangular one that there was."""
+    if len(factor) == 0:
+        return factor
+    panel = min(PANEL, len(factor))
+    factor, _, _, _ = dtpqrt(0, panel, factor, np.asfortranarray(rows), overwrite_a=1, overwrite_b=0)
+    return factor

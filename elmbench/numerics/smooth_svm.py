@@ -1,0 +1,172 @@
+"""Smooth support vector machines: squared losses whose corners are rounded, minimised by Newton's method.
+
+What is minimised over z is sum_i loss_i(a_i'z) + ridge |z|^2 / 2 for the rows a_i of a matrix A, none of whose entries
+is negative. This is the objective of the papers below divided by C, with ridge 1/C.
+
+References
+----------
+Lee and Mangasarian, SSVM: A smooth support vector machine for classification, Computational Optimization and
+Applications 20, 2001.
+Lee, Hsieh and Huang, epsilon-SSVR: A smooth support vector machine for epsilon-insensitive regression, IEEE TKDE 17(5),
+2005.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.special import expit
+
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.solve import RidgeSystem, mirror
+
+SMOOTHING = 5.0
+"""Alpha of the smooth plus function in the papers."""
+
+BLOCK_BYTES = 8 * 2**20
+"""Size of the block of weighted rows that a Hessian is added up from, in bytes (one row is the least)."""
+
+ARMIJO = 1e-4
+"""Share of the decrease that the slope promises which a step must keep."""
+
+LEAST_STEP = 2.0**-40
+"""Shortest share of a Newton step that is tried."""
+
+Loss = Callable[[Array], tuple[Array, Array, Array]]
+"""From the outputs of all rows, of shape (n,), their losses and the first and second derivatives of these."""
+
+
+def smooth_plus(x: Array, smoothing: float = SMOOTHING) -> tuple[Array, Array, Array]:
+    """Return p(x)^2 / 2 and its first two derivatives, where p(x) = x + log(1 + exp(-alpha x)) / alpha.
+
+    p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere. `smoothing` is alpha.
+    """
+    scaled = smoothing * x
+    plus, slope = np.logaddexp(0.0, scaled) / smoothing, expit(scaled)
+    return plus**2 / 2, plus * slope, slope**2 + plus * (smoothing * slope * expit(-scaled))
+
+
+def smooth_hinge(targets: Array, smoothing: float = SMOOTHING) -> Loss:
+    """Return the loss p(1 - t f)^2 / 2 of outputs f for targets t, -1 or +1 (Lee & Mangasarian, eq. (9))."""
+
+    def loss(outputs: Array) -> tuple[Array, Array, Array]:
+        values, slopes, curvatures = smooth_plus(1.0 - targets * outputs, smoothing)
+        return values, -targets * slopes, curvatures
+
+    return loss
+
+
+def smooth_insensitive(targets: Array, epsilon: float, smoothing: float = SMOOTHING) -> Loss:
+    """Return the loss (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 of outputs f for targets t (Lee et al.)."""
+
+    def loss(outputs: Array) -> tuple[Array, Array, Array]:
+        errors = outputs - targets
+        above, below = smooth_plus(errors - epsilon, smoothing), smooth_plus(-errors - epsilon, smoothing)
+        return above[0] + below[0], above[1] - below[1], above[2] + below[2]
+
+    return loss
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where Newton's method ended.
+
+    Attributes
+    ----------
+    solution : ndarray of shape (m,)
+    n_iter : int
+        Steps taken.
+    converged : bool
+        Whether the gradient is zero there, as far as `minimise` was asked to bring it.
+    """
+
+    solution: Array
+    n_iter: int
+    converged: bool
+
+
+def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> Minimum:
+    """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method with Armijo's rule.
+
+    It ends where the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times what it adds
+    up, ridge |z| + |A'|s||; or than a bound of its own round-off, if that is more; or where one more step promises less
+    than the round-off of the objective and does not halve the gradient either.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, m)
+        In C order, no entry negative.
+    loss : callable
+        See `Loss`; convex.
+    ridge, tol : float
+        Positive.
+    max_iter : int
+        Most steps.
+    """
+    here = _look(A, loss, ridge, np.zeros(A.shape[1]))
+    for n_iter in range(max_iter + 1):
+        if here.length <= max(tol * here.scale, here.gradient_error):
+            return Minimum(here.z, n_iter, True)
+        if n_iter == max_iter:
+            break
+        system = RidgeSystem(weighted_gram(A, here.curvatures), ridge)
+        direction = -system.solve(here.gradient[:, np.newaxis])[:, 0]
+        promised = float(-here.gradient @ direction)
+        blurred = promised <= here.value_error
+        step = 1.0
+        there = _look(A, loss, ridge, here.z + direction)
+        while not blurred and there.value > here.value - ARMIJO * step * promised and step > LEAST_STEP:
+            step /= 2
+            there = _look(A, loss, ridge, here.z + step * direction)
+        if there.length > here.length / 2 if blurred else there.value > here.value:
+            return Minimum(here.z, n_iter, blurred and system.by_cholesky)
+        here = there
+    return Minimum(here.z, max_iter, False)
+
+
+def weighted_gram(A: Array, weights: Array) -> Array:
+    """Return A' diag(weights) A, exactly symmetric and in Fortran order, for weights that are not negative."""
+    roots = np.sqrt(weights)[:, np.newaxis]
+    gram = np.zeros((A.shape[1], A.shape[1]), order="F")
+    step = max(1, BLOCK_BYTES // (8 * A.shape[1]))
+    for start in range(0, len(A), step):
+        block = roots[start : start + step] * A[start : start + step]
+        gram = dsyrk(1.0, block.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+    mirror(gram)
+    return gram
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The objective at z, its derivatives, and bounds of the round-off in them."""
+
+    z: Array
+    value: float
+    gradient: Array
+    curvatures: Array
+    scale: float
+    gradient_error: float
+    value_error: float
+
+    @property
+    def length(self) -> float:
+        return float(np.linalg.norm(self.gradient))
+
+
+def _look(A: Array, loss: Loss, ridge: float, z: Array) -> _Place:
+    n, m = A.shape
+    outputs, sizes = (A @ np.column_stack([z, np.abs(z)])).T
+    losses, slopes, curvatures = loss(outputs)
+    blur = m * EPS * sizes  # a sum of m products is so far off at most
+    # In one pass over A: the sum of the slopes, of their sizes, and of what the blur of the outputs makes of them.
+    sums = A.T @ np.column_stack([slopes, np.abs(slopes), curvatures * blur])
+    return _Place(
+        z=z,
+        value=float(losses.sum() + ridge / 2 * (z @ z)),
+        gradient=ridge * z + sums[:, 0],
+        curvatures=curvatures,
+        scale=float(ridge * np.linalg.norm(z) + np.linalg.norm(sums[:, 1])),
+        gradient_error=float(n * EPS * np.linalg.norm(sums[:, 1]) + np.linalg.norm(sums[:, 2])),
+        value_error=float(8 * EPS * losses.sum() + np.abs(slopes) @ blur),
+    )

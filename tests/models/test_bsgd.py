@@ -1,0 +1,180 @@
+"""The support vector machine on a budget as an estimator; its loop is tested against `oracles/dense_budgeted.py`."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from elm_problems import rows, targets
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from elmbench.models import BSGDClassifier, bsgd
+from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
+
+each_maintenance = pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
+each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
+
+
+@parametrize_with_checks([BSGDClassifier(maintenance=maintenance) for maintenance in MAINTENANCE])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@each_maintenance
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_what_is_separable_is_learnt(maintenance, n_classes, seed):
+    centres = 10.0 * np.c_[np.cos(np.arange(n_classes)), np.sin(np.arange(n_classes))]
+    X, y = make_blobs(300, centers=centres, cluster_std=0.3, random_state=seed)
+    model = BSGDClassifier(40, C=10.0, gamma=0.3, maintenance=maintenance, n_epochs=3, random_state=seed).fit(X, y)
+    assert model.n_units_ <= 40
+    assert model.score(X, y) == 1.0
+    assert model.beta_.shape == (model.n_units_, 1 if n_classes == 2 else n_classes)
+    assert model.n_steps_ == 900
+
+
+def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
+    """Many passes without a budget come near the minimum of |w|^2 / 2 + C sum of the losses."""
+    X = rows(60, 2, 0)
+    y = targets(X, 0, "binary")
+    reference = SVC(C=2.0, gamma=3.0).fit(X, y)
+
+    def objective(vectors, weights, outputs):
+        K = np.exp(-3.0 * ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2))
+        return weights @ K @ weights / 2 + 2.0 * np.maximum(0, 1 - y * outputs).sum()
+
+    model = BSGDClassifier(60, C=2.0, gamma=3.0, n_epochs=400, random_state=0).fit(X, y)
+    found = objective(model.support_vectors_, model.beta_[:, 0], model.decision_function(X))
+    outputs = reference.decision_function(X) - reference.intercept_
+    least = objective(reference.support_vectors_, reference.dual_coef_[0], outputs)
+    assert found < 1.02 * least  # the intercept, which BSGD lacks, makes little of a difference here
+    np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, 1, -1))
+
+
+@each_maintenance
+@each_kind
+def test_sparse_rows_give_what_dense_ones_do_and_stay_sparse(maintenance, kind, monkeypatch):
+    X = rows(120, 8, 3)
+    X[X < 0.6] = 0
+    y = targets(X, 3, kind)
+    model = BSGDClassifier(9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
+    dense = clone(model).fit(X, y)
+    monkeypatch.setattr(bsgd, "BLOCK_BYTES", 1000)
+    sparse = clone(model).fit(sp.csr_matrix(X), y)
+    assert sp.issparse(sparse.support_vectors_)
+    np.testing.assert_array_equal(sparse.support_vectors_.toarray(), dense.support_vectors_)
+    np.testing.assert_array_equal(sparse.beta_, dense.beta_)
+    np.testing.assert_array_equal(clone(model).fit(X, y).beta_, dense.beta_)
+    expected = dense.decision_function(X)
+    for probe in (X, sp.csr_matrix(X)):
+        np.testing.assert_allclose(sparse.decision_function(probe), expected, atol=1e-9 * np.abs(expected).max())
+        np.testing.assert_allclose(dense.decision_function(probe), expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_entries_of_a_sparse_row_that_are_given_twice_are_added_up():
+    X = rows(30, 4, 0)
+    y = targets(X, 0, "binary")
+    full = sp.csr_matrix(X)
+    twice = sp.csr_matrix((np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape)
+    model = BSGDClassifier(5, random_state=0)
+    np.testing.assert_array_equal(
+        model.fit(twice, y).support_vectors_.toarray(), clone(model).fit(X, y).support_vectors_
+    )
+
+
+def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on():
+    X = rows(90, 3, 1)
+    y = targets(X, 1, "multi")
+    model = BSGDClassifier(15, C=4.0, shuffle=False).fit(X, y)
+    once = BSGDClassifier(15, C=4.0).partial_fit(X, y)
+    np.testing.assert_array_equal(once.beta_, model.beta_)
+    state = BudgetedState(3, len(model.classes_), 1.0, 15)
+    streamed = BSGDClassifier(15, C=4.0)
+    labels = np.searchsorted(model.classes_, y)
+    for start in (0, 30, 60):
+        part = slice(start, start + 30)
+        streamed.partial_fit(X[part], y[part], classes=model.classes_)
+        state.extend(X[part], labels[part], 1 / (4.0 * (start + 30)))
+    np.testing.assert_array_equal(streamed.beta_, state.solution(1 / (4.0 * 90)))
+    assert streamed.n_steps_ == 90
+    assert streamed.n_units_ <= 15
+
+
+def test_a_pickled_model_goes_on_learning():
+    X = rows(80, 3, 2)
+    y = targets(X, 2, "binary")
+    whole, stopped = (BSGDClassifier(10).partial_fit(X[:40], y[:40]) for _ in range(2))
+    resumed = pickle.loads(pickle.dumps(stopped)).partial_fit(X[40:], y[40:])
+    np.testing.assert_array_equal(resumed.beta_, whole.partial_fit(X[40:], y[40:]).beta_)
+
+
+@each_kind
+def test_second_fit_equals_a_fresh_one(kind):
+    model = BSGDClassifier(10, n_epochs=2, random_state=3)
+    first, second = rows(30, 5, 0), rows(23, 4, 1)
+    model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
+    model.fit(second, targets(second, 1, kind))
+    fresh = clone(model).fit(second, targets(second, 1, kind))
+    np.testing.assert_array_equal(model.decision_function(second), fresh.decision_function(second))
+
+
+@each_maintenance
+@each_kind
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
+@pytest.mark.parametrize("budget", [1, 2, 30])
+def test_awkward_rows(maintenance, kind, n, d, budget):
+    """Repeated rows, a constant column, fewer rows than columns, one row, one class, huge values."""
+    for factor in (1.0, 0.0, 1e100):
+        X = factor * rows(n, d, 5, awkward=True)
+        y = targets(rows(n, d, 5), 5, kind)
+        model = BSGDClassifier(budget, maintenance=maintenance, n_epochs=3, random_state=0).fit(X, y)
+        assert np.isfinite(model.decision_function(X)).all()
+        assert set(model.predict(X)) <= set(y)
+        assert 1 <= model.n_units_ <= budget
+
+
+def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
+    seen = []
+    monkeypatch.setattr(BudgetedState, "extend", lambda state, X, labels, ridge: seen.append(X[:, 0].tolist()))
+    X = np.arange(6.0)[:, np.newaxis]
+    BSGDClassifier(n_epochs=2, random_state=0).fit(X, X[:, 0] > 2)
+    BSGDClassifier(n_epochs=2, shuffle=False).fit(X, X[:, 0] > 2)
+    random = np.random.RandomState(0)
+    assert seen == [random.permutation(6).tolist(), random.permutation(6).tolist(), [*range(6)], [*range(6)]]
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ({"budget": 0}, ValueError, "budget: expected a positive integer"),
+        ({"C": 0.0}, ValueError, "C: expected a finite number greater than 0"),
+        ({"gamma": "wide"}, TypeError, "gamma: expected a number greater than 0"),
+        ({"maintenance": "hope"}, ValueError, "maintenance: expected one of 'merging', 'projection', 'removal'"),
+        ({"n_epochs": 1.5}, TypeError, "n_epochs: expected a positive integer"),
+    ],
+)
+def test_bad_parameters(bad, error, message):
+    X = rows(10, 2, 0)
+    with pytest.raises(error, match=message):
+        BSGDClassifier(**bad).fit(X, targets(X, 0, "binary"))
+
+
+@pytest.mark.parametrize(("n", "d", "budget"), [(3000, 300, 200), (2000, 3, 900)])
+def test_memory_estimate_is_met(n, d, budget):
+    X = np.random.default_rng(0).random((n, d))
+    y = np.random.default_rng(1).random(n) > 0.5
+    model = BSGDClassifier(budget, gamma=1.0, maintenance="removal", random_state=0)
+    clone(model).fit(X[:50], y[:50])
+    tracemalloc.start()
+    try:
+        model.fit(X, y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert model.n_units_ == budget
+    assert peak <= model.memory_estimate(n, d, 1, **model.get_params())

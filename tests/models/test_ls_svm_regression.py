@@ -1,0 +1,190 @@
+"""LS-SVM for regression, and for more than two classes, against the bordered system; its grid against single fits."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from elm_problems import FACTORS, counting, rows, targets
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+from scipy.linalg import solve
+from sklearn.metrics.pairwise import rbf_kernel
+from test_eem_grids import GAMMAS, a_problem
+
+import elmbench.numerics.shifted.all_ridges as shifted
+from elmbench.models import LSSVMClassifier, LSSVMRegressor
+from elmbench.numerics.arrays import EPS
+from elmbench.numerics.shifted import bordered
+
+KINDS = st.sampled_from(["regression", "two-targets"])
+
+
+def dense_outputs(X: np.ndarray, T: np.ndarray, C: float, gamma: float, probe: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the outputs for the rows of `probe` from [0 1'; 1 K + I/C], and what they may be off.
+
+    A backward stable solution leaves a residual of up to n eps |A| |z|, which an output k'z shows as far as |A^-1 k|
+    goes. There are two solutions to be compared, this one and the model's, whose border is eliminated.
+    """
+    n = len(X)
+    A = np.ones((n + 1, n + 1))
+    A[0, 0] = 0.0
+    A[1:, 1:] = rbf_kernel(X, gamma=gamma) + np.eye(n) / C
+    z = solve(A, np.vstack([np.zeros(T.shape[1]), T]), assume_a="sym")
+    across = np.hstack([np.ones((len(probe), 1)), rbf_kernel(probe, X, gamma=gamma)])
+    reach = np.linalg.norm(solve(A, across.T, assume_a="sym"), axis=0).max()
+    sizes = np.linalg.norm(A, 2) * np.linalg.norm(z, axis=0).max()
+    return across @ z, 4 * (n + 1) * EPS * sizes * (1 + reach)
+
+
+@examples(120)
+@given(
+    n=st.integers(1, 60),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    C=st.one_of(FACTORS, st.integers(3, 9).map(lambda e: 10.0**e)),
+    gamma=GAMMAS,
+    kind=st.sampled_from(["regression", "two-targets", "multi"]),
+    awkward=st.booleans(),
+    shift=st.sampled_from([0.0, 1e3]),
+)
+def test_equals_the_dense_solution(n, d, seed, C, gamma, kind, awkward, shift):
+    """Repeated rows, a constant column, systems of a condition up to 1e11, targets far from zero."""
+    X, probe = rows(n, d, seed, awkward), rows(15, d, seed + 1)
+    y = targets(X, seed, kind)
+    if kind == "multi":
+        classes = np.unique(y)
+        if len(classes) < 3:
+            return
+        T = np.where(y[:, None] == classes, 1.0, -1.0)
+        found = LSSVMClassifier(C=C, gamma=gamma).fit(X, y).decision_function(probe)
+    else:
+        y += shift
+        T = y.reshape(n, -1)
+        found = LSSVMRegressor(C=C, gamma=gamma).fit(X, y).predict(probe).reshape(15, -1)
+    expected, allowed = dense_outputs(X, T, C, gamma, probe)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=allowed)
+
+
+def test_the_classes_of_the_largest_outputs_are_predicted(seed):
+    X, probe = rows(90, 3, seed), rows(40, 3, seed + 1)
+    y = np.array(["a", "b", "c"])[np.digitize(X.sum(axis=1), [1.2, 1.8])]
+    model = LSSVMClassifier(C=64.0, gamma=2.0).fit(X, y)
+    T = np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    expected, allowed = dense_outputs(X, T, 64.0, 2.0, probe)
+    two = np.sort(expected, axis=1)[:, -2:]
+    clear = two[:, 1] - two[:, 0] > 2 * allowed
+    assert clear.mean() > 0.9
+    np.testing.assert_array_equal(model.predict(probe)[clear], model.classes_[np.argmax(expected, axis=1)][clear])
+
+
+@pytest.mark.parametrize("kind", ["regression", "two-targets"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e6])
+def test_satisfies_its_bordered_system(kind, C, seed):
+    X = rows(80, 4, seed)
+    y = targets(X, seed, kind)
+    model = LSSVMRegressor(C=C, gamma=0.3).fit(X, y)
+    K = rbf_kernel(X, gamma=0.3)
+    left = model.intercept_ + (K + np.eye(80) / C) @ model.beta_
+    size = np.abs(model.intercept_).max() + (K.sum(axis=1).max() + 1 / C) * np.abs(model.beta_).max()
+    np.testing.assert_allclose(left, y.reshape(80, -1), rtol=0, atol=80 * EPS * size)
+    assert (np.abs(model.beta_.sum(axis=0)) <= 80 * EPS * np.abs(model.beta_).sum(axis=0)).all()
+    assert 0.1 < model.condition_ / np.linalg.cond(K + np.eye(80) / C, 1) < 1.01
+    assert model.n_units_ == 80
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 1.0, 100.0])
+def test_a_constant_is_left_to_the_intercept(gamma, seed):
+    """Other than K-ELM, which shrinks to zero: far from all rows the outputs are the mean that is not explained."""
+    X = rows(30, 3, seed)
+    model = LSSVMRegressor(C=8.0, gamma=gamma).fit(X, np.full(30, 7.5))
+    np.testing.assert_allclose(model.predict(rows(10, 3, seed + 1)), 7.5, rtol=1e-9)
+    y = targets(X, seed, "regression")
+    near, moved = (LSSVMRegressor(C=8.0, gamma=gamma).fit(X, y + shift) for shift in (0.0, 100.0))
+    np.testing.assert_allclose(moved.predict(X), near.predict(X) + 100.0, rtol=1e-9)
+    np.testing.assert_allclose(near.predict(X + 1e9), near.intercept_[0], rtol=1e-12)
+
+
+# --- The grid --------------------------------------------------------------------------------------------------------
+
+
+def assert_grid_keeps_its_promise(X, y, folds, candidates, **fixed):
+    """Outputs are those of one fit each, to what `elmbench.models.protocols.GridPath` allows."""
+    solvers, seen = Counter(), []
+    for i, j, predicted in counting(LSSVMRegressor.evaluate_grid(X, y, folds, candidates, **fixed), solvers):
+        seen.append((i, j))
+        train, test = folds[j]
+        model = LSSVMRegressor(**fixed, **candidates[i]).fit(X[train], y[train])
+        expected = model.predict(X[test])
+        assert predicted.shape == expected.shape
+        allowed = max(1e-10, 10 * model.condition_ * EPS) * np.abs(expected).max()
+        np.testing.assert_allclose(predicted, expected, rtol=0, atol=allowed)
+    assert sorted(seen) == [(i, j) for i in range(len(candidates)) for j in range(len(folds))]
+    return solvers
+
+
+@examples(200)
+@given(
+    n=st.integers(6, 70),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**31 - 1),
+    kind=KINDS,
+    awkward=st.booleans(),
+    n_folds=st.integers(1, 3),
+    pairs=st.lists(st.tuples(st.integers(-30, 8).map(lambda e: 2.0**-e), GAMMAS), min_size=1, max_size=10),
+    names=st.sampled_from([("C", "gamma"), ("gamma",), ("C",), ()]),
+    share=st.booleans(),
+)
+def test_grid_equals_fits(n, d, seed, kind, awkward, n_folds, pairs, names, share):
+    X, y, folds = a_problem(n, d, seed, kind, awkward, n_folds)
+    given_all = [dict(zip(("C", "gamma"), pair, strict=True)) for pair in pairs]
+    candidates = [{name: pair[name] for name in names} for pair in given_all]
+    fixed = {name: value for name, value in {"C": 100.0, "gamma": 0.1}.items() if name not in names}
+    with pytest.MonkeyPatch.context() as patch:
+        if share:
+            patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
+        solvers = assert_grid_keeps_its_promise(X, y, folds, candidates, **fixed)
+    if share:
+        assert solvers["lanczos"] + solvers["reduction"] == len(candidates) * n_folds
+
+
+@pytest.mark.parametrize("kind", ["regression", "two-targets"])
+def test_grid_of_deng_et_al_shares_most_of_its_work(kind, seed):
+    """Their C of 2^-30 to 2^5, which is the ridge: most are shared."""
+    X = rows(380, 5, seed + 1)
+    y = targets(X, seed + 1, kind)
+    folds = [(np.arange(300), np.arange(300, 380)), (np.arange(80, 380), np.arange(80))]
+    candidates = [{"gamma": gamma, "C": 2.0**-e} for gamma in (1e-4, 0.1, 3.0) for e in range(-30, 6)]
+    solvers = assert_grid_keeps_its_promise(X, y, folds, candidates)
+    assert solvers["lanczos"] > 0
+    assert solvers["reduction"] > 0
+    assert solvers["cholesky"] < 0.5 * len(candidates) * len(folds)
+    assert solvers["residual too large"] == solvers["cholesky"]
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-3, 1.0])
+def test_what_is_off_is_left_to_a_fit(size, monkeypatch, seed):
+    """Shared solutions that were spoilt do no harm."""
+    random = np.random.RandomState(seed)
+
+    def spoilt(*given):
+        Z = shifted.solve_shifted(*given)
+        return None if Z is None else Z * (1 + size * random.randn(*Z.shape))
+
+    monkeypatch.setattr(bordered, "solve_shifted", spoilt)
+    monkeypatch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
+    X = rows(160, 2, seed + 1)
+    y = targets(X, seed + 1, "regression")
+    candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in (-8, -4, 0) for c in range(-1, 11, 2)]
+    solvers = assert_grid_keeps_its_promise(X, y, [(np.arange(110), np.arange(110, 160))], candidates)
+    if size >= 1e-3:
+        assert solvers["cholesky"] > len(candidates) / 2
+
+
+@pytest.mark.parametrize("bad", [{"C": 0.0}, {"gamma": -1.0}])
+def test_bad_candidates(bad):
+    X, y, folds = a_problem(20, 3, 0, "regression", False, 1)
+    with pytest.raises(ValueError, match="expected a finite number"):
+        list(LSSVMRegressor.evaluate_grid(X, y, folds, [{}, bad]))

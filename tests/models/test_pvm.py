@@ -1,0 +1,214 @@
+"""PVM against the formulas of its paper, its path against single fits, and what holds for OS-PVM as well."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from elm_problems import rows, targets
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from elmbench.models import OSPVMClassifier, PVMClassifier
+from elmbench.models.pvm import centred_decomposition
+
+ACTIVATIONS = {"sigmoid": expit, "tanh": np.tanh, "relu": lambda Z: np.maximum(Z, 0.0)}
+MODELS = {
+    "pvm": PVMClassifier(),
+    "exact": OSPVMClassifier(initial_batch=7, batch_size=5),
+    "truncate": OSPVMClassifier(mode="truncate", initial_batch=7, batch_size=5),
+    "first mean": OSPVMClassifier(update_mean=False, initial_batch=7, batch_size=5),
+}
+each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+@parametrize_with_checks(
+    [
+        PVMClassifier(),
+        OSPVMClassifier(),
+        OSPVMClassifier(mode="truncate", ratio="squared"),
+        OSPVMClassifier(update_mean=False),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@examples(80)
+@given(
+    n=st.integers(2, 80),
+    d=st.integers(1, 100),
+    n_hidden=st.none() | st.integers(1, 120),
+    theta=st.sampled_from([0.3, 0.96, 1.0]),
+    ratio=st.sampled_from(["linear", "squared"]),
+    activation=st.sampled_from(sorted(ACTIVATIONS)),
+    kind=st.sampled_from(["binary", "multi", "one"]),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_equals_the_formulas(n, d, n_hidden, theta, ratio, activation, kind, seed):
+    """Eqs. (6) to (10) and (27), with the row of ones in the matrix that is decomposed."""
+    X = np.random.RandomState(seed).randn(n, d)
+    y = targets(X, seed, kind)
+    model = PVMClassifier(n_hidden=n_hidden, theta=theta, ratio=ratio, activation=activation).fit(X, y)
+    extended = np.vstack([(X - X.mean(axis=0)).T, np.ones(n)])
+    U, S, _ = np.linalg.svd(extended, full_matrices=False)
+    rank = int((S / S[0] > 1e-10).sum())
+    U, S = U[:, :rank], S[:rank]
+    sums = np.cumsum(S ** {"linear": 1, "squared": 2}[ratio])
+    size = len(S) if theta == 1.0 else int(np.argmax(sums >= theta * sums[-1])) + 1
+    size = size if n_hidden is None else min(n_hidden, len(S))
+    np.testing.assert_allclose(model.singular_values_, S, atol=1e-11 * S[0])
+    assert model.n_units_ == size
+    H = ACTIVATIONS[activation](extended.T @ _with_signs(U[:, :size]))
+    classes = np.unique(y)
+    T = np.where(y[:, None] == classes, 1.0, -1.0) if len(classes) > 2 else np.where(y == classes[-1], 1.0, -1.0)
+    beta, _, _, singular = np.linalg.lstsq(H, T, rcond=n * 2.2e-16)
+    gap = np.abs(np.diff(np.append(S, 0.0)[: size + 1])).min()
+    condition = singular[0] / singular[-1]
+    if condition < 1e6 and gap > 1e-4 * S[0]:
+        atol = 1e-9 * condition * (S[0] / gap) * (1 + np.abs(beta).max())
+        np.testing.assert_allclose(model.decision_function(X), H @ beta, rtol=0, atol=atol)
+
+
+def _with_signs(U):
+    return U * np.where(U[np.argmax(np.abs(U), axis=0), np.arange(U.shape[1])] < 0, -1.0, 1.0)
+
+
+def test_one_node_is_constant_and_no_other_has_a_bias():
+    X = rows(50, 6, 0) * 3
+    model = PVMClassifier(theta=1.0).fit(X, targets(X, 0, "binary"))
+    assert model.n_units_ == 7
+    place = np.flatnonzero(model.biases_)
+    np.testing.assert_array_equal(model.biases_[place], [1.0])
+    np.testing.assert_array_equal(model.weights_[place], np.zeros((1, 6)))
+    assert model.singular_values_[place] == np.sqrt(50)
+    assert (np.diff(model.singular_values_) <= 0).all()
+
+
+def test_a_node_count_beyond_the_rank_is_the_rank():
+    X = rows(40, 3, 0) @ rows(3, 30, 1)
+    y = targets(X, 0, "binary")
+    assert PVMClassifier(n_hidden=100).fit(X, y).n_units_ == 4
+    assert OSPVMClassifier(n_hidden=100, initial_batch=3).fit(X, y).n_units_ == 4
+
+
+@each_model
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_constant_data(model, n):
+    """Nothing but the node that is constant: the class of most rows."""
+    X, y = np.full((n, 5), 1.1), np.array([2, 1, 1] * 10)[:n]
+    fitted = clone(model).fit(X, y)
+    assert fitted.n_units_ == 1
+    assert np.isfinite(fitted.decision_function(X)).all()
+    if n == 30:
+        assert set(fitted.predict(X)) == {1}
+
+
+@each_model
+@pytest.mark.parametrize("kind", ["binary", "multi", "one"])
+def test_second_fit_equals_a_fresh_one(model, kind):
+    first, second = rows(30, 5, 0), rows(23, 4, 1)
+    used = clone(model).fit(first, targets(first, 0, "multi"))
+    used.fit(second, targets(second, 1, kind))
+    fresh = clone(model).fit(second, targets(second, 1, kind))
+    np.testing.assert_array_equal(used.decision_function(second), fresh.decision_function(second))
+
+
+@each_model
+@pytest.mark.parametrize("shape", [(60, 12), (50, 300)])
+def test_sparse_rows_yield_what_dense_ones_do(model, shape, seed):
+    X = np.random.RandomState(seed).randn(*shape) * (np.random.RandomState(seed + 1).rand(*shape) < 0.3)
+    y = targets(X, seed, "multi")
+    model = clone(model).set_params(n_hidden=9)
+    dense, sparse = clone(model).fit(X, y), clone(model).fit(sp.csr_matrix(X), y)
+    atol = 1e-9 * dense.condition_
+    for probe in (X, sp.csr_matrix(X), sp.csr_array(X)):
+        np.testing.assert_allclose(sparse.decision_function(probe), dense.decision_function(X), atol=atol)
+
+
+def peak_of(work):
+    """Return the most memory that is held at a time, what is returned included."""
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_sparse_rows_are_never_dense_all_at_once():
+    tall = sp.random(6000, 400, density=0.02, random_state=0, format="csr")
+    assert peak_of(lambda: centred_decomposition(tall)) < 8 * 6000 * 400 / 2
+    X, y = sp.random(3000, 2000, density=0.02, random_state=0, format="csr"), np.arange(3000) % 3
+    model = OSPVMClassifier(n_hidden=20, mode="truncate").fit(X[:50], y[:50])
+    assert peak_of(lambda: model.fit(X, y)) < 8 * 3000 * 2000 / 3
+
+
+@examples(15)
+@given(
+    n=st.integers(9, 60),
+    d=st.integers(1, 80),
+    kind=st.sampled_from(["binary", "multi"]),
+    sparse=st.booleans(),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_path_equals_single_fits(n, d, kind, sparse, seed):
+    X = np.random.RandomState(seed).randn(n, d)
+    y = targets(X, seed, kind)
+    X = sp.csr_matrix(X) if sparse else X
+    folds = [(np.arange(n // 3, n), np.arange(n // 3)), (np.arange(n - 2), np.arange(n - 2, n))]
+    candidates = [
+        {"theta": theta, "activation": activation, "ratio": ratio, "n_hidden": n_hidden}
+        for theta, activation, ratio, n_hidden in itertools.product(
+            (0.8, 1.0), ("sigmoid", "tanh"), ("linear", "squared"), (None, 5, 70)
+        )
+    ]
+    found = {(i, j): out for i, j, out, _ in PVMClassifier.evaluate_grid(X, y, folds, candidates)}
+    assert len(found) == len(candidates) * len(folds)
+    for (i, j), labels in found.items():
+        train, test = folds[j]
+        model = PVMClassifier(**candidates[i]).fit(X[train], y[train])
+        outputs = model.decision_function(X[test]).reshape(len(test), -1)
+        ordered = np.sort(np.hstack([outputs, -outputs]) if outputs.shape[1] == 1 else outputs, axis=1)
+        clear = ordered[:, -1] - ordered[:, -2] > 1e-9 * model.condition_ * np.abs(outputs).max()
+        np.testing.assert_array_equal(labels[clear], model.predict(X[test])[clear])
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ({"n_hidden": 0}, ValueError, "n_hidden: expected a positive integer, got 0 instead"),
+        ({"theta": 0.0}, ValueError, "theta: expected a finite number greater than 0, got 0.0 instead"),
+        ({"theta": 1.01}, ValueError, "theta: expected a number up to 1, got 1.01 instead"),
+        ({"theta": "1"}, TypeError, "theta: expected a number greater than 0, got '1' instead"),
+        ({"ratio": "cubic"}, ValueError, "ratio: expected one of 'linear', 'squared', got 'cubic' instead"),
+        ({"activation": "sine"}, ValueError, "activation: expected one of 'relu', 'sigmoid', 'tanh', got 'sine'"),
+    ],
+)
+def test_bad_parameters(bad, error, message):
+    X = rows(10, 2, 0)
+    y = targets(X, 0, "binary")
+    for model in (PVMClassifier(**bad), OSPVMClassifier(**bad)):
+        with pytest.raises(error, match=message):
+            model.fit(X, y)
+    with pytest.raises(error, match=message):
+        list(PVMClassifier.evaluate_grid(X, y, [(np.arange(8), np.arange(8, 10))], [bad]))
+
+
+@each_model
+@pytest.mark.parametrize(("n", "d", "n_hidden"), [(2500, 60, None), (120, 8000, None), (2500, 60, 20)])
+def test_memory_estimate_bounds_the_peak(model, n, d, n_hidden):
+    X = np.random.RandomState(0).randn(n, d)
+    y = np.arange(n) % 3
+    model = clone(model).set_params(n_hidden=n_hidden)
+    if n > 1000 and isinstance(model, OSPVMClassifier):
+        model.set_params(initial_batch=40, batch_size=16)
+    model.fit(X[:30], y[:30])
+    estimate = type(model).memory_estimate(n, d, 3, **model.get_params())
+    assert 0.2 * estimate < peak_of(lambda: model.fit(X, y)) < estimate

@@ -1,0 +1,369 @@
+"""RK-ELM and ELM-RBF against dense least squares, the theorems of the paper, sparse rows, memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from elm_problems import SHAPES, class_of, is_classification, real_outputs, rows, targets
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from random_examples import examples
+from scipy.optimize import brentq
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import elmbench.numerics.centres as centres
+from elmbench.models import ELMRBFClassifier, ELMRBFRegressor, RKELMClassifier, RKELMRegressor
+from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
+from elmbench.numerics.kernels import kernel_round_off
+
+EPS = np.finfo(float).eps
+SETTINGS = examples(100)
+SMALL = {
+    "RKELM": {"n_landmarks": 12, "C": 8.0, "gamma": 0.5, "random_state": 3},
+    "ELMRBF": {"n_hidden": 20, "C": 8.0, "gamma": 0.5, "random_state": 3},
+}
+SIZE = {"RKELM": "n_landmarks", "ELMRBF": "n_hidden"}
+KINDS = ("binary", "multi", "one", "regression", "two-targets")
+each_model = pytest.mark.parametrize("name", sorted(SMALL))
+each_kind = pytest.mark.parametrize("kind", KINDS)
+each_kernel = pytest.mark.parametrize("kernel", KERNELS)
+
+
+@parametrize_with_checks(
+    [
+        RKELMClassifier(),
+        RKELMRegressor(),
+        RKELMClassifier(widths="random", kernel="inverse-multiquadric"),
+        RKELMRegressor(kernel="polynomial"),
+        ELMRBFClassifier(),
+        ELMRBFRegressor(),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def condition(K: np.ndarray, ridge: float) -> float:
+    """Return the condition number of K'K + r I, however small the ridge."""
+    values = np.zeros(K.shape[1])
+    singular = np.linalg.svd(K, compute_uv=False)
+    values[: len(singular)] = singular**2
+    return float((values.max() + ridge) / (values.min() + ridge))
+
+
+def least_squares(K: np.ndarray, T: np.ndarray, ridge: float) -> np.ndarray:
+    """Return the ridge solution by least squares on the rows of K and those of sqrt(r) I: no square is formed."""
+    L = K.shape[1]
+    solution, *_ = scipy.linalg.lstsq(
+        np.vstack([K, np.sqrt(ridge) * np.eye(L)]), np.vstack([T, np.zeros((L, len(T.T)))])
+    )
+    return solution
+
+
+PARAMS = st.fixed_dictionaries(
+    {
+        "C": st.integers(-5, 30).map(lambda e: 2.0**e),
+        "gamma": st.integers(-5, 5).map(lambda e: 2.0**e),
+    }
+)
+
+
+def random_model(name, kernel, widths, size, params, seed):
+    own = {"kernel": kernel, "widths": widths if kernel in OF_DISTANCES else "equal", "degree": 2}
+    return class_of(name, "regression")(
+        **{SIZE[name]: size}, **(own if name == "RKELM" else {}), **params, random_state=seed
+    )
+
+
+@SETTINGS
+@given(
+    shape=SHAPES,
+    size=st.integers(1, 60),
+    name=st.sampled_from(sorted(SMALL)),
+    kernel=st.sampled_from(KERNELS),
+    widths=st.sampled_from(["equal", "random"]),
+    params=PARAMS,
+    awkward=st.booleans(),
+    sparse=st.booleans(),
+    block=st.integers(1, 50),
+)
+def test_equals_least_squares_on_the_dense_kernel(shape, size, name, kernel, widths, params, awkward, sparse, block):
+    """Repeated rows, constant columns, more centres than rows, sparse rows, any blocks.
+
+    The normal equations square the condition of K: outputs for the training rows are off by condition times round-off,
+    relative to the targets.
+    """
+    n, d, seed = shape
+    X = rows(n, d, seed, awkward)
+    y = targets(X, seed, "two-targets")
+    given_rows = sp.csr_matrix(X) if sparse else X
+    model = random_model(name, kernel, widths, size, params, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(centres, "BLOCK_BYTES", 8 * size * block)
+        outputs = model.fit(given_rows, y).predict(given_rows)
+    at = model.centres_.toarray() if sp.issparse(model.centres_) else model.centres_
+    assert len(at) == model.n_units_ == (min(size, n) if name == "RKELM" else size)
+    K = CentreKernel(at, "rbf" if name == "ELMRBF" else kernel, model.gammas_, 2).of(
+        X @ at.T if kernel not in OF_DISTANCES and name == "RKELM" else cdist(X, at, "sqeuclidean")
+    )
+    ridge = 1 / params["C"]
+    entries = kernel_round_off(np.vstack([X, at, 0 * X]), 1.5 * params["gamma"] + 1)
+    tolerance = (20 * n * EPS + 4 * entries) * condition(K, ridge)
+    assume(tolerance < 1e-2)
+    expected = K @ least_squares(K, y, ridge)
+    np.testing.assert_allclose(outputs, expected, rtol=0, atol=tolerance * np.linalg.norm(y))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", ["binary", "multi"])
+def test_classifier_is_regression_on_signs(kernel, kind, seed):
+    X = rows(50, 3, seed)
+    y = targets(X, seed, kind)
+    classes = np.unique(y)
+    signs = np.where(y == classes[-1], 1.0, -1.0) if len(classes) <= 2 else np.where(y[:, None] == classes, 1.0, -1.0)
+    model = RKELMClassifier(**SMALL["RKELM"], kernel=kernel).fit(X, y)
+    outputs = RKELMRegressor(**SMALL["RKELM"], kernel=kernel).fit(X, signs).predict(X)
+    np.testing.assert_array_equal(model.decision_function(X), outputs)
+    expected = classes[(outputs > 0).astype(int)] if len(classes) <= 2 else classes[outputs.argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+@pytest.mark.parametrize("widths", ["equal", "random"])
+def test_centres_are_rows_without_replacement_and_fewer_are_the_first_of_more(widths, seed):
+    X = rows(40, 3, seed)
+    y = targets(X, seed, "regression")
+
+    def fitted(L):
+        return RKELMRegressor(n_landmarks=L, gamma=2.0, widths=widths, random_state=seed).fit(X, y)
+
+    all_of_them = fitted(100)
+    assert sorted(map(tuple, all_of_them.centres_)) == sorted(map(tuple, X))
+    assert all_of_them.n_units_ == 40
+    for L in (1, 7, 40):
+        np.testing.assert_array_equal(fitted(L).centres_, all_of_them.centres_[:L])
+        np.testing.assert_array_equal(fitted(L).gammas_, all_of_them.gammas_[:L])
+    other = RKELMRegressor(n_landmarks=40, random_state=seed + 1).fit(X, y)
+    assert not np.array_equal(other.centres_, all_of_them.centres_)
+    if widths == "equal":
+        np.testing.assert_array_equal(all_of_them.gammas_, 2.0)
+    else:
+        factors = 2.0 / all_of_them.gammas_  # u in sigma = u / gamma
+        assert 0.5 <= factors.min() < 0.7
+        assert 1.3 < factors.max() <= 1.5
+
+
+def test_nodes_of_elm_rbf_hang_on_no_row_and_fewer_are_the_first_of_more(seed):
+    X = rows(40, 3, seed)
+    y = targets(X, seed, "regression")
+    many = ELMRBFRegressor(n_hidden=300, gamma=2.0, random_state=seed).fit(X, y)
+    few = ELMRBFRegressor(n_hidden=9, gamma=2.0, random_state=seed).fit(100 * X[:5], y[:5])
+    np.testing.assert_array_equal(few.centres_, many.centres_[:9])
+    np.testing.assert_array_equal(few.gammas_, many.gammas_[:9])
+    assert few.n_units_ == 9
+    assert (many.centres_ >= -1).all()
+    assert (many.centres_ <= 1).all()
+    np.testing.assert_allclose(many.centres_.mean(axis=0), 0, atol=0.2)
+    factors = 2.0 / many.gammas_
+    assert 0.5 <= factors.min() < 0.55
+    assert 1.45 < factors.max() <= 1.5
+    assert len(set(factors)) == 300
+
+
+@examples(60)
+@given(
+    n=st.integers(2, 40),
+    d=st.integers(1, 4),
+    seed=st.integers(0, 2**31 - 1),
+    gamma=st.integers(0, 12).map(lambda e: 2.0**e),
+)
+def test_theorem_1_all_rows_as_centres_and_a_vanishing_ridge_interpolate(n, d, seed, gamma):
+    """||K beta - T|| is at most r / s^2 ||T|| by the ridge, s the least singular value, and cond(K)^2 by round-off."""
+    X = rows(n, d, seed)
+    y = targets(X, seed, "two-targets")
+    distances = cdist(X, X, "sqeuclidean")
+    singular = np.linalg.svd(np.exp(-gamma * distances), compute_uv=False)
+    squared = (singular[0] / singular[-1]) ** 2
+    assume(squared < 1e14)
+    ridge = EPS * singular[0] ** 2
+    model = RKELMRegressor(n_landmarks=n, C=1 / ridge, gamma=gamma, random_state=seed).fit(X, y)
+    allowed = (1 + 20 * n) * EPS * squared + 4 * kernel_round_off(X, gamma) * squared
+    assert np.linalg.norm(model.predict(X) - y) <= allowed * np.linalg.norm(y)
+
+
+def test_theorem_1_needs_the_ridge_to_vanish(seed):
+    X = rows(30, 2, seed)
+    y = targets(X, seed, "regression")
+    model = RKELMRegressor(n_landmarks=30, C=1.0, gamma=64.0, random_state=seed).fit(X, y)
+    assert np.linalg.norm(model.predict(X) - y) > 0.01 * np.linalg.norm(y)
+
+
+def test_theorem_2_is_false_where_widths_differ():
+    """Four distinct rows on a line and unequal widths for which the kernel matrix is singular."""
+    X = np.arange(4.0)[:, np.newaxis]
+
+    def matrix(sigma):
+        return CentreKernel(X, "rbf", 1 / np.array([3.0, sigma, 3.0, 0.3])).values(X)
+
+    assert np.linalg.det(matrix(1.0)) > 0.1
+    assert np.linalg.det(matrix(30.0)) < -0.05
+    sigma = brentq(lambda sigma: np.linalg.det(matrix(sigma)), 1.0, 30.0, xtol=1e-14)
+    assert 3.5 < sigma < 29.5
+    assert np.linalg.svd(matrix(sigma), compute_uv=False)[-1] < 1e-14
+    equal = CentreKernel(X, "rbf", 1 / 3.0).values(X)
+    assert np.linalg.svd(equal, compute_uv=False)[-1] > 0.05
+
+
+@each_model
+@each_kind
+def test_sparse_rows_give_what_dense_ones_give(name, kind, seed):
+    X = rows(60, 6, seed) * (rows(60, 6, seed + 1) < 0.4)
+    y = targets(X, seed, kind)
+    dense = class_of(name, kind)(**SMALL[name]).fit(X, y)
+    expected = real_outputs(dense, X)
+    for container in (sp.csr_matrix, sp.csc_array, sp.coo_matrix):
+        sparse = clone(dense).fit(container(X), y)
+        assert sp.issparse(sparse.centres_) == (name == "RKELM")
+        tolerance = 1000 * EPS * dense.condition_
+        for model, probe in ((sparse, container(X)), (sparse, X), (dense, container(X))):
+            np.testing.assert_allclose(real_outputs(model, probe), expected, rtol=0, atol=tolerance)
+
+
+@each_model
+@each_kind
+def test_second_fit_equals_a_fresh_one(name, kind):
+    model = class_of(name, kind)(**SMALL[name])
+    first, second = rows(30, 5, 0), rows(23, 4, 1)
+    model.fit(sp.csr_matrix(first), targets(first, 0, "multi" if kind == "binary" else kind))
+    model.fit(second, targets(second, 1, kind))
+    fresh = clone(model).fit(second, targets(second, 1, kind))
+    np.testing.assert_array_equal(real_outputs(model, second), real_outputs(fresh, second))
+    np.testing.assert_array_equal(model.centres_, fresh.centres_)
+    assert vars(model).keys() == vars(fresh).keys()
+    assert model.condition_ == fresh.condition_
+
+
+@each_model
+@each_kind
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
+def test_awkward_rows(name, kind, n, d):
+    """Repeated rows, a constant column, fewer rows than columns and than centres, one row, one class."""
+    X = rows(n, d, 5, awkward=True)
+    y = targets(X, 5, kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = class_of(name, kind)(**SMALL[name]).fit(X, y)
+        predicted = model.predict(X)
+    assert predicted.shape == y.shape
+    assert np.isfinite(real_outputs(model, X)).all()
+    assert model.condition_ > 0.999
+    if is_classification(kind):
+        assert set(predicted) <= set(y)
+
+
+@each_model
+@each_kind
+def test_other_containers(name, kind):
+    X = rows(30, 4, 2).astype(np.float32)
+    y = targets(X, 2, kind)
+    model = class_of(name, kind)(**SMALL[name])
+    expected = real_outputs(clone(model).fit(X.astype(np.float64), y), X)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other in (X, X.tolist(), frame, np.asfortranarray(X)):
+            labels = y.tolist() if isinstance(other, list) else y
+            np.testing.assert_allclose(real_outputs(clone(model).fit(other, labels), other), expected, atol=1e-11)
+
+
+def test_later_changes_of_the_rows_change_no_fitted_model(seed):
+    X = rows(30, 4, seed)
+    model = RKELMRegressor(**SMALL["RKELM"]).fit(X, targets(X, seed, "regression"))
+    probe = X.copy()
+    before = model.predict(probe)
+    X[:] = 0
+    np.testing.assert_array_equal(model.predict(probe), before)
+
+
+@each_model
+@pytest.mark.parametrize("C", [2.0**-8, 2.0**13])
+def test_condition_estimate(name, C):
+    X = rows(60, 3, 3)
+    model = class_of(name, "regression")(**(SMALL[name] | {"C": C})).fit(X, targets(X, 3, "regression"))
+    K = CentreKernel(model.centres_, "rbf", model.gammas_).values(X)
+    system = K.T @ K + np.eye(len(K.T)) / C
+    assert 0.3 < model.condition_ / np.linalg.cond(system, 1) < 1.01
+
+
+@pytest.mark.parametrize("kind", ["binary", "regression"])
+@pytest.mark.parametrize(
+    ("name", "bad", "error", "message"),
+    [
+        ("RKELM", {"C": 0.0}, ValueError, "C: expected a finite number greater than 0, got 0.0 instead"),
+        ("RKELM", {"n_landmarks": 0}, ValueError, "n_landmarks: expected a positive integer, got 0 instead"),
+        ("RKELM", {"gamma": "a"}, TypeError, "gamma: expected a number greater than 0, got 'a' instead"),
+        ("RKELM", {"kernel": "linear"}, ValueError, "kernel: expected one of 'inverse-multiquadric', 'polynomial'"),
+        ("RKELM", {"degree": 1.5}, TypeError, "degree: expected a positive integer, got 1.5 instead"),
+        ("RKELM", {"coef0": np.inf}, ValueError, "coef0: expected a finite number, got inf instead"),
+        ("RKELM", {"coef0": None}, TypeError, "coef0: expected a number, got None instead"),
+        ("RKELM", {"widths": "own"}, ValueError, "widths: expected one of 'equal', 'random', got 'own' instead"),
+        *(
+            (
+                "RKELM",
+                {"widths": "random", "kernel": kernel},
+                ValueError,
+                f"widths: expected a kernel .* got '{kernel}'",
+            )
+            for kernel in ("polynomial", "sigmoid")
+        ),
+        ("ELMRBF", {"C": -1.0}, ValueError, "C: expected a finite number greater than 0, got -1.0 instead"),
+        ("ELMRBF", {"n_hidden": 2.5}, TypeError, "n_hidden: expected a positive integer, got 2.5 instead"),
+        ("ELMRBF", {"gamma": 0}, ValueError, "gamma: expected a finite number greater than 0, got 0 instead"),
+    ],
+)
+def test_bad_parameters(name, bad, error, message, kind):
+    X = rows(10, 2, 0)
+    y = targets(X, 0, kind)
+    model = class_of(name, kind)(**(SMALL[name] | bad))
+    with pytest.raises(error, match=message):
+        model.fit(X, y)
+    with pytest.raises(error, match=message):
+        list(type(model).evaluate_grid(X, y, [(np.arange(10), np.arange(3))], [{}], **model.get_params()))
+
+
+@each_model
+def test_memory_does_not_grow_with_rows_times_centres(name, seed):
+    """All kernel values would take 160 MB."""
+    X = rows(200_000, 3, seed)
+    y = targets(X, seed, "binary")
+    model = class_of(name, "binary")(**{SIZE[name]: 100}, random_state=0).fit(X[:50], y[:50])
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    model.predict(X)
+    both = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * centres.BLOCK_BYTES
+    assert both < 5 * centres.BLOCK_BYTES
+
+
+@each_model
+@pytest.mark.parametrize(("n", "d", "size"), [(6000, 5, 200), (300, 5, 900), (100_000, 5, 100), (3000, 800, 100)])
+def test_memory_estimate_bounds_the_peak(name, n, d, size):
+    X = rows(n, d, 0)
+    y = targets(X, 0, "binary")
+    model = class_of(name, "binary")(**(SMALL[name] | {SIZE[name]: size})).fit(X[:50], y[:50])
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    estimate = type(model).memory_estimate(n, d, 1, **{SIZE[name]: size})
+    print(name, n, d, size, peak / 1e6, estimate / 1e6)
+    assert 0.3 * estimate < peak < estimate

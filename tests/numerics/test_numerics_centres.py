@@ -1,0 +1,141 @@
+"""Kernels at centres against scikit-learn's pairwise functions and formulas, dense and sparse, in any blocks."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
+
+import elmbench.numerics.centres as centres
+from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel, centre_blocks
+
+SETTINGS = examples(100)
+SEEDS = st.integers(0, 2**31 - 1)
+SIZES = st.integers(1, 40)
+EPS = np.finfo(float).eps
+
+
+def rows(n: int, d: int, seed: int) -> np.ndarray:
+    """Return rows on [-1, 1] of which half the entries are zero."""
+    random = np.random.RandomState(seed)
+    return random.uniform(-1, 1, (n, d)) * (random.rand(n, d) < 0.5)
+
+
+def expected(X, C, kernel, gamma, degree=3, coef0=1.0):
+    gamma = np.broadcast_to(gamma, len(C))
+    columns = []
+    for c, g in zip(C, gamma, strict=True):
+        one = c[np.newaxis]
+        squares = g * cdist(X, one, "sqeuclidean")
+        columns.append(
+            {
+                "rbf": lambda one=one, g=g: rbf_kernel(X, one, gamma=g),
+                "inverse-multiquadric": lambda s=squares: 1 / np.sqrt(1 + s),
+                "rational-quadratic": lambda s=squares: 1 - s / (s + 1),
+                "polynomial": lambda one=one, g=g: polynomial_kernel(X, one, degree=degree, gamma=g, coef0=coef0),
+                "sigmoid": lambda one=one, g=g: sigmoid_kernel(X, one, gamma=g, coef0=coef0),
+            }[kernel]()
+        )
+    return np.hstack(columns)
+
+
+def as_kinds(X):
+    """Return the same rows in every form: dense, sparse, and sparse with entries in parts and out of order."""
+    sparse = sp.csr_matrix(X)
+    entries = [slice(*sparse.indptr[i : i + 2]) for i in range(len(X))]
+    data = [np.r_[0.25 * sparse.data[row], 0.75 * sparse.data[row]] for row in entries]
+    indices = [np.tile(sparse.indices[row], 2) for row in entries]
+    parts = sp.csr_matrix((np.concatenate(data), np.concatenate(indices), 2 * sparse.indptr), shape=X.shape)
+    return {"dense": X, "sparse": sparse, "in parts": parts}
+
+
+@SETTINGS
+@given(
+    n=SIZES,
+    L=SIZES,
+    d=st.integers(1, 6),
+    seed=SEEDS,
+    kernel=st.sampled_from(KERNELS),
+    gamma=st.sampled_from([0.05, 1.0, 8.0]),
+    own=st.booleans(),
+    degree=st.integers(1, 5),
+    coef0=st.sampled_from([-0.5, 0.0, 1.0]),
+    kinds=st.tuples(*[st.sampled_from(["dense", "sparse", "in parts"])] * 2),
+    block=st.integers(1, 50),
+    dense_up_to=st.sampled_from([0, 2**28]),
+)
+def test_equals_the_formula_in_any_form_and_blocks(
+    n, L, d, seed, kernel, gamma, own, degree, coef0, kinds, block, dense_up_to
+):
+    X, C = rows(n, d, seed), rows(L, d, seed + 1)
+    C[0] = X[0]
+    gammas = gamma * np.random.RandomState(seed).uniform(0.5, 1.5, L) if own and kernel in OF_DISTANCES else gamma
+    one = CentreKernel(as_kinds(C)[kinds[1]], kernel, gammas, degree, coef0)
+    given_rows = as_kinds(X)[kinds[0]]
+    reference = expected(X, C, kernel, gammas, degree, coef0)
+    # The argument is off by a few units of round-off of its terms, of which those of a distance are 4d at most.
+    size = 1.5 * gamma * 4 * d + abs(coef0) + 1
+    slope = degree * size ** (degree - 1) if kernel == "polynomial" else 1.0
+    tolerance = 4 * (d + 8) * EPS * size * max(slope, 1.0)
+    np.testing.assert_allclose(one.values(given_rows), reference, rtol=0, atol=tolerance)
+    Z = np.random.RandomState(seed).randn(L, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(centres, "BLOCK_BYTES", 8 * L * block)
+        patch.setattr(centres, "DENSE_CENTRES_BYTES", dense_up_to)
+        parts = list(one.blocks(given_rows))
+        assert [rows for rows, _ in parts] == list(centre_blocks(given_rows, L))
+        each = [
+            (at, i, values.copy()) for at, i, values in one.blocks_of_each(given_rows, [gammas, 2 * gammas, gammas])
+        ]
+        product = one.product(given_rows, Z)
+    found = {i: np.vstack([values for _, j, values in each if j == i]) for i in range(3)}
+    np.testing.assert_allclose(found[0], reference, rtol=0, atol=tolerance)
+    np.testing.assert_array_equal(found[2], found[0])
+    doubled = expected(X, C, kernel, 2 * gammas, degree, coef0)
+    np.testing.assert_allclose(found[1], doubled, rtol=0, atol=2**degree * tolerance)
+    reach = np.abs(reference) @ np.abs(Z)
+    assert (np.abs(product - reference @ Z) <= tolerance * np.abs(Z).sum(axis=0) + 2 * L * EPS * reach).all()
+
+
+@pytest.mark.parametrize("kernel", sorted(OF_DISTANCES))
+def test_at_a_centre_a_kernel_of_distances_is_one(kernel):
+    X = rows(30, 4, 0)
+    for form in (X, sp.csr_matrix(X)):
+        values = CentreKernel(form, kernel, 3.0).values(form)
+        np.testing.assert_allclose(np.diagonal(values), 1, atol=1e-14)
+        assert values.max() <= 1
+
+
+def test_blocks_take_what_was_allowed(monkeypatch):
+    monkeypatch.setattr(centres, "BLOCK_BYTES", 8 * 1000)
+    wide, narrow = np.zeros((50, 200)), np.zeros((500, 3))
+    sizes = {
+        "few columns": [s.stop - s.start for s in centre_blocks(narrow, 10)],
+        "many columns": [s.stop - s.start for s in centre_blocks(wide, 10)],
+        "sparse": [s.stop - s.start for s in centre_blocks(sp.csr_matrix(wide), 10)],
+        "filled": [s.stop - s.start for s in centre_blocks(sp.csr_matrix(wide + 1), 10)],
+        "more centres than fit": [s.stop - s.start for s in centre_blocks(narrow, 5000)],
+    }
+    assert sizes["few columns"] == [100] * 5
+    assert sizes["many columns"] == [5] * 10
+    assert sizes["sparse"] == [50]
+    assert sizes["filled"] == [3] * 16 + [2]
+    assert sizes["more centres than fit"] == [1] * 500
+
+
+def test_sparse_rows_are_never_made_dense():
+    """Dense, these rows would take 1.6 GB and the centres 80 MB."""
+    X = sp.random(2000, 100_000, density=5e-4, format="csr", random_state=0)
+    kernel = CentreKernel(X[:100], "rbf", 0.5)
+    tracemalloc.start()
+    kernel.product(X, np.ones((100, 2)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6

@@ -1,0 +1,168 @@
+"""Smooth support vector machines: losses and their derivatives, and the minimum against that of other methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+from scipy.optimize import minimize
+from sklearn.svm import LinearSVC, LinearSVR
+
+from elmbench.numerics import smooth_svm
+from elmbench.numerics.arrays import EPS
+from elmbench.numerics.smooth_svm import minimise, smooth_hinge, smooth_insensitive, smooth_plus, weighted_gram
+
+KINDS = st.sampled_from(["hinge", "tube", "no tube"])
+STEP = 1e-30
+
+
+def plus(x, smoothing):
+    """Return p(x) as the papers print it, of complex x too."""
+    return x + np.log(1 + np.exp(-smoothing * x)) / smoothing
+
+
+def a_problem(n, m, seed, kind, smoothing=5.0):
+    """Return a matrix, a loss, and the sum of the losses written down anew, for a real or complex vector of outputs."""
+    random = np.random.RandomState(seed)
+    A = np.c_[random.rand(n, m - 1) ** 2, np.ones(n)]
+    values = A @ random.randn(m) + 0.3 * random.randn(n)
+    if kind == "hinge":
+        t = np.where(values > np.median(values), 1.0, -1.0)
+        return A, t, smooth_hinge(t, smoothing), lambda f: (plus(1 - t * f, smoothing) ** 2).sum() / 2
+    tube = 0.1 if kind == "tube" else 0.0
+
+    def total(f):
+        return (plus(values - f - tube, smoothing) ** 2 + plus(f - values - tube, smoothing) ** 2).sum() / 2
+
+    return A, values, smooth_insensitive(values, tube, smoothing), total
+
+
+def gradient(total, A, ridge, z):
+    """Return the gradient by complex steps, which cancel nothing."""
+    along = [z + 1j * STEP * unit for unit in np.eye(len(z))]
+    return np.array([(total(A @ w) + ridge / 2 * (w @ w)).imag / STEP for w in along])
+
+
+@pytest.mark.parametrize("smoothing", [0.5, 5.0, 30.0])
+def test_derivatives(smoothing):
+    x = np.linspace(-4, 4, 101)
+    value, slope, curvature = smooth_plus(x, smoothing)
+    np.testing.assert_allclose(value, plus(x, smoothing) ** 2 / 2, rtol=1e-7, atol=1e-12)
+    shifted = x + 1j * STEP
+    np.testing.assert_allclose(slope, (plus(shifted, smoothing) ** 2).imag / 2 / STEP, rtol=1e-7, atol=1e-12)
+    by_hand = plus(shifted, smoothing) / (1 + np.exp(-smoothing * shifted))
+    np.testing.assert_allclose(curvature, by_hand.imag / STEP, rtol=1e-7, atol=1e-12)
+
+
+def test_far_from_the_corner_it_is_the_plus_function_and_overflows_nowhere():
+    value, slope, curvature = smooth_plus(np.array([-1e300, -1e5, 1e5, 1e150]))
+    np.testing.assert_array_equal(value, [0, 0, 1e10 / 2, 1e150**2 / 2])
+    np.testing.assert_array_equal(slope, [0, 0, 1e5, 1e150])
+    np.testing.assert_array_equal(curvature, [0, 0, 1, 1])
+
+
+def test_weighted_gram_of_several_blocks(monkeypatch, seed):
+    monkeypatch.setattr(smooth_svm, "BLOCK_BYTES", 8 * 7 * 10)
+    A, weights = np.random.RandomState(seed).rand(53, 7), np.random.RandomState(seed).rand(53)
+    gram = weighted_gram(A, weights)
+    np.testing.assert_allclose(gram, (A.T * weights) @ A, rtol=53 * 4 * EPS)
+    np.testing.assert_array_equal(gram, gram.T)
+
+
+@examples(100)
+@given(
+    shape=st.tuples(st.integers(1, 60), st.integers(2, 12), st.integers(0, 2**31 - 1)),
+    kind=KINDS,
+    exponent=st.integers(-8, 20),
+)
+def test_the_gradient_is_zero(shape, kind, exponent):
+    """Up to 1e-10 of the terms that it adds up, and the round-off of these."""
+    A, _, loss, total = a_problem(*shape, kind)
+    ridge = 2.0**-exponent
+    found = minimise(A, loss, ridge, 1e-10, 200)
+    assert found.converged
+    _, slopes, curvatures = loss(A @ found.solution)
+    scale = ridge * np.linalg.norm(found.solution) + np.linalg.norm(A.T @ np.abs(slopes))
+    round_off = sum(A.shape) * EPS * np.linalg.norm(A.T @ (np.abs(slopes) + curvatures * (A @ np.abs(found.solution))))
+    assert np.linalg.norm(gradient(total, A, ridge, found.solution)) <= 1.01e-10 * scale + 4 * round_off
+
+
+@examples(40)
+@given(
+    shape=st.tuples(st.integers(5, 60), st.integers(2, 8), st.integers(0, 2**31 - 1)),
+    kind=KINDS,
+    exponent=st.integers(-6, 8),
+)
+def test_no_other_method_goes_lower_and_it_ends_at_the_same_place(shape, kind, exponent):
+    A, _, loss, total = a_problem(*shape, kind)
+    ridge = 2.0**-exponent
+
+    def objective(z):
+        return total(A @ z) + ridge / 2 * (z @ z)
+
+    found = minimise(A, loss, ridge, 1e-10, 200).solution
+    other = minimize(objective, np.zeros(A.shape[1]), jac=lambda z: gradient(total, A, ridge, z), method="BFGS")
+    noise = len(A) * EPS * objective(other.x)
+    assert objective(found) <= objective(other.x) + noise
+    # The objective grows by ridge / 2 times the squared distance from its minimum, or more.
+    assert ridge / 2 * np.sum((other.x - found) ** 2) <= objective(other.x) - objective(found) + noise
+
+
+@examples(30)
+@given(
+    shape=st.tuples(st.integers(1, 60), st.integers(2, 12), st.integers(0, 2**31 - 1)),
+    kind=KINDS,
+    exponent=st.integers(-8, 20),
+)
+def test_the_objective_never_rises(shape, kind, exponent):
+    A, _, loss, total = a_problem(*shape, kind)
+    ridge = 2.0**-exponent
+    ends = [minimise(A, loss, ridge, 1e-10, steps) for steps in range(60)]
+    values = np.array([total(A @ end.solution) + ridge / 2 * (end.solution @ end.solution) for end in ends])
+    blur = A.shape[1] * EPS * max((A @ np.abs(end.solution)).max() for end in ends)
+    noise = len(A) * (8 * EPS * values.max() + np.sqrt(2 * values.max()) * blur)
+    assert (np.diff(values) <= noise).all()
+    assert [end.n_iter for end in ends] == [min(steps, ends[-1].n_iter) for steps in range(60)]
+    assert [end.converged for end in ends] == [steps >= ends[-1].n_iter for steps in range(60)]
+
+
+def test_steps_are_shortened_where_a_whole_one_would_climb():
+    """A loss that is nearly flat around the start sends the first Newton step far beyond the minimum."""
+
+    def loss(outputs):
+        away = outputs - 3.0
+        root = np.sqrt(1 + away**2)
+        return root - 1, away / root, root**-3
+
+    A = np.ones((4, 1))
+    found = minimise(A, loss, 1e-9, 1e-12, 50)
+    assert found.converged
+    np.testing.assert_allclose(found.solution, [3.0], rtol=1e-8)
+
+
+def nearly(C):
+    """Return how far apart the minima may be of two objectives that differ by 60 (log(2) / 1e12) 10 at most.
+
+    Each grows by 1/C / 2 times the squared distance from its minimum, or more; half is left to the other solver.
+    """
+    return 2 * np.sqrt(4 * C * 60 * 10 * np.log(2) / 1e12)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_with_hardly_any_rounding_it_is_the_squared_hinge(C, seed):
+    A, t, loss, _ = a_problem(60, 5, seed, "hinge", smoothing=1e12)
+    found = minimise(A, loss, 1 / C, 1e-8, 500)
+    # The column of ones is that of an intercept, which LinearSVC regularises too.
+    other = LinearSVC(C=C / 2, loss="squared_hinge", dual=False, tol=1e-10, max_iter=10**5).fit(A[:, :-1], t)
+    np.testing.assert_allclose(found.solution, np.r_[other.coef_[0], other.intercept_], atol=nearly(C))
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_with_hardly_any_rounding_it_is_the_squared_loss_outside_of_the_tube(C, seed):
+    A, values, loss, _ = a_problem(60, 5, seed, "tube", smoothing=1e12)
+    found = minimise(A, loss, 1 / C, 1e-8, 500)
+    options = {"epsilon": 0.1, "loss": "squared_epsilon_insensitive", "dual": False, "tol": 1e-10, "max_iter": 10**5}
+    other = LinearSVR(C=C / 2, **options).fit(A[:, :-1], values)
+    np.testing.assert_allclose(found.solution, np.r_[other.coef_, other.intercept_], atol=nearly(C))

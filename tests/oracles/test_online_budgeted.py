@@ -1,0 +1,185 @@
+"""BSGD against its dense reference, at every row."""
+
+from __future__ import annotations
+
+import copy
+
+import dense_budgeted as dense
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from dense_online import kernel
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+
+from elmbench.numerics.online.budget_loop import best_merge
+from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
+
+GAMMAS = st.sampled_from([0.1, 1.0, 5.0])
+RIDGES = st.sampled_from([0.31, 0.029, 0.0037])  # no margin of rows that are all equal is met exactly
+SHAPES = st.tuples(st.integers(2, 50), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31 - 1))
+BUDGETS = st.integers(1, 12)
+
+
+def a_problem(n, d, n_outputs, seed, sparse=False):
+    random = np.random.RandomState(seed)
+    X = random.rand(n, d)
+    if sparse:
+        X[X < 0.5] = 0
+    X[n // 2 :: 5] = X[0]
+    n_classes = 2 if n_outputs == 1 else n_outputs
+    return X, np.minimum((n_classes * X.mean(axis=1) + 0.3 * random.rand(n)).astype(int), n_classes - 1)
+
+
+def as_dense(state, ridge):
+    """Return what the compiled state holds as the reference holds it."""
+    return dense.Dense(state.dense_vectors(), state.solution(ridge), list(state.born[: state.size]), state.step)
+
+
+def outputs(found, gamma, probe):
+    return kernel(probe, found.X, gamma) @ found.W
+
+
+@pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
+@pytest.mark.parametrize("sparse", [False, True])
+@examples(25)
+@given(shape=SHAPES, gamma=GAMMAS, ridge=RIDGES, budget=BUDGETS)
+def test_each_row_does_what_the_formulas_say(maintenance, sparse, shape, gamma, ridge, budget):
+    X, labels = a_problem(*shape, sparse)
+    state = BudgetedState(X.shape[1], shape[2], gamma, budget, maintenance)
+    probe = np.random.RandomState(shape[3]).rand(20, X.shape[1])
+    for t in range(len(X)):
+        expected = dense.step(as_dense(state, ridge), X[t], labels[t], ridge, gamma)
+        given_row = X[t : t + 1]
+        state.extend(sp.csr_matrix(given_row) if sparse else given_row, labels[t : t + 1], ridge)
+        found = as_dense(state, ridge)
+        assert state.size <= budget
+        assert state.step == t + 1
+        size = 1 + np.abs(expected.W).sum()
+        if len(expected.X) <= budget:
+            assert state.size == len(expected.X)
+            np.testing.assert_allclose(
+                outputs(found, gamma, probe), outputs(expected, gamma, probe), rtol=0, atol=1e-9 * size
+            )
+            continue
+        assert state.size == budget
+        a = dense.least(expected)[0]
+        if maintenance == "merging":
+            whole = dense.norm(expected.X, expected.W, gamma)
+            # What is lost is the squared distance of the weight vectors before and after.
+            X_both, W_both = np.vstack([expected.X, found.X]), np.vstack([expected.W, -found.W])
+            lost = dense.norm(X_both, W_both, gamma)
+            best = min(
+                dense.best_merge(expected.X[[a, b]], expected.W[[a, b]], gamma, 201)[0]
+                for b in range(len(expected.X))
+                if b != a
+            )
+            removed = (expected.W[a] ** 2).sum()
+            assert lost <= removed + 1e-9 * (1 + whole)
+            one_hill = all(gamma * ((x - expected.X[a]) ** 2).sum() < 2 for x in expected.X)
+            if one_hill and shape[2] == 1 and (np.sign(expected.W) == np.sign(expected.W[a])).all():
+                assert lost <= best + 1e-9 * (1 + whole)
+            continue
+        reference = dense.without(expected, a) if maintenance == "removal" else dense.projected(expected, a, gamma)
+        tolerance = 1e-9 if maintenance == "removal" else 1e-4  # rows that nearly depend on others are left out
+        np.testing.assert_allclose(
+            outputs(found, gamma, probe), outputs(reference, gamma, probe), rtol=0, atol=tolerance * size
+        )
+
+
+@examples(100)
+@given(
+    distance=st.floats(0, 8),
+    weights=st.lists(st.floats(-3, 3), min_size=2, max_size=6).filter(lambda w: len(w) % 2 == 0),
+)
+def test_merging_two_keeps_at_least_what_leaving_out_either_does_and_the_most_there_is_on_one_hill(distance, weights):
+    W = np.array(weights).reshape(2, -1)
+    X = np.array([[0.0], [np.sqrt(distance)]])
+    aa, ab, bb = W[0] @ W[0], W[0] @ W[1], W[1] @ W[1]
+    h, kept = best_merge(-distance, aa, ab, bb)
+    whole = dense.norm(X, W, 1.0)
+    lost = dense.merged(X, W, 1.0, h)[2]
+    assert 0 <= h <= 1
+    assert abs(whole - kept - lost) <= 1e-12 * (1 + aa + bb)
+    assert lost <= min(aa, bb) + 1e-12 * (1 + aa + bb)
+    if distance < 2 and (W >= 0).all():
+        assert lost <= dense.best_merge(X, W, 1.0)[0] + 1e-8 * (1 + aa + bb)
+
+
+@pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
+@examples(25)
+@given(shape=SHAPES, budget=BUDGETS, data=st.data())
+def test_blocks_do_not_matter_nor_whether_rows_are_sparse(maintenance, shape, budget, data):
+    X, labels = a_problem(*shape, sparse=True)
+    whole, cut = (BudgetedState(X.shape[1], shape[2], 2.0, budget, maintenance) for _ in range(2))
+    whole.extend(X, labels, 0.05)
+    start = 0
+    while start < len(X):
+        stop = start + data.draw(st.integers(1, 9))
+        cut.extend(sp.csr_matrix(X[start:stop]), labels[start:stop], 0.05)
+        start = stop
+    np.testing.assert_array_equal(whole.dense_vectors(), cut.dense_vectors())
+    np.testing.assert_array_equal(whole.solution(0.05), cut.solution(0.05))
+    np.testing.assert_array_equal(whole.sparse_vectors().toarray(), whole.dense_vectors())
+
+
+@pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
+def test_what_is_carried_along_is_that_of_the_support_vectors(maintenance, seed):
+    """Distances, norms and the lists of features, after many merges of rows that have few features."""
+    random = np.random.RandomState(seed)
+    X = random.rand(400, 60) * (random.rand(400, 60) < 0.05)
+    labels = (X.sum(axis=1) > 1.5).astype(int)
+    state = BudgetedState(60, 1, 0.5, 12, maintenance)
+    for start in range(0, 400, 7):
+        state.extend(sp.csr_matrix(X[start : start + 7]), labels[start : start + 7], 0.001)
+        S, m = state.dense_vectors(), state.size
+        exact = ((S[:, None] - S[None]) ** 2).sum(axis=2)
+        np.testing.assert_allclose(state.distances[:m, :m], exact, atol=1e-10)
+        np.testing.assert_allclose(state.norms[:m], (S**2).sum(axis=1), atol=1e-10)
+        np.testing.assert_array_equal(state.sparse_vectors().toarray(), S)
+        for s in range(m):
+            listed = state.features[s, : state.filled[s]]
+            assert len(set(listed)) == len(listed)
+        assert not state.columns[:, m:].any()
+
+
+@examples(30)
+@given(shape=SHAPES, gamma=GAMMAS, ridge=RIDGES)
+def test_with_room_for_all_rows_it_is_kernel_pegasos(shape, gamma, ridge):
+    """The counts of Shalev-Shwartz et al. (2007), Fig. 3: how often each row was in violation of its margin."""
+    X, labels = a_problem(*shape)
+    X = X + 1e-3 * np.random.RandomState(1).rand(*X.shape)  # no two rows are equal
+    n, n_outputs = len(X), shape[2]
+    state = BudgetedState(X.shape[1], n_outputs, gamma, n, "removal")
+    K, counts = kernel(X, X, gamma), np.zeros((n, n_outputs))
+    t = 0
+    for _ in range(2):
+        state.extend(X, labels, ridge)
+        for i in range(n):
+            t += 1
+            scores = K[i] @ counts / (ridge * (t - 1)) if t > 1 else np.zeros(n_outputs)
+            if n_outputs == 1:
+                sign = 2 * labels[i] - 1
+                if sign * scores[0] < 1:
+                    counts[i, 0] += sign
+            else:
+                others = np.where(np.arange(n_outputs) == labels[i], -np.inf, scores)
+                if scores[labels[i]] - others.max() < 1:
+                    counts[i, labels[i]] += 1
+                    counts[i, others.argmax()] -= 1
+    expected = K @ counts / (ridge * t)
+    found = kernel(X, state.dense_vectors(), gamma) @ state.solution(ridge)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(counts).sum() / (ridge * t))
+    assert state.size <= n
+
+
+def test_looking_at_a_state_does_not_change_it(seed):
+    X, labels = a_problem(40, 3, 1, seed)
+    state = BudgetedState(3, 1, 1.0, 5)
+    state.extend(X, labels, 0.1)
+    before = copy.deepcopy(state)
+    vectors, weights = state.dense_vectors(), state.solution(0.1)
+    vectors[:], weights[:] = np.nan, np.nan
+    np.testing.assert_array_equal(state.columns, before.columns)
+    np.testing.assert_array_equal(state.weights, before.weights)
