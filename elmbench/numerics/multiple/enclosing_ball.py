@@ -10,7 +10,7 @@ from elmbench.numerics.arrays import EPS, Array
 GAP = 1e-10
 """Of the squared radius: the difference from its bounds that is enough."""
 
-_ROUNDS, _PAIRS_ONLY, _DROPS = 100, 5, 10
+_ROUNDS, _PAIRS_ONLY, _DROPS = 100, 30, 20
 
 
 class Ball(NamedTuple):
@@ -35,8 +35,8 @@ def smallest_ball(K: Array) -> Ball:
     """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
 
     The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients are moved in
-    pairs, to the row farthest from the centre from the one that gains most by it, n + 100 pairs a round; where that takes
-    many rounds, all of the rows that carry the centre move at once too, to where their distances are equal. It ends
+    pairs, to the row farthest from the centre from the one that gains most by it, n + 100 pairs a round. Where that
+    takes many rounds, all rows that carry the centre move at once too, to where their distances are equal. It ends
     where the gap is at most `GAP` of the squared radius, or n times the machine precision of the largest K_ii, which
     round-off leaves no less of; or where a round gains neither radius nor gap.
     """

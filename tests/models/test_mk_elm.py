@@ -1,0 +1,336 @@
+"""Multiple kernel ELM: what its paper proves of it, K-ELM as its case of one kernel, awkward kernels, memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+import yaml
+from elm_problems import FACTORS, class_of, is_classification, real_outputs, rows, targets
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import elmbench
+from elmbench.models import KELMRegressor, MKELMClassifier, MKELMRegressor
+from elmbench.numerics.arrays import EPS
+from elmbench.numerics.multiple import blocks
+
+KINDS = ("binary", "multi", "one", "regression", "two-targets")
+NORMS = st.sampled_from([1.0, 1.5, 2.0, 8.0])
+SEEDS = st.integers(0, 2**31 - 2)
+LIST = [
+    ("rbf", {"gamma": 0.1}),
+    ("rbf", {"gamma": 5.0}),
+    ("polynomial", {"degree": 2, "gamma": 0.5}),
+    ("linear", {"columns": [0, 2]}),
+    ("laplacian", {"columns": [1, 3]}),
+]
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def quiet(model, X, y):
+    """Fit, whether or not the weights settle."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+@parametrize_with_checks(
+    [
+        MKELMClassifier(),
+        MKELMClassifier(q=2.0),
+        MKELMClassifier(radius=True),
+        MKELMRegressor(),
+        MKELMRegressor(q=2.0, radius=True),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@examples(60)
+@given(kind=st.sampled_from(KINDS), n=st.integers(2, 30), C=FACTORS, q=NORMS, radius=st.booleans(), seed=SEEDS)
+def test_the_objective_never_rises_and_weights_stay_on_their_surface(kind, n, C, q, radius, seed):
+    X = rows(n, 3, seed)
+    model = class_of("MKELM", kind)(C=C, kernels=LIST, q=q, radius=radius, max_iter=60)
+    quiet(model, X, targets(X, seed, kind))
+    assert len(model.objective_) == len(model.weights_path_) == model.n_iter_ + 1 <= 61
+    assert (model.objective_ > 0).all()
+    # A relative error of the solution is that of the objective; the system's condition is at most 1 + C |K|.
+    sizes = np.array([1.0, 1.0, 6.25, 2.0, 1.0])
+    condition = 1 + C * n * (model.weights_path_ @ sizes).max()
+    assert (np.diff(model.objective_) <= 10 * n * EPS * condition * model.objective_[:-1]).all()
+    assert (model.weights_path_ >= 0).all()
+    np.testing.assert_allclose(model.weights_path_**q @ model.squared_radii_, 1.0, atol=1e-10)
+    np.testing.assert_array_equal(model.weights_, model.weights_path_[-1])
+    if not radius:
+        np.testing.assert_array_equal(model.squared_radii_, 1.0)
+
+
+@examples(60)
+@given(
+    kind=st.sampled_from(KINDS), n=st.integers(2, 30), C=FACTORS, gamma=FACTORS, q=NORMS, radius=st.booleans(),
+    seed=SEEDS,
+)  # fmt: skip
+def test_one_kernel_is_kernel_elm(kind, n, C, gamma, q, radius, seed):
+    """With radii the kernel has a weight other than 1, which is another C."""
+    X = rows(n, 3, seed)
+    y = targets(X, seed, kind)
+    model = class_of("MKELM", kind)(C=C, kernels=[("rbf", {"gamma": gamma})], q=q, radius=radius).fit(X, y)
+    assert model.n_iter_ == 1
+    if not radius:
+        np.testing.assert_allclose(model.weights_, 1.0, rtol=1e-14)
+    reference = class_of("KELM", kind)(C=C * model.weights_[0], gamma=gamma).fit(X, y)
+    probe = np.vstack([X, rows(12, 3, seed + 1)])
+    found, expected = real_outputs(model, probe), real_outputs(reference, probe)
+    if is_classification(kind) and len(model.classes_) != 2:
+        found = 2 * found - found.sum(axis=-1, keepdims=True) if found.ndim == 2 else found
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    if kind == "binary":
+        clear = np.abs(expected) > 1e-7
+        np.testing.assert_array_equal(model.predict(probe)[clear], reference.predict(probe)[clear])
+
+
+@each_kind
+def test_outputs_are_those_of_the_weighted_kernel(kind):
+    X, probe = rows(40, 4, 0), rows(15, 4, 1)
+    y = targets(X, 0, kind)
+    gammas = [0.2, 1.0, 5.0]
+    kernels = [("rbf", {"gamma": gamma}) for gamma in gammas]
+    model = quiet(class_of("MKELM", kind)(C=10.0, kernels=kernels, q=1.5), X, y)
+    if kind == "binary":
+        T = (y[:, None] == model.classes_) @ [[-1.0], [1.0]]
+    else:
+        T = (y[:, None] == model.classes_).astype(float) if is_classification(kind) else y.reshape(len(y), -1)
+    K = sum(w * rbf_kernel(X, X, gamma=gamma) for w, gamma in zip(model.weights_, gammas, strict=True))
+    across = sum(w * rbf_kernel(probe, X, gamma=gamma) for w, gamma in zip(model.weights_, gammas, strict=True))
+    expected = across @ np.linalg.solve(K + np.eye(40) / 10, T)
+    np.testing.assert_allclose(real_outputs(model, probe).reshape(15, -1), expected, atol=1e-10)
+    assert model.n_units_ == 40
+
+
+def test_the_objective_is_that_of_equation_6():
+    X = rows(30, 3, 0)
+    y = targets(X, 0, "multi")
+    gammas, C = [0.3, 3.0], 5.0
+    model = MKELMClassifier(C=C, kernels=[("rbf", {"gamma": g}) for g in gammas]).fit(X, y)
+    matrices = [rbf_kernel(X, X, gamma=g) for g in gammas]
+    T = (y[:, None] == model.classes_).astype(float)
+    alpha = model.beta_
+    errors = T - np.tensordot(model.weights_, matrices, 1) @ alpha
+    norms = [w * np.vdot(alpha, K @ alpha) for w, K in zip(model.weights_, matrices, strict=True)]
+    assert model.objective_[-1] == pytest.approx(sum(norms) / 2 + C / 2 * np.sum(errors**2), rel=1e-10)
+
+
+def test_sparse_weights_choose_the_kernel_that_made_the_targets():
+    X = rows(60, 4, 0)
+    random = np.random.RandomState(1)
+    right = ("rbf", {"gamma": 4.0, "columns": [2, 4]})
+    y = rbf_kernel(X[:, 2:], gamma=4.0) @ random.randn(60)
+    kernels = [("rbf", {"gamma": 4.0, "columns": [0, 2]}), ("linear", {}), right]
+    sparse = MKELMRegressor(C=100.0, kernels=kernels).fit(X, y)
+    assert sparse.weights_[2] > 0.95
+    dense = MKELMRegressor(C=100.0, kernels=kernels, q=4.0).fit(X, y)
+    assert (dense.weights_ > 0.1).all()
+
+
+@pytest.mark.parametrize("q", [1.0, 2.0])
+@pytest.mark.parametrize("radius", [False, True])
+def test_kernels_that_are_the_same_have_the_same_weight(q, radius):
+    X = rows(30, 3, 2)
+    y = targets(X, 2, "multi")
+    model = quiet(MKELMClassifier(kernels=[LIST[1], LIST[0], LIST[1]], q=q, radius=radius), X, y)
+    np.testing.assert_allclose(model.weights_path_[:, 0], model.weights_path_[:, 2], rtol=1e-8)
+
+
+@each_kind
+@pytest.mark.parametrize("q", [1.0, 2.0])
+@pytest.mark.parametrize("radius", [False, True])
+def test_a_kernel_that_is_zero_has_no_weight(kind, q, radius):
+    X = rows(25, 3, 3)
+    X[:, 2] = 0.0
+    y = targets(X, 3, kind)
+    zero = ("linear", {"columns": [2, 3]})
+    model = quiet(class_of("MKELM", kind)(kernels=[LIST[0], zero, LIST[1]], q=q, radius=radius), X, y)
+    without = quiet(class_of("MKELM", kind)(kernels=[LIST[0], LIST[1]], q=q, radius=radius), X, y)
+    assert model.weights_[1] == 0
+    np.testing.assert_allclose(model.weights_[[0, 2]], without.weights_, atol=0.02)  # another start, the same end
+
+
+@each_kind
+@pytest.mark.parametrize("radius", [False, True])
+def test_nothing_but_zeros(kind, radius):
+    X = np.zeros((12, 2))
+    y = targets(rows(12, 2, 0), 0, kind)
+    model = class_of("MKELM", kind)(kernels=[("linear", {})] * 2, radius=radius).fit(X, y)
+    np.testing.assert_allclose(model.weights_, 0.5)
+    np.testing.assert_array_equal(real_outputs(model, X), 0.0)
+
+
+@each_kind
+@pytest.mark.parametrize("radius", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
+def test_awkward_rows(kind, radius, n, d):
+    """Repeated rows, a constant column, fewer rows than columns, one row, one class."""
+    X = rows(n, d, 5, awkward=True)
+    y = targets(X, 5, kind)
+    model = quiet(class_of("MKELM", kind)(C=8.0, radius=radius), X, y)
+    predicted = model.predict(X)
+    assert predicted.shape == y.shape
+    assert np.isfinite(real_outputs(model, X)).all()
+    assert model.condition_ > 0.999
+    if is_classification(kind):
+        assert set(predicted) <= set(y)
+
+
+@each_kind
+def test_second_fit_equals_a_fresh_one(kind):
+    model = class_of("MKELM", kind)(radius=True, max_iter=20)
+    first, second = rows(30, 5, 0), rows(23, 4, 1)
+    quiet(model, first, targets(first, 0, "multi" if kind == "binary" else kind))
+    y = targets(second, 1, kind)
+    quiet(model, second, y)
+    fresh = quiet(clone(model), second, y)
+    np.testing.assert_array_equal(real_outputs(model, second), real_outputs(fresh, second))
+    assert vars(model).keys() == vars(fresh).keys()
+
+
+@each_kind
+def test_given_matrices_are_the_kernels(kind):
+    X, probe = rows(30, 3, 6), rows(11, 3, 7)
+    y = targets(X, 6, kind)
+    gammas = [0.2, 1.0, 5.0]
+    own = quiet(class_of("MKELM", kind)(kernels=[("rbf", {"gamma": g}) for g in gammas], q=2.0), X, y)
+    side_by_side = np.hstack([rbf_kernel(X, X, gamma=g) for g in gammas])
+    model = quiet(class_of("MKELM", kind)(kernels="precomputed", q=2.0), side_by_side, y)
+    np.testing.assert_allclose(model.weights_, own.weights_, atol=1e-9)
+    across = np.hstack([rbf_kernel(probe, X, gamma=g) for g in gammas])
+    np.testing.assert_allclose(real_outputs(model, across), real_outputs(own, probe), atol=1e-9)
+
+
+def test_given_matrices_have_to_be_square_and_symmetric():
+    K = rbf_kernel(rows(6, 2, 0))
+    y = np.arange(6.0)
+    with pytest.raises(ValueError, match="expected square kernel matrices side by side, so a multiple of 6 columns"):
+        MKELMRegressor(kernels="precomputed").fit(np.hstack([K, K[:, :2]]), y)
+    K[2, 1] += 1e-3
+    with pytest.raises(ValueError, match="symmetric kernel matrices, got one that is not in the columns from 6 on"):
+        MKELMRegressor(kernels="precomputed").fit(np.hstack([np.eye(6), K]), y)
+
+
+def test_matrices_that_do_not_fit_are_computed_anew(monkeypatch):
+    X = rows(60, 3, 0)
+    y = targets(X, 0, "multi")
+    model = MKELMClassifier(kernels=LIST, radius=True)
+    kept = quiet(clone(model), X, y)
+    monkeypatch.setattr(blocks, "HELD_BYTES", 0)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * 60 * 5 * 7)
+    anew = quiet(clone(model), X, y)
+    np.testing.assert_allclose(anew.weights_, kept.weights_, atol=1e-6)
+    np.testing.assert_allclose(anew.decision_function(X), kept.decision_function(X), atol=1e-6)
+
+
+def test_where_it_stops():
+    X = rows(80, 3, 0)
+    y = targets(X, 0, "binary")
+    model = MKELMClassifier(kernels=LIST, tol=1e-3).fit(X, y)
+    changes = np.abs(np.diff(model.weights_path_, axis=0)).max(axis=1)
+    assert changes[-1] <= 1e-3
+    assert (changes[:-1] > 1e-3).all()
+    model = MKELMClassifier(kernels=LIST, tol=1e-12, objective_tol=1e-3).fit(X, y)
+    falls = -np.diff(model.objective_) / model.objective_[:-1]
+    assert falls[-1] < 1e-3
+    assert (falls[:-1] >= 1e-3).all()
+    with pytest.warns(ConvergenceWarning, match="still change by more than 1e-12 after 3 iterations"):
+        assert MKELMClassifier(kernels=LIST, tol=1e-12, max_iter=3).fit(X, y).n_iter_ == 3
+
+
+def test_kernels_from_a_yaml_file():
+    params = yaml.safe_load("{C: 2, q: 2, kernels: [[rbf, {gamma: 0.5}], [polynomial, {degree: 2, columns: [0, 2]}]]}")
+    X = rows(20, 3, 0)
+    y = targets(X, 0, "regression")
+    found = elmbench.make_model("mk-elm", task="regression", **params).fit(X, y)
+    same = [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "columns": (0, 2)})]
+    np.testing.assert_array_equal(found.predict(X), MKELMRegressor(C=2.0, kernels=same, q=2.0).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("kind", ["binary", "regression"])
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ({"C": 0.0}, ValueError, "C: expected a finite number greater than 0, got 0.0 instead"),
+        ({"q": 0.5}, ValueError, "q: expected a number of at least 1, got 0.5 instead"),
+        ({"q": "1"}, TypeError, "q: expected a number greater than 0, got '1' instead"),
+        ({"radius": 1}, TypeError, "radius: expected True or False, got 1 instead"),
+        ({"tol": 0.0}, ValueError, "tol: expected a finite number greater than 0"),
+        ({"objective_tol": -1.0}, ValueError, "objective_tol: expected a finite number greater than 0"),
+        ({"max_iter": 0}, ValueError, "max_iter: expected a positive integer, got 0 instead"),
+        ({"kernels": "rbf"}, ValueError, "kernels: expected one of 'precomputed', got 'rbf' instead"),
+        ({"kernels": {"rbf": 1}}, TypeError, "kernels: expected a list of kernels, got {'rbf': 1} instead"),
+        ({"kernels": []}, ValueError, "kernels: expected one kernel or more, got none"),
+        ({"kernels": ["rbf"]}, TypeError, r"kernels\[0\]: expected a name and a mapping of parameters, got 'rbf'"),
+        ({"kernels": [LIST[0], ("rbf",)]}, TypeError, r"kernels\[1\]: expected a name and a mapping of parameters"),
+        ({"kernels": [("sigmoid", {})]}, ValueError, r"kernels\[0\]: expected one of 'chi2', .*, got 'sigmoid'"),
+        (
+            {"kernels": [("rbf", {"degree": 2})]},
+            ValueError,
+            r"parameter of kernels\[0\], rbf: expected one of 'columns'",
+        ),
+        ({"kernels": [("rbf", {"gamma": 0})]}, ValueError, r"kernels\[0\], gamma: expected a finite number greater"),
+        ({"kernels": [("polynomial", {"coef0": -1})]}, ValueError, r"kernels\[0\], coef0: expected a finite number"),
+        ({"kernels": [("polynomial", {"degree": 1.5})]}, TypeError, r"kernels\[0\], degree: expected a positive int"),
+        ({"kernels": [("rbf", {"columns": [1, 3]})]}, ValueError, r"expected 0 <= start < stop <= 2, got \[1, 3\]"),
+        ({"kernels": [("rbf", {"columns": [1, 1]})]}, ValueError, "expected 0 <= start < stop <= 2"),
+        (
+            {"kernels": [("rbf", {"columns": 1})]},
+            TypeError,
+            r"kernels\[0\], columns: expected the numbers of the first",
+        ),
+    ],
+)
+def test_bad_parameters(bad, error, message, kind):
+    X = rows(10, 2, 0)
+    with pytest.raises(error, match=message):
+        class_of("MKELM", kind)(**bad).fit(X, targets(X, 0, kind))
+
+
+@pytest.mark.parametrize("radius", [False, True])
+@pytest.mark.parametrize("kept", [True, False])
+def test_memory_estimate_bounds_the_peak(monkeypatch, kept, radius):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 2**20)
+    monkeypatch.setattr("elmbench.models.mk_elm.BLOCK_BYTES", 2**20)
+    if not kept:
+        monkeypatch.setattr(blocks, "HELD_BYTES", 0)
+        monkeypatch.setattr("elmbench.models.mk_elm.HELD_BYTES", 0)
+    n = 900
+    X = rows(n, 5, 0)
+    y = targets(X, 0, "binary")
+    params = {"kernels": [("rbf", {"gamma": 2.0**e}) for e in range(-3, 4)], "radius": radius}
+    model = MKELMClassifier(**params, max_iter=3)
+    quiet(clone(model), X[:50], y[:50])
+    tracemalloc.start()
+    quiet(model, X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    left = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    estimate = MKELMClassifier.memory_estimate(n, 5, 1, **params)
+    assert 0.5 * estimate < peak < estimate
+    assert left < 8 * n * n / 4  # no matrix is kept by the fitted model
+    assert (estimate > 7 * 4 * n * n) == kept
+
+
+def test_kernel_elm_of_the_same_ladder_does_not_beat_it_on_training_objective():
+    """Any one kernel alone is a point of the surface, so the learnt sum is no worse."""
+    X = rows(50, 3, 4)
+    y = targets(X, 4, "regression")
+    gammas = [0.1, 1.0, 10.0]
+    model = quiet(MKELMRegressor(C=10.0, kernels=[("rbf", {"gamma": g}) for g in gammas]), X, y)
+    alone = [y @ KELMRegressor(C=10.0, gamma=g).fit(X, y).beta_[:, 0] / 2 for g in gammas]
+    assert model.objective_[-1] <= min(alone) * (1 + 1e-3)
