@@ -58,7 +58,7 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
         The weights, class by class.
     intercepts_ : ndarray of shape (n_units_,)
     weight_classes_ : ndarray of shape (n_units_,)
-        The label that each weight belongs to. With a single class there is another that has none: its first.
+        The label that each weight belongs to.
     n_steps_ : int
         Rows looked at so far.
     classes_ : ndarray of shape (n_classes,)

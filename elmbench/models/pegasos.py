@@ -46,14 +46,14 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
 
     Notes
     -----
-    Rows may be given as a CSR matrix, and are not copied to a dense one; the weights are dense. The order of the rows
-    takes the place of rows that are drawn with replacement, and step t of one row that of a block of k rows.
+    Rows may be given as a CSR matrix, and are not copied to a dense one; the weights are dense. A step looks
+    at one row, k = 1 in the paper, and the rows are taken in turn in place of being drawn with replacement.
 
     References
     ----------
     Shalev-Shwartz, Singer, Srebro and Cotter, Pegasos: Primal estimated sub-gradient solver for SVM, Mathematical
-    Programming 127(1), 2011, Fig. 1 and sections 2 and 6; for more than two classes, Wang, Crammer and Vucetic, Breaking
-    the curse of kernelization, JMLR 13, 2012, section 5.
+    Programming 127(1), 2011, Fig. 1 and sections 2 and 6; for more than two classes, Wang, Crammer and Vucetic,
+    Breaking the curse of kernelization, JMLR 13, 2012, section 5.
     """
 
     model_version: int = 1

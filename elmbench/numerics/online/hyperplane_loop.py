@@ -15,7 +15,9 @@ NOT_ASSIGNED = -1
 """Stands for the name of a weight where a row is assigned to none."""
 
 
-def add_row(sign: float, first: int, last: int, indices: Numbers, data: Array, constant: float, s: int, columns: Array) -> None:
+def add_row(
+    sign: float, first: int, last: int, indices: Numbers, data: Array, constant: float, s: int, columns: Array
+) -> None:
     """Add a sparse row, with `constant` as the feature of the intercept, `sign` times to weight `s`."""
     for p in range(first, last):
         columns[indices[p], s] += sign * data[p]
