@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 
-def products(W, x):
-    """Return W x, such that equal rows have equal products."""
-    return (W * x).sum(axis=1)
+def scores_of(W, x, t, ridge):
+    """Return W x before step t, without the round-off that would tell equal scores apart.
+
+    All features are multiples of 1/8, so ridge (t - 1) W x is one of 1/64.
+    """
+    unit = 1 / (64 * ridge * max(1, t - 1))
+    return np.round((W * x).sum(axis=1) / unit) * unit
 
 
 def pegasos_step(W, x, label, t, ridge):
     """Return the weights after step t: Fig. 1 of Shalev-Shwartz et al. for one row, else the loss of classes."""
-    scores = products(W, x)
+    scores = scores_of(W, x, t, ridge)
     shrunk = (1 - 1 / t) * W
     if len(W) == 1:
         sign = 2 * label - 1
@@ -26,7 +30,7 @@ def pegasos_step(W, x, label, t, ridge):
 
 def amm_step(W, owners, x, label, t, ridge, limit, own=None):
     """Return weights and their classes after step t; `own` is the weight that the row is assigned to, if it is."""
-    scores = products(W, x)
+    scores = scores_of(W, x, t, ridge)
     mine = np.where(owners == label, scores, -np.inf)
     others = np.where(owners == label, -np.inf, scores)
     grows = own is None and mine.max() <= 0 and (owners == label).sum() < limit

@@ -15,7 +15,9 @@ from random_examples import examples
 from elmbench.numerics.online import jit
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
-RIDGES = st.sampled_from([np.pi / 10, np.e / 100, np.sqrt(2) / 400])  # no sum of the rows below meets its margin exactly
+RIDGES = st.sampled_from(
+    [np.pi / 10, np.e / 100, np.sqrt(2) / 400]
+)  # no sum of the rows below meets its margin exactly
 SHAPES = st.tuples(st.integers(1, 60), st.integers(1, 5), st.integers(2, 5), st.integers(0, 2**31 - 1))
 LIMITS = st.integers(1, 6)
 CONSTANTS = st.sampled_from([0.0, 1.0])
@@ -99,7 +101,9 @@ def test_assigned_rows_stay_with_their_weights(shape, ridge, limit):
     own = [list(state.names[: state.size]).index(name) for name in names]
     expected_zero = set()
     for i in range(len(X)):
-        scores = np.where(owners_before == labels[i], dense.products(before, extended(X, 1.0)[i]), -np.inf)
+        scores = np.where(
+            owners_before == labels[i], dense.scores_of(before, extended(X, 1.0)[i], len(X) + 1, ridge), -np.inf
+        )
         if scores.max() < 0 and counts[labels[i]] < limit:
             assert own[i] >= len(before)
             assert owners[own[i]] == labels[i]
