@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVR
 from sklearn.tree import DecisionTreeRegressor
 
-from elmbench.models import baselines
+from elmbench.models import ELMClassifier, baselines
 from elmbench.models.baselines import n_units
 
 RIDGES = {"classifier": RidgeClassifier, "regressor": Ridge}
@@ -124,6 +124,8 @@ def test_sizes_of_other_estimators():
     assert n_units(make_pipeline(StandardScaler(), SVC()).fit(X, y)) == len(
         SVC().fit(StandardScaler().fit_transform(X), y).support_
     )
+    own = make_pipeline(StandardScaler(), ELMClassifier(n_hidden=7)).fit(X, y)
+    assert n_units(own) == n_units(own[-1]) == 7
     tree = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, X[:, 0])
     assert n_units(tree) == 5
     assert n_units(KMeans(2).fit(X)) is None

@@ -1,0 +1,44 @@
+"""Linear machines learnt by stochastic gradient descent, written from their formulas: weights shrunk at every step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def scores_of(W, x, t, ridge):
+    """Return W x before step t, without the round-off that would tell equal scores apart.
+
+    All features are multiples of 1/8, so ridge (t - 1) W x is one of 1/64.
+    """
+    unit = 1 / (64 * ridge * max(1, t - 1))
+    return np.round((W * x).sum(axis=1) / unit) * unit
+
+
+def pegasos_step(W, x, label, t, ridge):
+    """Return the weights after step t: Fig. 1 of Shalev-Shwartz et al. for one row, else the loss of classes."""
+    scores = scores_of(W, x, t, ridge)
+    shrunk = (1 - 1 / t) * W
+    if len(W) == 1:
+        sign = 2 * label - 1
+        return shrunk + (sign * x / (ridge * t) if sign * scores[0] < 1 else 0.0)
+    others = np.where(np.arange(len(W)) == label, -np.inf, scores)
+    if 1 + others.max() - scores[label] > 0:
+        shrunk[label] += x / (ridge * t)
+        shrunk[others.argmax()] -= x / (ridge * t)
+    return shrunk
+
+
+def amm_step(W, owners, x, label, t, ridge, limit, own=None):
+    """Return weights and their classes after step t; `own` is the weight that the row is assigned to, if it is."""
+    scores = scores_of(W, x, t, ridge)
+    mine = np.where(owners == label, scores, -np.inf)
+    others = np.where(owners == label, -np.inf, scores)
+    grows = own is None and mine.max() <= 0 and (owners == label).sum() < limit
+    own = mine.argmax() if own is None else own
+    shrunk = (1 - 1 / t) * W
+    if 1 + others.max() - scores[own] > 0:
+        shrunk[others.argmax()] -= x / (ridge * t)
+        if grows:
+            return np.vstack([shrunk, x / (ridge * t)]), np.append(owners, label)
+        shrunk[own] += x / (ridge * t)
+    return shrunk, owners
