@@ -181,6 +181,7 @@ class Experiment(Spec):
     def _names_exist(self) -> Experiment:
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
         places["protocol.raw-targets"] = self.protocol.raw_targets
+        places["protocol.scale-except"] = self.protocol.scale_except
         for column, model in self.models.items():
             for own in (model, *map(model.on, model.overrides)):
                 self._check_search(column, own)

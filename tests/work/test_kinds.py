@@ -43,6 +43,10 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
         {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "folds", "chosen": None, "keep_outputs": True},
         "f8ecd4cdd1e18289cb20c05eb3154f23",
     ),
+    (
+        {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "none", "chosen": None, "train_accuracy": True},
+        "922762e48fa5f7da255ebcef5805a5d1",
+    ),
     ({**PLACE, **MODEL, **GRID, **SEARCH, **INNER, "kind": "search"}, "7931522a41512e9fa4da9d714b4c8c11"),
     (
         {**PLACE, **MODEL, **GRID, **SEARCH, **INNER, "kind": "search", "given": "g", "paths": False, "tune_rows": 100},
