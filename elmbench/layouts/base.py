@@ -167,6 +167,13 @@ class Layout(ABC):
         learnt = "classification" in tasks and TRAIN_ACCURACY in resolved.spec.protocol.metrics
         return found + [Measure(TRAIN_ACCURACY)] * learnt
 
+    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+        """Return the lines that `summary.csv` is made from: the cells, or what a kind of table makes of them.
+
+        The lines have the place and the status of a cell, and the columns of the measures.
+        """
+        return cells
+
     @abstractmethod
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the measures for which an entry has a line in `summary.csv`, the table's own first."""
