@@ -60,7 +60,7 @@ class StreamCurves(Curves):
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         every = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
-        return sorted(dict.fromkeys(every), key=lambda point: (MEASURED.index(point.metric), point.value))
+        return sorted(dict.fromkeys(every), key=lambda point: (MEASURED.index(point.metric), float(point.value or 0)))
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return each measure of the protocol after each chunk of the training rows of a data set."""

@@ -8,7 +8,7 @@ from elmbench.layouts.table import Column
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.published import ALL
+from elmbench.specs.published import ALL, PublishedValue
 
 #: The statistic that the paper prints, its degrees of freedom and probability; the same for the paired test; the number
 #: of data sets that have both models.
@@ -48,6 +48,11 @@ class TTest(Layout):
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         return [Measure(name) for name in MEASURES]
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        if measure.metric == "data_sets":
+            return 0
+        return None if measure.metric in ("p", "paired_p") else super().places(measure, figure)
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
