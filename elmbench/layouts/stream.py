@@ -90,17 +90,22 @@ def draw_stream(points: pd.DataFrame, title: str) -> bytes:
     """
     models = list(dict.fromkeys(points["model"]))
     words = points["metric"].map(_WORDS)
-    points = points.assign(line=words if len(models) == 1 else points["model"] + ", " + words)
+    if points["metric"].nunique() == 1:
+        line = points["model"]
+    else:
+        line = words if len(models) == 1 else points["model"] + ", " + words
+    points = points.assign(line=line)
     points = points.assign(nodes=points["metric"] == "n_units")
     lines = list(dict.fromkeys(points["line"]))
     styles = line_styles(lines)
     groups = list(points.groupby(["dataset", "nodes"], sort=False))
     figure, every = panels(len(groups))
-    for axes, ((dataset, nodes), own) in zip(every, groups, strict=True):
+    for axes, ((dataset, _), own) in zip(every, groups, strict=True):
         for line, curve in own.groupby("line", sort=False):
             spread = curve["std"].astype(float).fillna(0)
             axes.errorbar(curve["value"], curve["mean"], spread, capsize=2, markersize=4, **styles[str(line)])
-        axes.set(xlabel="training rows learnt", ylabel=_WORDS["n_units"] if nodes else "accuracy")
+        named = own["metric"].unique()
+        axes.set(xlabel="training rows learnt", ylabel=_WORDS[named[0]] if len(named) == 1 else "accuracy")
         panel_title(axes, str(dataset))
     # The legend is of one panel: it gets a line of each of the others.
     for line in lines:

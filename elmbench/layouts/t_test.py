@@ -32,6 +32,7 @@ class TTest(Layout):
     """
 
     Options = TTestOptions
+    caption = "tests of the means on each data set"
     own_columns = (Column("model", "comparison", whole=True), MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
 
     def check(self, spec: Experiment) -> None:
