@@ -1,6 +1,7 @@
 """The ELM family as scikit-learn estimators."""
 
 from elmbench.models.ald_kos_elm import ALDKOSELMClassifier, ALDKOSELMRegressor
+from elmbench.models.amm import AMMClassifier
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.eekm import EEKMClassifier
 from elmbench.models.eem import EEMClassifier
@@ -13,6 +14,7 @@ from elmbench.models.ls_svm import LSSVMClassifier, LSSVMRegressor
 from elmbench.models.mk_elm import MKELMClassifier, MKELMRegressor
 from elmbench.models.os_elm import OSELMClassifier, OSELMRegressor
 from elmbench.models.os_pvm import OSPVMClassifier
+from elmbench.models.pegasos import PegasosClassifier
 from elmbench.models.pvm import PVMClassifier
 from elmbench.models.rk_elm import RKELMClassifier, RKELMRegressor
 from elmbench.models.rsvm import RSVMClassifier, RSVMRegressor
@@ -22,6 +24,7 @@ from elmbench.models.w_elm import WELMClassifier
 __all__ = [
     "ALDKOSELMClassifier",
     "ALDKOSELMRegressor",
+    "AMMClassifier",
     "BSGDClassifier",
     "EEKMClassifier",
     "EEMClassifier",
@@ -43,6 +46,7 @@ __all__ = [
     "OSELMRegressor",
     "OSPVMClassifier",
     "PVMClassifier",
+    "PegasosClassifier",
     "RKELMClassifier",
     "RKELMRegressor",
     "RSVMClassifier",

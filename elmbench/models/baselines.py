@@ -107,9 +107,12 @@ def extra_trees_regressor(n_estimators: int = 100, random_state: int | None = No
 def n_units(estimator: Any) -> int | None:
     """Return the size of a fitted scikit-learn estimator, of this module or any other.
 
-    It is the number of kernel features of a pipeline that has them, else, of its last step: support vectors, leaves of
-    all trees, coefficients. None where it has none of these.
+    It is the number of kernel features of a pipeline that has them, else, of its last step: what it calls `n_units_`,
+    support vectors, leaves of all trees, coefficients. None where it has none of these.
     """
+    own = getattr(estimator, "n_units_", None)
+    if own is not None:
+        return int(own)
     if isinstance(estimator, Pipeline):
         for step in estimator:
             if isinstance(step, Nystroem):

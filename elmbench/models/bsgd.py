@@ -1,22 +1,22 @@
 """The support vector machine on a budget, learnt by stochastic gradient descent."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import SequentialClassifier
 from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.stochastic import BLOCK_BYTES, StochasticClassifier
 from elmbench.numerics import centres
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import CentreKernel, Rows
-from elmbench.numerics.online.budgeted_sgd import BLOCK_BYTES, MAINTENANCE, BudgetedState
+from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 
 
-class BSGDClassifier(SequentialClassifier, BaseEstimator):
+class BSGDClassifier(StochasticClassifier, BaseEstimator):
     """Support vector machine on a budget, learnt by stochastic gradient descent (BSGD).
 
     Kernel Pegasos, of which no more than `budget` support vectors are kept. It descends lambda |w|^2 / 2 + the mean
@@ -73,7 +73,6 @@ class BSGDClassifier(SequentialClassifier, BaseEstimator):
 
     model_version: int = 1
 
-    _accept_sparse: ClassVar[str] = "csr"
     _state: BudgetedState
 
     def __init__(
@@ -94,39 +93,14 @@ class BSGDClassifier(SequentialClassifier, BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _fit(self, X: Rows, T: Array) -> None:
-        n_epochs, random_state = check_count("n_epochs", self.n_epochs), check_random_state(self.random_state)
-        self._start(X.shape[1], T.shape[1])
-        self._n_rows = X.shape[0]
-        for _ in range(n_epochs):
-            order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
-            self._learn(X, T, order)
-
-    def _start(self, n_features: int, n_outputs: int) -> None:
-        check_real("C", self.C)
+    def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
         budget, gamma = check_count("budget", self.budget), check_real("gamma", self.gamma)
         maintenance = check_choice("maintenance", self.maintenance, MAINTENANCE)
-        self._state = BudgetedState(n_features, n_outputs, gamma, budget, maintenance)
-        self._n_rows = 0
+        return BudgetedState(n_features, n_outputs, gamma, budget, maintenance)
 
-    def _update(self, X: Rows, T: Array) -> None:
-        self._n_rows += X.shape[0]
-        self._learn(X, T, np.arange(X.shape[0]))
-
-    def _learn(self, X: Rows, T: Array, order: np.ndarray) -> None:
+    def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
         self._sparse = sp.issparse(X)
-        labels = (T[:, 0] > 0).astype(np.int64) if T.shape[1] == 1 else np.argmax(T, axis=1)
-        # In the loop an entry takes a value and the number of its feature.
-        step = max(1, BLOCK_BYTES // (16 * X.shape[1]))
-        if self._sparse:
-            step = max(1, BLOCK_BYTES * X.shape[0] // (16 * max(X.nnz, X.shape[0])))
-        for start in range(0, len(order), step):
-            rows = order[start : start + step]
-            self._state.extend(X[rows], labels[rows], self._ridge)
-
-    @property
-    def _ridge(self) -> float:
-        return 1.0 / (self._n_rows * float(self.C))
+        super()._pass(X, labels, order, epoch)
 
     def _outputs(self, X: Rows) -> Array:
         return CentreKernel(self.support_vectors_, gamma=self._state.gamma).product(X, self.beta_)
@@ -142,12 +116,6 @@ class BSGDClassifier(SequentialClassifier, BaseEstimator):
         """The weights of the support vectors, of shape (n_units_, n_outputs)."""
         check_is_fitted(self, "classes_")
         return self._state.solution(self._ridge)
-
-    @property
-    def n_steps_(self) -> int:
-        """The number of rows looked at so far, each as often as it was."""
-        check_is_fitted(self, "classes_")
-        return self._state.step
 
     @property
     def n_units_(self) -> int:

@@ -1,6 +1,6 @@
 """The online sequential extreme learning machine: the output weights updated block by block."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -9,7 +9,8 @@ from elmbench.models.base.family import SequentialClassifier, SequentialRegresso
 from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.hidden_layer import padded
+from elmbench.numerics.centres import Rows
+from elmbench.numerics.nodes.hidden_layer import TILE, padded
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem
 
@@ -21,6 +22,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
 
     model_version: int = 1
 
+    _accept_sparse: ClassVar[str] = "csr"
     P_: Array
 
     def __init__(
@@ -41,7 +43,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         self.start = start
         self.random_state = random_state
 
-    def _fit(self, X: Array, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array) -> None:
         initial_batch = check_count("initial_batch", self.initial_batch)
         self._start(X.shape[1], T.shape[1])
         self._update(X[:initial_batch], T[:initial_batch])
@@ -55,17 +57,17 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         self.beta_ = np.zeros((len(self.weights_), n_outputs))
         self.n_seen_ = 0
 
-    def _update(self, X: Array, T: Array) -> None:
+    def _update(self, X: Rows, T: Array) -> None:
         if self.n_seen_ == 0:
             self._begin(X, T)
         else:
             step = update_as_printed if self.start == "pinv" else update_symmetric
-            for start in range(0, len(X), self.batch_size):
+            for start in range(0, X.shape[0], self.batch_size):
                 block = slice(start, start + self.batch_size)
                 self.P_, self.beta_ = step(self.P_, self.beta_, self._hidden(X[block]), T[block])
-        self.n_seen_ += len(X)
+        self.n_seen_ += X.shape[0]
 
-    def _begin(self, X: Array, T: Array) -> None:
+    def _begin(self, X: Rows, T: Array) -> None:
         """Eqs. (5) and (6), the inverse of eq. (5) as `start` says."""
         H = self._hidden(X)
         if self.start == "pinv":
@@ -74,7 +76,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
             self.P_ = RidgeSystem(H.T @ H, 1.0 / float(self.C)).inverse()
         self.beta_ = self.P_ @ (H.T @ T)
 
-    def _outputs(self, X: Array) -> Array:
+    def _outputs(self, X: Rows) -> Array:
         with np.errstate(all="ignore"):  # the weights of a diverged model need not be finite
             return super()._outputs(X)
 
@@ -91,7 +93,8 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         rows = min(n_samples, max(params.get("initial_batch", 250), params.get("batch_size", 200)))
         # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
         floats = 4 * n_hidden**2 + 4 * rows * padded(n_hidden) + 3 * rows**2
-        return 8 * (floats + 2 * n_hidden * (n_features + 1 + n_outputs))
+        nodes = (n_hidden + max(n_hidden, TILE)) * (n_features + 1)
+        return 8 * (floats + nodes + 2 * n_hidden * n_outputs)
 
 
 class OSELMClassifier(SequentialClassifier, _OSELM):
@@ -128,6 +131,10 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
         Condition number of `P_`, worked out when asked for.
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
+
+    Notes
+    -----
+    Rows may be sparse, as for `ELMClassifier`.
 
     References
     ----------

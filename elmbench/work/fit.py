@@ -170,9 +170,6 @@ def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData)
 
 def model_size(estimator: Any) -> int | None:
     """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves."""
-    own = getattr(estimator, "n_units_", None)
-    if own is not None:
-        return int(own)
     from elmbench.models.baselines import n_units
 
     return n_units(estimator)

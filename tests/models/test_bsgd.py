@@ -14,7 +14,8 @@ from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from elmbench.models import BSGDClassifier, bsgd
+from elmbench.models import BSGDClassifier
+from elmbench.models.base import stochastic
 from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 
 each_maintenance = pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
@@ -64,7 +65,7 @@ def test_sparse_rows_give_what_dense_ones_do_and_stay_sparse(maintenance, kind, 
     y = targets(X, 3, kind)
     model = BSGDClassifier(9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
     dense = clone(model).fit(X, y)
-    monkeypatch.setattr(bsgd, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(stochastic, "BLOCK_BYTES", 1000)
     sparse = clone(model).fit(sp.csr_matrix(X), y)
     assert sp.issparse(sparse.support_vectors_)
     np.testing.assert_array_equal(sparse.support_vectors_.toarray(), dense.support_vectors_)

@@ -104,6 +104,40 @@ def test_wide_rows_are_never_made_dense(n, n_hidden, seed):
     assert n == 60 or max(peaks) < 8 * n * d
 
 
-def test_the_other_models_with_hidden_nodes_refuse_sparse_rows():
+@pytest.mark.parametrize("start", ["pinv", "ridge"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_csr_rows_give_what_dense_ones_do_block_by_block(start, kind, seed):
+    X, probe = sparse_rows(rows(90, 6, seed), seed), sparse_rows(rows(12, 6, seed + 1), seed + 1)
+    y = targets(X, seed, kind)
+    model = class_of("OSELM", kind)(9, C=4.0, initial_batch=40, batch_size=16, start=start, random_state=seed)
+    expected = real_outputs(model.fit(X, y), probe)
+    # As for ELM, with the condition of what is carried on, once more for each of the four later blocks.
+    size = max(1.0, np.abs(expected).max(), np.abs(y).max() if kind in ("regression", "two-targets") else 1.0)
+    allowed = 4 * (6 * 6 + 90 + 9) * EPS * 4 * model.condition_ * size * np.sqrt(90)
+    np.testing.assert_allclose(real_outputs(model.fit(sp.csr_matrix(X), y), sp.csr_array(probe)), expected, atol=allowed)
+    for block in (slice(0, 40), slice(40, 90)):
+        whole = {} if kind in ("regression", "two-targets") else {"classes": np.unique(y)}
+        model = model if block.start else class_of("OSELM", kind)(**model.get_params())
+        model.partial_fit(sp.csr_matrix(X[block]), y[block], **whole)
+    np.testing.assert_allclose(real_outputs(model, sp.csr_matrix(probe)), expected, atol=allowed)
+    assert model.n_seen_ == 90
+
+
+def test_wide_rows_are_never_made_dense_block_by_block(seed):
+    d = 100_000
+    X = sp.random(400, d, density=3e-4, format="csr", random_state=np.random.RandomState(seed))
+    y = np.asarray(X.sum(axis=1)).ravel()
+    OSELMRegressor(3, random_state=0).fit(X[:50, :9], y[:50])
+    tracemalloc.start()
+    OSELMRegressor(20, initial_batch=40, batch_size=16, random_state=0).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    estimate = OSELMRegressor.memory_estimate(400, d, 1, n_hidden=20, initial_batch=40, batch_size=16)
+    assert 0.5 * estimate < peak < estimate + X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    assert peak < 8 * 400 * d / 2
+
+
+@pytest.mark.parametrize("name", ["WELM", "EEM"])
+def test_the_other_models_with_hidden_nodes_refuse_sparse_rows(name):
     with pytest.raises(TypeError, match="Sparse data was passed"):
-        OSELMRegressor().fit(sp.csr_matrix(np.eye(5)), np.arange(5.0))
+        class_of(name, "binary")().fit(sp.csr_matrix(np.eye(6)), np.arange(6) % 2)

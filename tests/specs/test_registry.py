@@ -27,7 +27,7 @@ from elmbench.specs.registry import (
 from elmbench.specs.registry.plugins import load_plugin, plugin_objects
 
 OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm", "rk-elm", "elm-rbf", "mk-elm"]
-CLASSIFIERS = ["w-elm", "eem", "eekm", "bsgd", "pvm", "os-pvm"]
+CLASSIFIERS = ["w-elm", "eem", "eekm", "bsgd", "pegasos", "amm", "pvm", "os-pvm"]
 BOTH = [*OWN, "ls-svm", "rsvm"]
 
 

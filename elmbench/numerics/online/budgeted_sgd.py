@@ -15,14 +15,12 @@ import scipy.sparse as sp
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import MERGING, PROJECTION, REMOVAL, Numbers
+from elmbench.numerics.online.buffers import csr_parts, enlarged
 from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import GROW
 
 MAINTENANCE = {"merging": MERGING, "projection": PROJECTION, "removal": REMOVAL}
 """What happens to a support vector that is one too many, by name."""
-
-BLOCK_BYTES = 8 * 2**20
-"""Size of the block of rows that is handed to the loop at a time, in bytes (one row is the least)."""
 
 
 @dataclass
@@ -59,10 +57,8 @@ class BudgetedState:
         The numbers are 0 and 1 for a single output. `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean
         hinge loss.
         """
-        rows = sp.csr_matrix(X)
-        rows.sum_duplicates()
-        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-        data, labels = np.require(rows.data, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
+        indptr, indices, data = csr_parts(X)
+        labels = np.require(labels, np.int64, ["C", "W"])
         marks = np.zeros(self.n_features, np.int64)
         position, status = 0, GROW
         while status == GROW:
@@ -101,14 +97,8 @@ class BudgetedState:
         width = min(width, self.n_features)
         if (capacity, width) == self.features.shape:
             return
-        self.columns = _enlarged(self.columns, (self.n_features, capacity))
-        self.features = _enlarged(self.features, (capacity, width))
-        self.weights = _enlarged(self.weights, (self.n_outputs, capacity))
-        self.distances = _enlarged(self.distances, (capacity, capacity))
-        self.filled, self.norms, self.born = (_enlarged(a, (capacity,)) for a in (self.filled, self.norms, self.born))
-
-
-def _enlarged(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    larger = np.zeros(shape, array.dtype)
-    larger[tuple(slice(n) for n in array.shape)] = array
-    return larger
+        self.columns = enlarged(self.columns, (self.n_features, capacity))
+        self.features = enlarged(self.features, (capacity, width))
+        self.weights = enlarged(self.weights, (self.n_outputs, capacity))
+        self.distances = enlarged(self.distances, (capacity, capacity))
+        self.filled, self.norms, self.born = (enlarged(a, (capacity,)) for a in (self.filled, self.norms, self.born))

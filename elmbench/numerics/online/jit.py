@@ -12,9 +12,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.numerics.online import budget_loop, dependency_loop, inverse_loop, rank_one
+from elmbench.numerics.online import budget_loop, dependency_loop, hyperplane_loop, inverse_loop, rank_one
 
-MODULES = (rank_one, inverse_loop, dependency_loop, budget_loop)
+MODULES = (rank_one, inverse_loop, dependency_loop, budget_loop, hyperplane_loop)
 """Where the loops are, each module using those before it only."""
 
 CACHED, UNCACHED, PLAIN = 0, 1, 2

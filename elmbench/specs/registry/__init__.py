@@ -19,6 +19,7 @@ _L = (50, 100, 200, 400)
 _H = (50, 100, 250, 500, 1000)
 
 _THETA = (0.95, 0.96, 0.97, 0.98, 0.99)
+_DIRECTIONS = (25, 50, 100, 200)
 
 
 def _kernel_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
@@ -80,6 +81,19 @@ def _budget_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
 
 
+def _hyperplane_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # Sums of some ten numbers each, in a loop that adds one at a time.
+    return 200.0 * params.get("n_epochs", 5) * n * (d + 10)
+
+
+def _after_svd(cost: Any) -> Any:
+    def both(n: int, d: int, params: Mapping[str, Any]) -> float:
+        size = min(n, d, params.get("n_components", 100))
+        return _projection_cost(n, d, {"n_hidden": size}) + float(cost(n, size, params))
+
+    return both
+
+
 def _classifier(name: str, title: str, stem: str, grid: _Grid, cost: Any) -> ModelEntry:
     return ModelEntry(name, title, f"elmbench.models.{stem}Classifier", grid=grid, cost=cost)
 
@@ -94,7 +108,14 @@ def _baseline(name: str, title: str, grid: _Grid, cost: Any = None) -> ModelEntr
     return ModelEntry(name, title, f"{address}_classifier", f"{address}_regressor", grid, baseline=True, cost=cost)
 
 
+def _on_directions(name: str, title: str, grid: _Grid, cost: Any) -> ModelEntry:
+    address = f"elmbench.models.svd_pipelines:svd_{name.replace('-', '_')}_classifier"
+    whole = {"n_components": _DIRECTIONS, **grid}
+    return ModelEntry(f"svd+{name}", f"{title}, on singular directions", address, grid=whole, cost=_after_svd(cost))
+
+
 _KERNEL_GRID = {"gamma": _C, "C": _C}
+_WEIGHTS_GRID = {"C": _C, "n_weights": (10, 50, 200)}
 _BUILT_IN = (
     _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
@@ -143,6 +164,14 @@ _BUILT_IN = (
         {**_KERNEL_GRID, "budget": (50, 100, 200)},
         _budget_cost,
     ),
+    _classifier(
+        "pegasos",
+        "Linear support vector machine, by stochastic gradient descent",
+        "pegasos:Pegasos",
+        {"C": _C},
+        _hyperplane_cost,
+    ),
+    _classifier("amm", "Adaptive multi-hyperplane machine", "amm:AMM", _WEIGHTS_GRID, _hyperplane_cost),
     ModelEntry(
         "llsvm",
         "Low-rank linearised support vector machine",
@@ -152,6 +181,10 @@ _BUILT_IN = (
     ),
     _classifier("pvm", "Projection vector machine", "pvm:PVM", {"theta": _THETA}, _projection_cost),
     _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", {"theta": _THETA}, _projection_cost),
+    _on_directions("os-elm", "Online sequential ELM", {"n_hidden": _L}, _hidden_cost),
+    _on_directions("bsgd", "BSGD", {**_KERNEL_GRID, "budget": (50, 100, 200)}, _budget_cost),
+    _on_directions("amm", "AMM", _WEIGHTS_GRID, _hyperplane_cost),
+    _on_directions("pegasos", "Pegasos", {"C": _C}, _hyperplane_cost),
     _baseline("ridge", "Linear ridge", {"C": _C}),
     _baseline(
         "nystroem-ridge", "Nystroem features and ridge", {"n_landmarks": (100, 300), **_KERNEL_GRID}, _hidden_cost

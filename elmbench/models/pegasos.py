@@ -1,0 +1,98 @@
+"""The linear support vector machine learnt by stochastic gradient descent."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from elmbench.models.base.hyperplanes import HyperplaneClassifier
+from elmbench.numerics.arrays import Array
+
+
+class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
+    """Linear support vector machine learnt by stochastic gradient descent (Pegasos), without projection.
+
+    It descends lambda |w|^2 / 2 + the mean hinge loss, with lambda = 1/(n C), which is the objective |w|^2 / 2 + C
+    sum_i loss_i of a support vector machine divided by n C: step t shrinks all weights by 1 - 1/t and adds the row with
+    weight 1/(lambda t) if it violates its margin. Two classes are learnt with one output, more with one a class and the
+    loss of Crammer and Singer, max(0, 1 + largest output of another class - output of the row's own). The weights after
+    the last step are those that count.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors. n is the number of rows of `fit`, or of all calls of `partial_fit` so far.
+    n_epochs : int, default=5
+        Passes of `fit` over the rows.
+    fit_intercept : bool, default=True
+        Whether the rows have one more feature, the constant 1, whose weight is shrunk as the others are.
+    shuffle : bool, default=True
+        Whether each pass of `fit` draws a new order of the rows; else they are taken as they stand, as by
+        `partial_fit`.
+    random_state : int, RandomState or None, default=None
+        Draws the orders.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Weights, one row for two classes, else one a class.
+    intercept_ : ndarray of shape (n_outputs,)
+    n_steps_ : int
+        Rows looked at so far.
+    classes_ : ndarray of shape (n_classes,)
+    n_units_ : int
+        Number of rows of `coef_`.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Rows may be given as a CSR matrix, and are not copied to a dense one; the weights are dense. A step looks
+    at one row, k = 1 in the paper, and the rows are taken in turn in place of being drawn with replacement.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro and Cotter, Pegasos: Primal estimated sub-gradient solver for SVM, Mathematical
+    Programming 127(1), 2011, Fig. 1 and sections 2 and 6; for more than two classes, Wang, Crammer and Vucetic,
+    Breaking the curse of kernelization, JMLR 13, 2012, section 5.
+    """
+
+    model_version: int = 1
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        n_epochs: int = 5,
+        fit_intercept: bool = True,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.C = C
+        self.n_epochs = n_epochs
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    @property
+    def coef_(self) -> Array:
+        """The weights, of shape (n_outputs, n_features)."""
+        return _by_output(self._solution()[0])
+
+    @property
+    def intercept_(self) -> Array:
+        """The intercepts, of shape (n_outputs,)."""
+        return _by_output(self._solution()[1])
+
+    @property
+    def n_units_(self) -> int:
+        """The number of outputs."""
+        return len(self.intercept_)
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count the weights, the block of rows that the loop works on, and the outputs."""
+        return cls._memory(n_samples, n_features, max(2, n_outputs), 1)
+
+
+def _by_output(weights: Array) -> Array:
+    """Return the weights of the outputs from those of the classes: of two, the difference."""
+    return weights[1:] - weights[:1] if len(weights) == 2 else weights

@@ -1,0 +1,203 @@
+"""Online models on the leading singular directions of the rows: what Chen et al. compare their OSPVM with.
+
+Each function returns an unfitted scikit-learn pipeline of two steps, `SingularFeatures` and a model. Its parameters are
+those of the two steps under their own names. `random_state` is used by the model, and starts the iteration for sparse
+rows. The directions are those of all rows of `fit`, so a pipeline is fitted at once, and its second step learns row by
+row or block by block.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from elmbench.models.amm import AMMClassifier
+from elmbench.models.base.parameters import check_count
+from elmbench.models.bsgd import BSGDClassifier
+from elmbench.models.os_elm import OSELMClassifier
+from elmbench.models.pegasos import PegasosClassifier
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.centres import Rows
+from elmbench.numerics.projection.batch import singular_directions
+from elmbench.numerics.projection.spectrum import fix_signs
+
+DENSE_BYTES = 2**28
+"""Largest dense copy of sparse rows."""
+
+_Factory = TypeVar("_Factory", bound=Callable[..., Pipeline])
+
+
+class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Products with the leading right singular vectors of the rows as they are, without a mean taken off.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Number of singular vectors; as many as have singular values other than zero, where these are fewer.
+    random_state : int, RandomState or None, default=None
+        Draws the vector from which the iteration for sparse rows starts.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n, n_features)
+        The singular vectors, of each the entry of largest magnitude positive.
+    singular_values_ : ndarray of shape (n,)
+        The largest first.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Dense rows are decomposed by LAPACK, sparse ones (CSR) too if their dense copy takes no more than 256 MB, larger
+    ones by the Lanczos method (ARPACK), which finds fewer directions than there are rows and features.
+
+    References
+    ----------
+    Chen, Jia, Zhang, Deng, Wei, Online Sequential Projection Vector Machine with Adaptive Data Mean Update,
+    Computational Intelligence and Neuroscience, 2016, eq. (32) and section 4.1.
+    """
+
+    _accept_sparse: ClassVar[str] = "csr"
+
+    def __init__(self, n_components: int = 100, random_state: int | np.random.RandomState | None = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Find the directions of the rows of `X`, of shape (n_samples, n_features), dense or sparse."""
+        self._decompose(self._rows(X))
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
+        """Find the directions of the rows of `X` and return their features, of shape (n_samples, n)."""
+        rows = self._rows(X)
+        self._decompose(rows)
+        return self._features(rows)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Return the features of the rows of `X`, of shape (n_samples, n)."""
+        check_is_fitted(self)
+        return self._features(self._rows(X, reset=False))
+
+    def _rows(self, X: ArrayLike, reset: bool = True) -> Rows:
+        return validate_data(self, X, accept_sparse=self._accept_sparse, dtype=np.float64, reset=reset)
+
+    def _decompose(self, X: Rows) -> None:
+        size = check_count("n_components", self.n_components)
+        if sp.issparse(X) and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES:
+            values, directions = self._iterated(X, min(size, min(X.shape) - 1))
+        else:
+            values, directions = singular_directions(X.toarray() if sp.issparse(X) else X)
+        # A direction that the rows do not have would show in other rows only.
+        rank = int(np.count_nonzero(values > max(X.shape) * EPS * values[0]))
+        size = min(size, max(1, rank))
+        self.singular_values_, self.components_ = values[:size], np.ascontiguousarray(directions[:size])
+
+    def _iterated(self, X: Rows, size: int) -> tuple[Array, Array]:
+        found = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(X)
+        directions = found.components_ * fix_signs(found.components_)[:, np.newaxis]
+        return found.singular_values_, directions
+
+    def _features(self, X: Rows) -> Array:
+        features: Array = X @ self.components_.T
+        return features
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+
+def _followed_by(model: Any) -> Callable[[_Factory], _Factory]:
+    """Give a factory of pipelines the version and the memory estimate that its second step makes for it."""
+
+    def with_memory(n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        size = min(params.get("n_components", 100), n_samples, n_features)
+        own = {name: value for name, value in params.items() if name != "n_components"}
+        smaller = min(n_samples, n_features)
+        decomposed = 3 * n_samples * n_features + 8 * smaller**2
+        if 8 * n_samples * n_features > DENSE_BYTES:
+            # Sparse rows, of which the Lanczos method holds two vectors a direction, or dense ones that are there.
+            decomposed = min(decomposed, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
+        kept = 8 * size * (n_features + n_samples)
+        learnt: int = model.memory_estimate(n_samples, size, n_outputs, **own)
+        return max(8 * decomposed, learnt) + kept
+
+    def marked(factory: _Factory) -> _Factory:
+        version = f"{model.model_version}, scikit-learn {sklearn.__version__}"
+        factory.__dict__.update(model_version=version, memory_estimate=with_memory)
+        return factory
+
+    return marked
+
+
+@_followed_by(OSELMClassifier)
+def svd_os_elm_classifier(
+    n_components: int = 100,
+    n_hidden: int = 20,
+    C: float = 1.0,
+    activation: str = "sigmoid",
+    initial_batch: int = 250,
+    batch_size: int = 200,
+    start: str = "pinv",
+    random_state: int | None = None,
+) -> Pipeline:
+    """Return an `OSELMClassifier` on singular directions."""
+    model = OSELMClassifier(n_hidden, C, activation, initial_batch, batch_size, start, random_state)
+    return make_pipeline(SingularFeatures(n_components, random_state), model)
+
+
+@_followed_by(BSGDClassifier)
+def svd_bsgd_classifier(
+    n_components: int = 100,
+    budget: int = 100,
+    C: float = 1.0,
+    gamma: float = 1.0,
+    maintenance: str = "merging",
+    n_epochs: int = 1,
+    random_state: int | None = None,
+) -> Pipeline:
+    """Return a `BSGDClassifier` on singular directions."""
+    model = BSGDClassifier(budget, C, gamma, maintenance, n_epochs, random_state=random_state)
+    return make_pipeline(SingularFeatures(n_components, random_state), model)
+
+
+@_followed_by(AMMClassifier)
+def svd_amm_classifier(
+    n_components: int = 100,
+    C: float = 1.0,
+    n_weights: int = 50,
+    mode: str = "online",
+    n_epochs: int = 5,
+    pruning: float = 10.0,
+    prune_every: int = 10_000,
+    fit_intercept: bool = True,
+    random_state: int | None = None,
+) -> Pipeline:
+    """Return an `AMMClassifier` on singular directions."""
+    model = AMMClassifier(C, n_weights, mode, n_epochs, pruning, prune_every, fit_intercept, random_state=random_state)
+    return make_pipeline(SingularFeatures(n_components, random_state), model)
+
+
+@_followed_by(PegasosClassifier)
+def svd_pegasos_classifier(
+    n_components: int = 100,
+    C: float = 1.0,
+    n_epochs: int = 5,
+    fit_intercept: bool = True,
+    random_state: int | None = None,
+) -> Pipeline:
+    """Return a `PegasosClassifier` on singular directions."""
+    model = PegasosClassifier(C, n_epochs, fit_intercept, random_state=random_state)
+    return make_pipeline(SingularFeatures(n_components, random_state), model)

@@ -1,0 +1,116 @@
+"""The loop over rows of stochastic gradient descent for linear weights, one or several a class, written for numba.
+
+Weights are held as the columns of a matrix, so that the products with a sparse row are sums of whole rows of it. Its
+last row is their intercepts. All arrays have the weights along their last or only axis, of which the leading `m` are in
+use and the others zero.
+"""
+
+import numpy as np
+
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.online.rank_one import DONE, GROW
+
+NOT_ASSIGNED = -1
+"""Stands for the name of a weight where a row is assigned to none."""
+
+
+def add_row(
+    sign: float, first: int, last: int, indices: Numbers, data: Array, constant: float, s: int, columns: Array
+) -> None:
+    """Add a sparse row, with `constant` as the feature of the intercept, `sign` times to weight `s`."""
+    for p in range(first, last):
+        columns[indices[p], s] += sign * data[p]
+    columns[len(columns) - 1, s] += sign * constant
+
+
+def absorb_hyperplanes(
+    position: int,
+    step: int,
+    m: int,
+    born: int,
+    indptr: Numbers,
+    indices: Numbers,
+    data: Array,
+    labels: Numbers,
+    assigned: Numbers,
+    ridge: float,
+    constant: float,
+    limit: int,
+    columns: Array,
+    owners: Numbers,
+    names: Numbers,
+    counts: Numbers,
+) -> tuple[int, int, int, int, int]:
+    """Learn sparse rows from `position` on by the online algorithm of Wang, Djuric, Crammer and Vucetic (2011).
+
+    After t steps the weights are the columns divided by ridge t. In these units the shrinking of all weights by 1 -
+    1/t leaves the columns alone, and a row that violates its margin is added once to a weight of its class and taken
+    once from the largest weight of the others. With one weight a class, `limit` 1, this is Pegasos with the loss of
+    Crammer and Singer.
+
+    Parameters
+    ----------
+    position, step, m : int
+        The next row; the steps taken so far; the weights in use.
+    born : int
+        The weights that there ever were; the name of the next one.
+    indptr, indices, data : ndarray
+        The rows in CSR form, no feature of a row twice.
+    labels, assigned : ndarray of shape (n,)
+        Numbers of classes; names of the weights to which the rows are assigned, where these are there, else a row
+        goes to the weight of its class with the largest output, or becomes a weight of its own if this is not positive.
+    ridge : float
+        Lambda in the paper.
+    constant : float
+        The feature of the intercepts: 0 for none.
+    limit : int
+        Most weights of a class.
+    columns, owners, names : ndarray of shape (n_features + 1, capacity), (capacity,), (capacity,)
+        The weights, their classes and their names.
+    counts : ndarray of shape (n_classes,)
+        Numbers of weights of the classes, one at least.
+
+    Returns
+    -------
+    position, step, m, born, status : int
+        `status` is `GROW` when there is no room for one more weight.
+    """
+    capacity = len(owners)
+    scores = np.zeros(capacity)
+    for t in range(position, len(labels)):
+        first, last = indptr[t], indptr[t + 1]
+        for s in range(m):
+            scores[s] = constant * columns[len(columns) - 1, s]
+        for p in range(first, last):
+            x = data[p]
+            row = columns[indices[p]]
+            for s in range(m):
+                scores[s] += x * row[s]
+        label = labels[t]
+        own = other = held = -1
+        for s in range(m):
+            if owners[s] != label:
+                if other < 0 or scores[s] > scores[other]:
+                    other = s
+            else:
+                if own < 0 or scores[s] > scores[own]:
+                    own = s
+                if names[s] == assigned[t]:
+                    held = s
+        grows = held < 0 and scores[own] <= 0.0 and counts[label] < limit
+        if held >= 0:
+            own = held
+        if step == 0 or scores[own] - scores[other] < ridge * step:
+            if grows:
+                if m == capacity:
+                    return t, step, m, born, GROW
+                own = m
+                owners[own], names[own] = label, born
+                counts[label] += 1
+                born += 1
+                m += 1
+            add_row(1.0, first, last, indices, data, constant, own, columns)
+            add_row(-1.0, first, last, indices, data, constant, other, columns)
+        step += 1
+    return len(labels), step, m, born, DONE

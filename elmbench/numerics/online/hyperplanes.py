@@ -1,0 +1,131 @@
+"""Stochastic gradient descent for linear support vector machines with one weight a class, or with several.
+
+References
+----------
+Shalev-Shwartz, Singer, Srebro, Cotter, Pegasos: Primal estimated sub-gradient solver for SVM, Mathematical Programming
+127(1), 2011.
+Wang, Djuric, Crammer, Vucetic, Trading representability for scalability: adaptive multi-hyperplane machine for
+nonlinear classification, KDD 2011.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.centres import Rows
+from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.online.buffers import csr_parts, enlarged
+from elmbench.numerics.online.hyperplane_loop import NOT_ASSIGNED
+from elmbench.numerics.online.jit import run
+from elmbench.numerics.online.rank_one import GROW
+
+
+@dataclass
+class HyperplaneState:
+    """Weights of classes, of which the leading `size` columns are in use; each class starts with one weight of zero.
+
+    The output of a weight is (column . (x, constant)) / (ridge t) after t steps, that of a class the largest of its
+    weights. No class ever has more than `limit` weights. After every `prune_every` steps those with the smallest norms
+    are dropped, as many as have squared norms that add up to (pruning / (ridge t))^2 at most, but never the last one of
+    a class. The arrays are those of `elmbench.numerics.online.hyperplane_loop.absorb_hyperplanes`.
+    """
+
+    n_features: int
+    n_classes: int
+    constant: float = 1.0
+    limit: int = 1
+    pruning: float = 0.0
+    prune_every: int = 10_000
+    size: int = 0
+    step: int = 0
+    born: int = 0
+    columns: Array = field(init=False)
+    owners: Numbers = field(init=False)
+    names: Numbers = field(init=False)
+    counts: Numbers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = np.zeros((self.n_features + 1, self.n_classes))
+        self.owners, self.names = np.arange(self.n_classes), np.arange(self.n_classes)
+        self.counts = np.ones(self.n_classes, np.int64)
+        self.size = self.born = self.n_classes
+
+    def extend(self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None) -> None:
+        """Learn rows `X`, dense or CSR, with the numbers of their classes, in the order in which they stand.
+
+        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss, in which W is all weights.
+        `assigned` is what `assign` returned for the rows; without it, each goes to the weight that is then the largest.
+        """
+        indptr, indices, data = csr_parts(X)
+        if assigned is None:
+            assigned = np.full(len(labels), NOT_ASSIGNED)
+        labels, assigned = (np.require(a, np.int64, ["C", "W"]) for a in (labels, assigned))
+        position = 0
+        while position < len(labels):
+            stop = min(len(labels), position + self.prune_every - self.step % self.prune_every)
+            position, self.step, self.size, self.born, status = run(
+                "absorb_hyperplanes", position, self.step, self.size, self.born, indptr, indices, data, labels[:stop],
+                assigned, float(ridge), float(self.constant), self.limit,
+                self.columns, self.owners, self.names, self.counts,
+            )  # fmt: skip
+            if status == GROW:
+                self._reserve()
+            elif self.step % self.prune_every == 0:
+                self._prune()
+
+    def assign(self, X: Rows, labels: Numbers) -> Numbers:
+        """Return for each row the name of the weight of its class with the largest output.
+
+        Where that is negative and the class has fewer than `limit` weights it is given one of zero, which is then the
+        largest of all such rows.
+        """
+        mine = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
+        scores = np.where(mine, self.outputs(X), -np.inf)
+        found = self.names[np.argmax(scores, axis=1)]
+        negative = scores.max(axis=1) < 0
+        for label in np.unique(labels[negative]):
+            if self.counts[label] < self.limit:
+                found[negative & (labels == label)] = self._add_zero(label)
+        return found
+
+    def outputs(self, X: Rows) -> Array:
+        """Return the products of the rows with the columns in use, of shape (n, size): outputs times ridge t."""
+        outputs: Array = X @ self.columns[:-1, : self.size]
+        outputs += self.constant * self.columns[-1, : self.size]
+        return outputs
+
+    def solution(self, ridge: float) -> tuple[Array, Array, Numbers]:
+        """Return the weights, of shape (size, n_features), their intercepts and their classes, in ascending order."""
+        order = np.argsort(self.owners[: self.size], kind="stable")
+        weights = self.columns[:, order].T / (ridge * max(1, self.step))
+        return np.ascontiguousarray(weights[:, :-1]), self.constant * weights[:, -1], self.owners[order]
+
+    def _add_zero(self, label: int) -> int:
+        if self.size == len(self.owners):
+            self._reserve()
+        self.owners[self.size], self.names[self.size] = label, self.born
+        self.counts[label] += 1
+        self.size += 1
+        self.born += 1
+        return self.born - 1
+
+    def _reserve(self) -> None:
+        capacity = min(self.limit * self.n_classes, max(16, 2 * len(self.owners)))
+        self.columns = enlarged(self.columns, (self.n_features + 1, capacity))
+        self.owners, self.names = (enlarged(a, (capacity,)) for a in (self.owners, self.names))
+
+    def _prune(self) -> None:
+        """Drop small weights; the others keep their order and their names."""
+        norms = np.einsum("ij,ij->j", self.columns[:, : self.size], self.columns[:, : self.size])
+        order = np.argsort(norms, kind="stable")
+        kept = np.ones(self.size, bool)
+        for s in order[np.cumsum(norms[order]) <= self.pruning**2]:
+            if self.counts[self.owners[s]] > 1:
+                self.counts[self.owners[s]] -= 1
+                kept[s] = False
+        left = np.flatnonzero(kept)
+        for array in (self.columns, self.owners, self.names):
+            array[..., : len(left)] = array[..., left]
+        self.columns[:, len(left) : self.size] = 0.0
+        self.size = len(left)
