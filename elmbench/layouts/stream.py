@@ -90,7 +90,7 @@ def draw_stream(points: pd.DataFrame, title: str) -> bytes:
     """
     models = list(dict.fromkeys(points["model"]))
     words = points["metric"].map(_WORDS)
-    if points["metric"].nunique() == 1:
+    if len(set(points["metric"])) == 1:
         line = points["model"]
     else:
         line = words if len(models) == 1 else points["model"] + ", " + words

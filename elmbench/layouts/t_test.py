@@ -50,6 +50,10 @@ class TTest(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         return [Measure(name) for name in MEASURES]
 
+    def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
+        """Tell that a comparison is complete: it leaves out the data sets that are not."""
+        return True
+
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         if measure.metric == "data_sets":
             return 0
@@ -59,23 +63,21 @@ class TTest(Layout):
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
         lines = []
         for (select, reading), group in cells.groupby(_ENTRY, sort=False):
-            means = _means(group, resolved)
+            means = self._means(group, resolved)
             for name, (one, other) in self.options(resolved.spec).pairs.items():
                 found = compare(means, one, other)
                 place = {"dataset": ALL, "model": name, "run": 0, "fold": 0, "select": select, "reading": reading}
                 lines.append(place | {"status": "ok" if found else "incomplete"} | found)
         return pd.DataFrame(lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES])
 
-
-def _means(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the mean of the first metric by data set and column, of those of which every cell ended ok."""
-    found: dict[tuple[str, str], float] = {}
-    for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
-        metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-        if (group["status"] == "ok").all():
-            found[str(dataset), str(model)] = float(group[metric].astype(float).mean())
-    series = pd.Series(found, dtype=float)
-    return series.unstack() if len(series) else pd.DataFrame(dtype=float)
+    def _means(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+        """Return the mean of the first metric by data set and column, where every cell is there and ended ok."""
+        found: dict[tuple[str, str], float] = {}
+        for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
+            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            if (group["status"] == "ok").all() and super().is_complete(group, resolved):
+                found[str(dataset), str(model)] = float(group[metric].astype(float).mean())
+        return pd.Series(found, dtype=float).unstack() if found else pd.DataFrame(dtype=float)
 
 
 def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:

@@ -114,7 +114,9 @@ def test_csr_rows_give_what_dense_ones_do_block_by_block(start, kind, seed):
     # As for ELM, with the condition of what is carried on, once more for each of the four later blocks.
     size = max(1.0, np.abs(expected).max(), np.abs(y).max() if kind in ("regression", "two-targets") else 1.0)
     allowed = 4 * (6 * 6 + 90 + 9) * EPS * 4 * model.condition_ * size * np.sqrt(90)
-    np.testing.assert_allclose(real_outputs(model.fit(sp.csr_matrix(X), y), sp.csr_array(probe)), expected, atol=allowed)
+    np.testing.assert_allclose(
+        real_outputs(model.fit(sp.csr_matrix(X), y), sp.csr_array(probe)), expected, atol=allowed
+    )
     for block in (slice(0, 40), slice(40, 90)):
         whole = {} if kind in ("regression", "two-targets") else {"classes": np.unique(y)}
         model = model if block.start else class_of("OSELM", kind)(**model.get_params())

@@ -15,7 +15,9 @@ from random_examples import examples
 from elmbench.numerics.online import jit
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
-RIDGES = st.sampled_from([np.pi / 10, np.e / 100, np.sqrt(2) / 400])  # no sum of the rows below meets its margin exactly
+RIDGES = st.sampled_from(
+    [np.pi / 10, np.e / 100, np.sqrt(2) / 400]
+)  # no sum of the rows below meets its margin exactly
 SHAPES = st.tuples(st.integers(1, 60), st.integers(1, 5), st.integers(2, 5), st.integers(0, 2**31 - 1))
 LIMITS = st.integers(1, 6)
 CONSTANTS = st.sampled_from([0.0, 1.0])

@@ -70,6 +70,7 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
         {**PLACE, **MODEL, **VALUES, "params": {}, "kind": "curve", "metric": "gmean"},
         "4ff469c11d1a26091e539cd4b41a046d",
     ),
+    ({**PLACE, **MODEL, "kind": "stream", "params": {}, "chunk": 40}, "24a6b172c34cb661b4eecd1c96b06889"),
     (
         {**NO_FOLD, **MODEL, **SIZES, "kind": "correlation", "draws": DRAWS, "dcs": "corrected"},
         "7c6e6a05e26cd77f865fc2bd90467614",
@@ -113,4 +114,4 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
                 assert (again.seconds(), again.number_of_fits) == (work.seconds(), work.number_of_fits)
                 assert work.label
                 kinds.add(work.kind)
-    assert {"cell", "search", "grid", "choice", "divergence", "curve", "correlation"} <= kinds
+    assert {"cell", "search", "grid", "choice", "divergence", "curve", "correlation", "stream"} <= kinds
