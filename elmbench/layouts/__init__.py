@@ -24,7 +24,7 @@ LAYOUTS = {
     "trials": "elmbench.layouts.trials:Trials",
     "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
     "stream": "elmbench.layouts.stream:StreamCurves",
-    "sizes": "elmbench.layouts.sizes:Sizes",
+    "model-sizes": "elmbench.layouts.sizes:Sizes",
     "t-test": "elmbench.layouts.t_test:TTest",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }

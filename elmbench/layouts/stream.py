@@ -91,10 +91,10 @@ def draw_stream(points: pd.DataFrame, title: str) -> bytes:
     models = list(dict.fromkeys(points["model"]))
     words = points["metric"].map(_WORDS)
     if len(set(points["metric"])) == 1:
-        line = points["model"]
+        labels = points["model"]
     else:
-        line = words if len(models) == 1 else points["model"] + ", " + words
-    points = points.assign(line=line)
+        labels = words if len(models) == 1 else points["model"] + ", " + words
+    points = points.assign(line=labels)
     points = points.assign(nodes=points["metric"] == "n_units")
     lines = list(dict.fromkeys(points["line"]))
     styles = line_styles(lines)

@@ -13,7 +13,7 @@ from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
 SIZES: dict[str, Any] = {
-    "layout": "sizes",
+    "layout": "model-sizes",
     "models": {
         "SVD+ELM": {"model": "svd+os-elm", "params": {"n_components": 7, "n_hidden": 9}},
         "ELM": {"model": "elm", "params": {"n_hidden": 12}},
