@@ -1,5 +1,9 @@
 """t-tests between two models over the data sets of a table."""
 
+import math
+import warnings
+
+import numpy as np
 import pandas as pd
 from pydantic import Field
 
@@ -91,7 +95,8 @@ def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        By the names of `MEASURES`; t is positive if the first model has the larger mean.
+        By the names of `MEASURES`; t is positive if the first model has the larger mean. What does not exist, as t of
+        values that do not vary, is not a number.
     """
     from scipy.stats import ttest_ind, ttest_rel
 
@@ -101,6 +106,9 @@ def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
     if len(both) < 2:
         return {}
     first, second = both[one].to_numpy(), both[other].to_numpy()
-    welch, paired = ttest_ind(first, second, equal_var=False), ttest_rel(first, second)
-    figures = (welch.statistic, welch.df, welch.pvalue, paired.statistic, paired.pvalue, len(both))
-    return dict(zip(MEASURES, map(float, figures), strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
+        welch, paired = ttest_ind(first, second, equal_var=False), ttest_rel(first, second)
+    tests = [(welch.statistic, welch.df, welch.pvalue), (paired.statistic, paired.pvalue)]
+    figures = [float(one) if np.isfinite(test[0]) else math.nan for test in tests for one in test]
+    return dict(zip(MEASURES, [*figures, float(len(both))], strict=True))

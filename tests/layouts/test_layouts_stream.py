@@ -22,7 +22,7 @@ PROTOCOL: dict[str, Any] = {
     "metrics": ["accuracy", "n_units"],
 }  # fmt: skip
 STREAM: dict[str, Any] = {
-    "layout": "stream", "options": {"chunk": 60}, "protocol": PROTOCOL, "grids": {"C": [1]}, "published": None,
+    "layout": "stream-curves", "options": {"chunk": 60}, "protocol": PROTOCOL, "grids": {"C": [1]}, "published": None,
     "models": {name: {"model": "os-pvm", "params": {"update_mean": name == "on"}} for name in ("on", "off")},
     "claims": [], "readings": [],
 }  # fmt: skip

@@ -59,6 +59,15 @@ def test_the_paired_test_is_of_the_differences() -> None:
     assert found["paired_p"] == pytest.approx(1 - 2 * np.sqrt(3) / np.sqrt(14))
 
 
+def test_what_does_not_vary_has_no_t() -> None:
+    found = compare(pd.DataFrame({"a": [0.5, 0.75], "b": [0.25, 0.5]}), "a", "b")
+    assert found["t"] == pytest.approx(np.sqrt(2))
+    assert np.isnan([found["paired_t"], found["paired_p"]]).all()
+    same = compare(pd.DataFrame({"a": [0.5, 0.5], "b": [0.5, 0.5]}), "a", "b")
+    assert np.isnan([same["t"], same["p"]]).all()
+    assert same["data_sets"] == 2
+
+
 def test_a_comparison_is_over_the_means_of_data_sets(toy: Toy) -> None:
     resolved = toy(FIGURES, **T_TEST)
     means = {"ELM": [0.9, 0.6, 0.8], "K-ELM": [0.8, 0.4, 0.5]}

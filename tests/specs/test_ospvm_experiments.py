@@ -135,6 +135,13 @@ def test_the_printed_t_do_not_follow_from_the_printed_accuracies(table: str, acc
         assert abs(float(t) - float(figure.value)) > 0.01
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_claims_are_about_columns(table: str) -> None:
+    spec = find_experiment(f"ospvm/{table}").spec
+    for claim in spec.claims:
+        assert {claim.model, *(() if claim.than == "others" else claim.than)} <= set(spec.models), claim.says
+
+
 def test_mean_accuracies_of_the_printed_t_tests_are_over_all_seven_data_sets() -> None:
     values = [
         float(v.value)
