@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem results-rkelm bench schemas test fuzz lint types check baseline lock clean help
+.PHONY: reproduce results results-eem results-rkelm results-ospvm bench schemas test fuzz lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -19,6 +19,7 @@ reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and pri
 	$(BIN)/elmbench run kos-elm/table6 -d mackey-glass --jobs $(JOBS)
 	$(BIN)/elmbench run rkelm/table6 rkelm/table7 -d waveform-drawn --jobs $(JOBS)
 	$(BIN)/elmbench run rkelm/figure4 --jobs $(JOBS)
+	$(BIN)/elmbench run ospvm/table8 ospvm/table12 ospvm/figure1 --profile ci --jobs $(JOBS)
 
 results: $(VENV)/.runtime ## Make the committed results anew; ELMBENCH_DATA_DIR must name the folder of data files.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with sylva.csv and calhousing.csv"; exit 2; }
@@ -51,6 +52,11 @@ results-eem: $(VENV)/.runtime ## The same for the EEM paper, of as many of its d
 results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the RKELM paper's data files"; exit 2; }
 	$(BIN)/elmbench run --paper rkelm --jobs $(JOBS)
+	$(BIN)/elmbench report
+
+results-ospvm: $(VENV)/.runtime ## The same for the OSPVM paper.
+	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the OSPVM paper's data files"; exit 2; }
+	$(BIN)/elmbench run --paper ospvm --jobs $(JOBS)
 	$(BIN)/elmbench report
 
 bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others, half an hour; ROWS="elm-wdbc ..." for some.

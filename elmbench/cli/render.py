@@ -12,6 +12,7 @@ from rich.text import Text
 from elmbench.cli.progress import duration
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.protocol import Scale
 
 #: A plan of more lines than this is shown with one line for each data set.
 _MOST_LINES = 100
@@ -48,13 +49,13 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
     spec, protocol = file.spec, file.spec.protocol
     outer = protocol.outer
     others = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
-    scale = protocol.scale
+    unlike = "".join(f"; {name} {_scaling(scale)}" for name, scale in protocol.scale_except.items())
     criterion = protocol.metrics[0] if protocol.criterion == "score" else protocol.criterion
     how = [
         ("outer splits", f"{outer.kind}, {outer.folds} folds{others}, {outer.runs} run{'s' * (outer.runs != 1)}"),
         ("inner splits", f"{protocol.inner.kind}, {protocol.inner.folds} folds"),
         ("selection", ", ".join(protocol.selections) + f" by {criterion}"),
-        ("inputs", f"scaled to {list(scale.range)} over {scale.fit_on} rows" if scale else "as they are"),
+        ("inputs", _scaling(protocol.scale) + unlike),
         ("order", protocol.order),
         *((f"grid {name}", _values(found.expand())) for name, found in spec.grids.items()),
         ("readings", ", ".join(spec.readings)),
@@ -85,6 +86,15 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
         headings = ("data set", "model", "metric", "value", "±", "note")
         parts += [Text("\nPublished", style="italic"), grid(headings, rows, right=("value", "±"))]
     return Group(*parts)
+
+
+def _scaling(scale: Scale | None) -> str:
+    if scale is None:
+        return "as they are"
+    if scale.kind == "unit-rows":
+        return "each row divided by its length"
+    to = f"to {list(scale.range)}" if scale.kind == "range" else f"by {scale.kind}"
+    return f"scaled {to} over {scale.fit_on} rows"
 
 
 def _values(values: Sequence[Any]) -> str:

@@ -23,6 +23,9 @@ LAYOUTS = {
     "surface": "elmbench.layouts.surface:Surface",
     "trials": "elmbench.layouts.trials:Trials",
     "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
+    "stream-curves": "elmbench.layouts.stream:StreamCurves",
+    "model-sizes": "elmbench.layouts.sizes:Sizes",
+    "t-test": "elmbench.layouts.t_test:TTest",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }
 

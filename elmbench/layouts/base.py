@@ -18,13 +18,18 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.published import PublishedValue
 from elmbench.work.planner import DatasetPlanner
 
 #: The metrics that each task fills in `cells.csv`.
 METRICS = {"classification": CLASSIFICATION, "regression": REGRESSION}
+#: Times and sizes that every table shows.
+ALWAYS_SHOWN = ("fit_seconds", "n_units")
+#: What a table shows if its protocol names it.
+SHOWN_IF_NAMED = {"classification": (TRAIN_ACCURACY, "predict_seconds"), "regression": ("predict_seconds",)}
 #: Times and sizes: shown, never judged.
-UNJUDGED = ("fit_seconds", "n_units")
+UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds")
 
 VALUE = Column("value", "mean")
 PUBLISHED = Column("published", "published")
@@ -158,7 +163,16 @@ class Layout(ABC):
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         """Return the measures that have a column in `cells.csv`; `extra` are models beside the table's own columns."""
         tasks = {dataset.task for dataset in resolved.datasets.values()}
-        return [Measure(metric) for task, metrics in METRICS.items() if task in tasks for metric in metrics]
+        found = [Measure(metric) for task, metrics in METRICS.items() if task in tasks for metric in metrics]
+        learnt = "classification" in tasks and TRAIN_ACCURACY in resolved.spec.protocol.metrics
+        return found + [Measure(TRAIN_ACCURACY)] * learnt
+
+    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+        """Return the lines that `summary.csv` is made from: the cells, or what a kind of table makes of them.
+
+        The lines have the place and the status of a cell, and the columns of the measures.
+        """
+        return cells
 
     @abstractmethod
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:

@@ -3,12 +3,26 @@
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from elmbench.layouts.base import DATASET, METRICS, MODEL, PUBLISHED, UNJUDGED, VALUE, VERDICT, Entry, Gains, Layout
+from elmbench.layouts.base import (
+    ALWAYS_SHOWN,
+    DATASET,
+    METRICS,
+    MODEL,
+    PUBLISHED,
+    SHOWN_IF_NAMED,
+    VALUE,
+    VERDICT,
+    Entry,
+    Gains,
+    Layout,
+)
 from elmbench.layouts.table import Column, Gain, Item, Line, Printed, Quantity, Ratio, Text
 from elmbench.specs.measures import COUNTS, Measure
 from elmbench.specs.profiles import Resolved
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
+#: Of the predictions for the test rows, where the table asks for it.
+TEST_TIMES = (Column("predict", "test s", numeric=True), Column("published_predict", "publ. s", numeric=True))
 RATIOS = (Column("ratio", "fit ratio", numeric=True), Column("published_ratio", "publ. ratio", numeric=True))
 #: The name of the columns of the second metric, the third, ...
 _SUFFIXES = ("", *map(str, range(2, 10)))
@@ -23,15 +37,16 @@ class Metrics(Layout):
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return every metric of the task but the counts, and the time and the size of the model."""
-        available = [m for m in METRICS[resolved.dataset(dataset).task] if m not in COUNTS] + list(UNJUDGED)
-        own = [m for m in resolved.spec.protocol.metrics if m in available]
+        task = resolved.dataset(dataset).task
+        available = [m for m in METRICS[task] if m not in COUNTS] + list(ALWAYS_SHOWN)
+        own = [m for m in resolved.spec.protocol.metrics if m in (*available, *SHOWN_IF_NAMED[task])]
         return [Measure(metric) for metric in (*own, *(m for m in available if m not in own))]
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, then optimism, times and ratios, which a narrow table leaves out."""
         optional = [Column(c.name, c.heading, c.numeric, optional=True) for c in RATIOS]
         optimism = Column("optimism", "optimism", numeric=True)
-        return (DATASET, MODEL, *self._of_metrics(resolved, datasets), optimism, *TIMES, *optional)
+        return (DATASET, MODEL, *self._of_metrics(resolved, datasets), optimism, *TIMES, *TEST_TIMES, *optional)
 
     def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
         protocol = resolved.spec.protocol
@@ -61,7 +76,7 @@ class Metrics(Layout):
                     line["optimism"] = Gain(gains[dataset, model])
                 seconds = _seconds(found.get("fit_seconds"))
                 base = seconds if base is None else base
-                yield line | _times(found.get("fit_seconds"), seconds, base)
+                yield line | _times(found.get("fit_seconds"), seconds, base) | _test_times(found.get("predict_seconds"))
 
 
 def _seconds(fit: Entry | None) -> dict[str, float]:
@@ -77,4 +92,13 @@ def _times(fit: Entry | None, seconds: dict[str, float], base: dict[str, float])
         items["fit"] = Quantity(seconds["ratio"])
     if fit is not None and fit.published is not None:
         items["published_fit"] = Printed(fit.published)
+    return items
+
+
+def _test_times(entry: Entry | None) -> dict[str, Item]:
+    items: dict[str, Item] = {}
+    if entry is not None and entry.mean is not None:
+        items["predict"] = Quantity(entry.mean)
+    if entry is not None and entry.published is not None:
+        items["published_predict"] = Printed(entry.published)
     return items

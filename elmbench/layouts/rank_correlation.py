@@ -50,7 +50,7 @@ class RankCorrelation(Curves):
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         work = planner.work
         model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
-        data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale), run
+        data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale_of(work.dataset.name)), run
         options = self.options(planner.resolved.spec)
         return Correlation(*data, *model, Draws(options.projections, options.operators), options.dcs)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from elmbench.layouts.base import DATASET, MODEL, VALUE, Entry, Gains
-from elmbench.layouts.metrics import RATIOS, TIMES, Metrics
+from elmbench.layouts.metrics import RATIOS, TEST_TIMES, TIMES, Metrics
 from elmbench.layouts.table import Column, Line
 from elmbench.specs.profiles import Resolved
 
@@ -15,7 +15,7 @@ class Times(Metrics):
     per_metric = (VALUE,)
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        return (DATASET, MODEL, *TIMES, *RATIOS, *self._of_metrics(resolved, datasets))
+        return (DATASET, MODEL, *TIMES, *RATIOS, *TEST_TIMES, *self._of_metrics(resolved, datasets))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of metrics; if a fit has no time, the table shows in its place how the cells ended."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator, integer_seed
-from elmbench.specs.protocol import Split
+from elmbench.specs.protocol import SIZED, Split
 
 Indices = NDArray[np.intp]
 
@@ -45,6 +45,13 @@ def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) ->
     elif split.kind.endswith("kfold"):
         folds = splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y)
         train, test = next(pair for i, pair in enumerate(folds) if i == fold)
+    elif split.kind == "stratified-holdout":
+        from sklearn.model_selection import StratifiedShuffleSplit
+
+        sizes = dict(zip(("train_size", "test_size"), part_sizes(split, len(data.y)), strict=True))
+        seed = integer_seed("split", data.name, run)
+        train, test = next(StratifiedShuffleSplit(1, random_state=seed, **sizes).split(data.X, data.y))
+        train, test = np.sort(train), np.sort(test)
     else:
         n = len(data.y)
         rows = np.arange(n) if split.kind == "in-order" else generator("split", data.name, run).permutation(n)
@@ -74,7 +81,7 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
     whole : int
         Rows of the whole data set.
     """
-    if split.kind not in ("holdout", "in-order") or n_rows >= whole:
+    if split.kind not in SIZED or n_rows >= whole:
         return split
     test = part_sizes(split, whole)[1] * n_rows // whole
     return Split(split.kind, 1, n_rows - max(1, test), max(1, test))
@@ -97,23 +104,31 @@ def check_splittable(data: Dataset, split: Split) -> None:
                 next_step="give the experiment another kind of outer split, or fetch the data from its public source",
             )
         return
-    if split.kind in ("holdout", "in-order"):
+    if split.kind in SIZED:
         train, test = part_sizes(split, n)
-        if min(train, test) < 1 or train + test > n:
+        # A row of each class in both parts.
+        fewest = len(np.unique(data.y)) if split.kind == "stratified-holdout" else 1
+        if min(train, test) < fewest or train + test > n:
             raise ElmbenchError(
                 f"{data.name} has {n} rows, too few for {train} training and {test} test rows",
-                expected="sizes that leave rows for both parts",
+                expected="sizes that leave rows for both parts" + (f", {fewest} at least" if fewest > 1 else ""),
                 next_step="correct protocol.outer.sizes of the experiment",
             )
-        return
-    stratified = split.kind == "stratified-kfold"
+        if split.kind != "stratified-holdout":
+            return
+    stratified = split.kind.startswith("stratified-")
     smallest = int(np.unique(data.y, return_counts=True)[1].min()) if stratified else n
-    if smallest < split.folds:
+    # Of two parts, as of two folds, each has a row of every class.
+    needed = 2 if split.kind == "stratified-holdout" else split.folds
+    if smallest < needed:
         what = "rows in its smallest class" if stratified else "rows"
+        for_what = "a stratified holdout" if split.kind == "stratified-holdout" else f"{needed} folds"
         raise ElmbenchError(
-            f"{data.name} has {smallest} {what}, too few for {split.folds} folds",
-            expected=f"at least {split.folds}",
-            next_step="lower `folds` in the experiment's protocol",
+            f"{data.name} has {smallest} {what}, too few for {for_what}",
+            expected=f"at least {needed}",
+            next_step="lower `folds` in the experiment's protocol"
+            if split.kind.endswith("kfold")
+            else "give the experiment `holdout` as its outer split",
         )
 
 

@@ -26,6 +26,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.protocol.metrics import CLASSIFICATION
 from elmbench.reporting.cells import CAPPED, PLACE, TIMES, WARNING, read_cells, write_frame
 from elmbench.specs.measures import COUNTS, Measure
+from elmbench.specs.protocol import TRAIN_ACCURACY
 
 RELATIVE = 1e-6
 UNDECIDED = 0.1
@@ -84,7 +85,8 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
 
     Of what the table measures, only `measures` at a value of a hyperparameter have a tolerance of their own.
     """
-    points = {measure.column for measure in measures if measure.parameter and measure.metric in CLASSIFICATION}
+    counted = (*CLASSIFICATION, TRAIN_ACCURACY)
+    points = {measure.column for measure in measures if measure.parameter and measure.metric in counted}
     old = {_place(line): line for line in read_cells(path).to_dict("records")}
     new = {_place(line): line for line in cells.to_dict("records")}
     gone, extra = [p for p in old if p not in new], [p for p in new if p not in old]

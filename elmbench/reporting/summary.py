@@ -33,6 +33,7 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """
     order, layout = Order(resolved), layout_of(resolved)
     lines = []
+    cells = layout.entries_of(cells, resolved)
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
         for position, measure in enumerate(layout.measures(resolved, place["dataset"], place["model"])):

@@ -55,7 +55,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             *capped_notes(cells),
             *warning_notes(cells),
             *ending_notes(cells),
-            *published_notes(resolved, set(cells["dataset"])),
+            *published_notes(resolved, {*cells["dataset"], *summary["dataset"]}),
         ),
     )
 

@@ -181,11 +181,14 @@ class Experiment(Spec):
     def _names_exist(self) -> Experiment:
         places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
         places["protocol.raw-targets"] = self.protocol.raw_targets
+        # A table that is based on another may have fewer data sets, and no stand-ins: `sizes` still names the others.
+        others = set(self.protocol.outer.sizes)
+        places["protocol.scale-except"] = set(self.protocol.scale_except) - others
         for column, model in self.models.items():
             for own in (model, *map(model.on, model.overrides)):
                 self._check_search(column, own)
             stand_ins = {name for profile in self.profiles.values() if profile for name in profile.stand_ins}
-            places[f"models.{column}"] = (*model.only, *(set(model.overrides) - stand_ins))
+            places[f"models.{column}"] = {*model.only, *model.overrides} - stand_ins - others
         places["published.stand-ins"] = self.published.stand_ins if self.published else ()
         for key, profile in self.profiles.items():
             if profile:

@@ -13,7 +13,7 @@ from elmbench.specs.files import parse_spec
 from elmbench.specs.grids import Grid
 from elmbench.specs.papers import ChosenReading
 from elmbench.specs.protocol import OuterOverride
-from elmbench.specs.published import PublishedValue
+from elmbench.specs.published import ALL, PublishedValue
 
 #: The paper's figures of a table by (data set, column, measure), data sets by the suite's names.
 Published = Mapping[tuple[str, str, str], PublishedValue]
@@ -49,7 +49,8 @@ class Resolved:
     @cached_property
     def published(self) -> Published:
         """The paper's figures of this table."""
-        named = [(load_dataset_specs().find(figure.dataset).name, figure) for figure in self.file.figures]
+        find = load_dataset_specs().find
+        named = [(ALL if figure.dataset == ALL else find(figure.dataset).name, figure) for figure in self.file.figures]
         named += [(own, figure) for own, other in self.stand_ins.items() for name, figure in named if name == other]
         return {(name, figure.model, figure.metric): figure for name, figure in named}
 

@@ -12,12 +12,29 @@ from elmbench.specs.papers import Spec
 
 Task = Literal["classification", "regression"]
 Selection = Literal["nested", "oracle", "published"]
-Metric = Literal["mcc", "gmean", "accuracy", "precision", "recall", "f1", "nrmse", "rmse", "fit_seconds", "n_units"]
+Metric = Literal[
+    "mcc",
+    "gmean",
+    "accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "nrmse",
+    "rmse",
+    "train_accuracy",
+    "fit_seconds",
+    "predict_seconds",
+    "n_units",
+]
+#: Of the rows that were learnt: measured where a table asks for it, and never what hyperparameters are chosen by.
+TRAIN_ACCURACY: Metric = "train_accuracy"
 #: Metrics that exist for one task only; all others exist for both.
 _OF_TASK = {
-    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1"),
+    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1", TRAIN_ACCURACY),
     "regression": ("nrmse", "rmse"),
 }
+#: Kinds of outer split that have printed sizes.
+SIZED = ("holdout", "stratified-holdout", "in-order")
 Rows = Annotated[int, Field(ge=1)]
 
 
@@ -108,14 +125,15 @@ class Outer(Spec):
     """The outer splits, repeated `runs` times.
 
     `stratified-kfold` and `kfold` shuffle the rows into `folds` folds; `holdout` shuffles them into a training and a
-    test part of the printed `sizes`; `official` takes the two parts that the public source has; `in-order` takes the
-    first rows of a series for training and those that follow for the test.
+    test part of the printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both; `official`
+    takes the two parts that the public source has; `in-order` takes the first rows of a series for training and those
+    that follow for the test.
     """
 
-    kind: Literal["stratified-kfold", "kfold", "holdout", "official", "in-order"]
+    kind: Literal["stratified-kfold", "kfold", "holdout", "stratified-holdout", "official", "in-order"]
     folds: int = Field(default=1, ge=1)
     runs: int = Field(default=1, ge=1)
-    #: Of `holdout` and `in-order`, by data set.
+    #: Of `holdout`, `stratified-holdout` and `in-order`, by data set.
     sizes: dict[str, Sizes] = Field(default_factory=dict)
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
 
@@ -126,7 +144,7 @@ class Outer(Spec):
             raise ValueError(f"{self.kind} has {self.folds} fold; expected folds of 2 or more")
         if not in_folds and self.folds > 1:
             raise ValueError(f"{self.kind} has one split a run; expected no folds")
-        if bool(self.sizes) != (self.kind in ("holdout", "in-order")):
+        if bool(self.sizes) != (self.kind in SIZED):
             expected = "no sizes" if self.sizes else "sizes, by data set"
             raise ValueError(f"{self.kind} was given {'sizes' if self.sizes else 'none'}; expected {expected}")
         return self
@@ -150,13 +168,16 @@ class Outer(Spec):
         if sizes is None:
             found = f"protocol.outer.sizes says nothing of {dataset}"
             raise invalid(found, f"{dataset}: {{train: ROWS, test: ROWS}}")
-        return Split(self.kind, 1, sizes.train, sizes.test)
+        kind = self.kind if task == "classification" else self.kind.removeprefix("stratified-")
+        return Split(kind, 1, sizes.train, sizes.test)
 
 
 class Protocol(Spec):
     """How every model is evaluated."""
 
     scale: Scale | None
+    #: Data sets whose inputs are scaled otherwise: sparse rows cannot be centred.
+    scale_except: dict[str, Scale | None] = Field(default_factory=dict)
     #: Of the targets of a regression; metrics are then in these units.
     targets: Scale | None = None
     #: Data sets whose targets stay as they are.
@@ -164,7 +185,8 @@ class Protocol(Spec):
     outer: Outer
     inner: Splitter
     select: Selection | tuple[Selection, ...]
-    #: What the table shows. The first that exists for the task is what hyperparameters are chosen by.
+    #: What the table shows. The first that exists for the task, `train_accuracy` left aside, is what hyperparameters
+    #: are chosen by.
     metrics: tuple[Metric, ...] = Field(min_length=1)
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which training rows reach a sequential model.
@@ -179,15 +201,20 @@ class Protocol(Spec):
         return self
 
     def metric_for(self, task: str) -> Metric:
-        """Return the first metric that exists for a task: what the hyperparameters are chosen by."""
+        """Return the first metric of the test rows that exists for a task: what hyperparameters are chosen by."""
         for metric in self.metrics_for(task):
-            return metric
+            if metric != TRAIN_ACCURACY:
+                return metric
         found = f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is"
-        raise invalid(found, f"one of {', '.join(_OF_TASK[task])}")
+        raise invalid(found, f"one of {', '.join(name for name in _OF_TASK[task] if name != TRAIN_ACCURACY)}")
 
     def metrics_for(self, task: str) -> list[Metric]:
         """Return every metric of the table that tells how good a model for a task is, in the table's order."""
         return [metric for metric in self.metrics if metric in _OF_TASK[task]]
+
+    def scale_of(self, dataset: str) -> Scale | None:
+        """Return how the inputs of a data set are scaled."""
+        return self.scale_except.get(dataset, self.scale)
 
     @property
     def selections(self) -> tuple[Selection, ...]:

@@ -37,7 +37,8 @@ _METRICS = {
 
 _COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
 #: Metrics that are hyperparameters.
-_PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta", "n_units")
+_PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta", "n_units", "target_dimensions")
+_WHOLE = ("n_hidden", "budget", "n_units", "target_dimensions")
 #: A power as the papers print it, such as 2^-20.
 _POWER = re.compile(r"(\d+)\^(-?\d+)")
 #: How the files say that the authors stopped a fit, and that they took a figure from another paper.
@@ -45,6 +46,8 @@ _STOPPED = re.compile(r"over (\d+) s")
 _CITED = "(cited)"
 #: The model that facts of a data set are filed under.
 DATA = "data"
+#: The data set that figures over all data sets of a table are filed under.
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | 
         name = entry.metric
         if name not in _PARAMETERS or entry.value is None:
             continue
-        whole = entry.value == entry.value.to_integral_value() and name in ("n_hidden", "budget", "n_units")
+        whole = entry.value == entry.value.to_integral_value() and name in _WHOLE
         value: float | int = int(entry.value) if whole else float(entry.value)
         table.setdefault((entry.dataset, entry.model), {})[name] = value
     return table

@@ -25,6 +25,7 @@ _BUILT_IN = {
     "divergence": "elmbench.work.divergence:Projections",
     "dcs-gaussians": "elmbench.work.divergence:DivergenceChoice",
     "dcs-kde": "elmbench.work.divergence:DivergenceChoice",
+    "stream": "elmbench.work.stream:Stream",
     "curve": "elmbench.work.curve:Curve",
     "correlation": "elmbench.work.correlation:Correlation",
     "description": "elmbench.work.description:Description",

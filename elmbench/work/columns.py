@@ -69,7 +69,7 @@ class ColumnWork:
         """Return an outer fold."""
         declared = self.protocol
         targets = None if self.dataset.name in declared.raw_targets else declared.targets
-        protocol = FoldProtocol(declared.scale, self.split, declared.order, targets)
+        protocol = FoldProtocol(declared.scale_of(self.dataset.name), self.split, declared.order, targets)
         return OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
 
     def model_ref(self, column: str) -> ModelRef:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
-from elmbench.protocol.metrics import check_predictions, classification_metrics, regression_metrics
+from elmbench.protocol.metrics import check_predictions, classification_metrics, regression_metrics, score
+from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_memory, fit_seconds
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs
@@ -36,6 +37,8 @@ class Fit(Work):
         Key of the choice of the other hyperparameters.
     keep_outputs : bool
         Keep the true labels and the scores of the test rows.
+    train_accuracy : bool
+        Also predict the training rows of a classification; the time that this takes is not counted.
     """
 
     kind = "cell"
@@ -46,6 +49,7 @@ class Fit(Work):
     carry_over: str = "none"
     chosen: str | None = None
     keep_outputs: bool = field(default=False, metadata=OPTIONAL)
+    train_accuracy: bool = field(default=False, metadata=OPTIONAL)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -119,7 +123,11 @@ class Fit(Work):
         if self.keep_outputs:
             outputs = estimator.decision_function(data.X_test)
             result["outputs"] = {"true": data.y_test.tolist(), "score": outputs.tolist()}
-        return result | {"metrics": _metrics(data, predicted)}
+        metrics = _metrics(data, predicted)
+        if self.train_accuracy and data.labels is not None:
+            learnt = check_predictions(data.y_train, estimator.predict(data.X_train))
+            metrics[TRAIN_ACCURACY] = score("accuracy", data.y_train, learnt, data.labels)
+        return result | {"metrics": metrics}
 
     def _learn_through_folds(self, estimator: Any, context: Context) -> None:
         """Learn the training rows of every fold of the run up to this one, in turn, without forgetting.

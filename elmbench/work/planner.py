@@ -9,7 +9,7 @@ from elmbench.protocol.content import content_of
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import Selection
+from elmbench.specs.protocol import TRAIN_ACCURACY, Selection
 from elmbench.work.base import Work, key_of
 from elmbench.work.columns import ColumnWork
 from elmbench.work.fit import Fit
@@ -86,6 +86,7 @@ class DatasetPlanner:
     ) -> None:
         work = self.work
         model = work.models[column]
+        learnt = TRAIN_ACCURACY in work.protocol.metrics_for(work.dataset.task)
         choice = work.oracle(column) if select == "oracle" else None
         singly = {} if all(map(work.shares_work, work.chain(column))) else {"paths": False}
         family = key_of(
@@ -110,7 +111,7 @@ class DatasetPlanner:
                 # What the column fixes stands, whatever the paper prints elsewhere.
                 params = (printed or {}) | model.params
                 place, ref = work.place(run, fold), work.model_ref(column)
-                fit = Fit(place, ref, params, model.carry_over, choice, keep_outputs)
+                fit = Fit(place, ref, params, model.carry_over, choice, keep_outputs, learnt)
                 self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
 
     def _printed(self, column: str) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import cut_to, outer_split, part_sizes
-from elmbench.specs.protocol import Outer, Scale, Split
+from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
 MakeUnit = Callable[..., dict[str, Any]]
 
@@ -100,6 +100,31 @@ def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(
     assert len(data.y_train) + len(data.y_test) == 30
     assert cut_to(Split("holdout", train=60, test=30), 30, 90) == Split("holdout", train=20, test=10)
     assert cut_to(Split("official"), 30, 90) == Split("official")
+
+
+@pytest.mark.parametrize(("train", "test"), [(45, 45), (30, 15)])
+def test_a_stratified_holdout_has_the_same_part_of_each_class(toys: dict[str, Dataset], train: int, test: int) -> None:
+    data = replace(toys["three"], y=np.repeat([0, 1, 2], 30))
+    split = Split("stratified-holdout", train=train, test=test)
+    rows = both(data, split)
+    for part, size in zip(rows, (train, test), strict=True):
+        assert np.bincount(data.y[part]).tolist() == [size // 3] * 3
+        assert part == sorted(set(part))
+    assert not set(rows[0]) & set(rows[1])
+    assert both(data, split) == rows != both(data, split, run=1)
+    # Without classes, a holdout of any rows.
+    outer = Outer(kind="stratified-holdout", sizes={"two": {"train": train, "test": test}})  # type: ignore[dict-item]
+    assert outer.split("two", "classification") == split
+    assert outer.split("two", "regression") == Split("holdout", train=train, test=test)
+
+
+def test_a_stratified_holdout_needs_a_row_of_each_class_in_both_parts(toys: dict[str, Dataset]) -> None:
+    data = replace(toys["three"], y=np.repeat([0, 1, 2], 30))
+    with pytest.raises(ElmbenchError, match="too few for 88 training and 2 test rows") as error:
+        both(data, Split("stratified-holdout", train=88, test=2))
+    assert "3 at least" in str(error.value.expected)
+    with pytest.raises(ElmbenchError, match="has 1 rows in its smallest class, too few for a stratified holdout"):
+        both(replace(data, y=np.append(np.repeat([0, 1], 44), [1, 2])), Split("stratified-holdout", train=40, test=40))
 
 
 # --- Official parts --------------------------------------------------------------------------------------------------
@@ -224,3 +249,23 @@ def test_a_data_set_without_sizes() -> None:
     assert outer.split("wdbc", "classification") == Split("holdout", 1, 400, 169)
     with pytest.raises(ElmbenchError, match="says nothing of ionosphere"):
         outer.split("ionosphere", "classification")
+
+
+def test_a_data_set_may_be_scaled_otherwise() -> None:
+    protocol = Protocol.model_validate(
+        {
+            "scale": {"kind": "standard"},
+            "scale-except": {"two": {"kind": "unit-rows"}, "three": None},
+            "outer": {"kind": "kfold", "folds": 3},
+            "inner": {"kind": "kfold", "folds": 3},
+            "select": "nested",
+            "metrics": ["train_accuracy", "accuracy"],
+        }
+    )
+    assert protocol.scale_of("one") == Scale(kind="standard")
+    assert protocol.scale_of("two") == Scale(kind="unit-rows")
+    assert protocol.scale_of("three") is None
+    # Nothing is chosen by the rows that are learnt.
+    assert protocol.metric_for("classification") == "accuracy"
+    with pytest.raises(ElmbenchError, match="none of which tells how good a model"):
+        protocol.model_copy(update={"metrics": ("train_accuracy", "n_units")}).metric_for("classification")

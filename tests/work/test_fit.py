@@ -42,6 +42,19 @@ def test_a_classifier_on_its_test_rows(toys: dict[str, Dataset], make_unit: Make
     assert found["predict_seconds"] > 0
 
 
+@pytest.mark.parametrize("dataset", ["two", "three"])
+def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
+    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
+) -> None:
+    unit = make_unit(dataset=dataset, model="elm", params={"n_hidden": 3})
+    plain, found = cell(unit), cell(unit | {"train_accuracy": True})
+    data = fold_data(unit)
+    model = ELMClassifier(n_hidden=3, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
+    right = float(np.mean(model.predict(data.X_train) == data.y_train))
+    assert found["metrics"] == plain["metrics"] | {"train_accuracy": pytest.approx(right)}
+    assert "train_accuracy" not in plain["metrics"]
+
+
 def test_a_regressor_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     unit = make_unit(dataset="redrawn", run=3)
     data = fold_data(unit)

@@ -43,6 +43,10 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
         {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "folds", "chosen": None, "keep_outputs": True},
         "f8ecd4cdd1e18289cb20c05eb3154f23",
     ),
+    (
+        {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "none", "chosen": None, "train_accuracy": True},
+        "922762e48fa5f7da255ebcef5805a5d1",
+    ),
     ({**PLACE, **MODEL, **GRID, **SEARCH, **INNER, "kind": "search"}, "7931522a41512e9fa4da9d714b4c8c11"),
     (
         {**PLACE, **MODEL, **GRID, **SEARCH, **INNER, "kind": "search", "given": "g", "paths": False, "tune_rows": 100},
@@ -66,6 +70,7 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
         {**PLACE, **MODEL, **VALUES, "params": {}, "kind": "curve", "metric": "gmean"},
         "4ff469c11d1a26091e539cd4b41a046d",
     ),
+    ({**PLACE, **MODEL, "kind": "stream", "params": {}, "chunk": 40}, "24a6b172c34cb661b4eecd1c96b06889"),
     (
         {**NO_FOLD, **MODEL, **SIZES, "kind": "correlation", "draws": DRAWS, "dcs": "corrected"},
         "7c6e6a05e26cd77f865fc2bd90467614",
@@ -109,4 +114,4 @@ def test_work_is_read_back_from_its_content(profile: str) -> None:
                 assert (again.seconds(), again.number_of_fits) == (work.seconds(), work.number_of_fits)
                 assert work.label
                 kinds.add(work.kind)
-    assert {"cell", "search", "grid", "choice", "divergence", "curve", "correlation"} <= kinds
+    assert {"cell", "search", "grid", "choice", "divergence", "curve", "correlation", "stream"} <= kinds

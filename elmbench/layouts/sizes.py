@@ -1,0 +1,37 @@
+"""The sizes of models: hidden nodes or weights, and the dimensions that rows are projected to before."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from elmbench.layouts.base import Layout
+from elmbench.layouts.parameters import Parameters
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+
+#: The parameter of a model that projects its rows before it learns them.
+_DIMENSIONS = "n_components"
+
+
+class Sizes(Layout):
+    """A line for the size of each model, and one for its target dimensions where it projects the rows before.
+
+    Nothing is judged: most sizes are given, not found.
+    """
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        column = resolved.file.spec.models.get(model)
+        projects = column is not None and _DIMENSIONS in (
+            *column.on(dataset).params,
+            *column.on(dataset).printed,
+            *column.search,
+        )
+        return [Measure("n_units"), *([Measure("target_dimensions")] if projects else [])]
+
+    def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+        if measure.metric == "target_dimensions":
+            return Parameters().values_of(cells, Measure(_DIMENSIONS))
+        return super().values_of(cells, measure)
+
+    def is_judged(self, measure: Measure) -> bool:
+        return False

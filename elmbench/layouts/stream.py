@@ -1,0 +1,115 @@
+"""Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as curves."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+from pydantic import Field
+
+from elmbench.layouts.base import Figure, Layout, LayoutOptions, Outputs, png, title_of
+from elmbench.layouts.curves import Curves
+from elmbench.layouts.figures import legend_below, line_styles, panel_title, panels
+from elmbench.specs.experiments import Experiment, Model
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import SIZED
+from elmbench.work.base import Work
+from elmbench.work.planner import DatasetPlanner
+from elmbench.work.stream import MEASURED, Stream, rows_after_chunks
+
+_WORDS = {"accuracy": "testing accuracy", "train_accuracy": "training accuracy", "n_units": "hidden nodes"}
+
+
+class StreamOptions(LayoutOptions):
+    """The number of training rows in a chunk."""
+
+    chunk: int = Field(default=40, ge=1)
+
+
+class StreamCurves(Curves):
+    """A line for each measure of the protocol after each chunk of training rows; nothing is searched.
+
+    The figure has a panel for the accuracies on each data set, and one for the number of hidden nodes.
+    """
+
+    Options = StreamOptions
+    caption = "after each chunk of the training rows"
+    heading = Layout.heading
+
+    def check(self, spec: Experiment) -> None:
+        super().check(spec)
+        if spec.protocol.outer.kind not in SIZED:
+            raise ValueError(f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of {', '.join(SIZED)}")
+        if not self._metrics(spec):
+            raise ValueError(f"protocol.metrics has none of {', '.join(MEASURED)}; expected one of them or several")
+
+    def _check_column(self, column: str, model: Model) -> None:
+        if model.search:
+            raise ValueError(f"models.{column} searches {', '.join(model.search)}; expected fixed parameters")
+
+    def _metrics(self, spec: Experiment) -> list[str]:
+        return [metric for metric in spec.protocol.metrics if metric in MEASURED]
+
+    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
+        """Tell whether a column belongs to the table: other models have no place in it."""
+        return column in planner.resolved.spec.models
+
+    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        work = planner.work
+        chunk = self.options(planner.resolved.spec).chunk
+        return Stream(work.place(run, fold), work.model_ref(column), work.models[column].params, chunk)
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        every = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
+        return sorted(dict.fromkeys(every), key=lambda point: (MEASURED.index(point.metric), float(point.value or 0)))
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return each measure of the protocol after each chunk of the training rows of a data set."""
+        spec, shape = resolved.dataset(dataset), resolved.dataset(dataset).shape
+        split = resolved.spec.protocol.outer.split(dataset, spec.task)
+        n_train = split.train if split.train is not None else shape.instances - (split.test or 0)
+        sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
+        return [Measure(metric, "rows", size) for metric in self._metrics(resolved.spec) for size in sizes]
+
+    def is_judged(self, measure: Measure) -> bool:
+        return False
+
+    lines = Layout.lines
+
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        points = self.curves(cells, resolved)
+        return Figure(points, draw_stream(points, title_of(resolved))) if len(points) else None
+
+
+def draw_stream(points: pd.DataFrame, title: str) -> bytes:
+    """Return the picture of accuracies and of hidden nodes over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
+
+    Parameters
+    ----------
+    points : DataFrame
+        With the columns of `Curves.curves`.
+    """
+    models = list(dict.fromkeys(points["model"]))
+    words = points["metric"].map(_WORDS)
+    if len(set(points["metric"])) == 1:
+        labels = points["model"]
+    else:
+        labels = words if len(models) == 1 else points["model"] + ", " + words
+    points = points.assign(line=labels)
+    points = points.assign(nodes=points["metric"] == "n_units")
+    lines = list(dict.fromkeys(points["line"]))
+    styles = line_styles(lines)
+    groups = list(points.groupby(["dataset", "nodes"], sort=False))
+    figure, every = panels(len(groups))
+    for axes, ((dataset, _), own) in zip(every, groups, strict=True):
+        for line, curve in own.groupby("line", sort=False):
+            spread = curve["std"].astype(float).fillna(0)
+            axes.errorbar(curve["value"], curve["mean"], spread, capsize=2, markersize=4, **styles[str(line)])
+        named = own["metric"].unique()
+        axes.set(xlabel="training rows learnt", ylabel=_WORDS[named[0]] if len(named) == 1 else "accuracy")
+        panel_title(axes, str(dataset))
+    # The legend is of one panel: it gets a line of each of the others.
+    for line in lines:
+        every[0].plot([], [], label=line, markersize=4, **styles[line])
+    legend_below(figure, every[0], lines)
+    figure.suptitle(title if len(models) > 1 else f"{title}: {models[0]}")
+    return png(figure)

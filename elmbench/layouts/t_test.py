@@ -1,0 +1,114 @@
+"""t-tests between two models over the data sets of a table."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from elmbench.layouts.base import MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
+from elmbench.layouts.table import Column
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import ALL, PublishedValue
+
+#: The statistic that the paper prints, its degrees of freedom and probability; the same for the paired test; the number
+#: of data sets that have both models.
+MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
+#: What the cells of one entry share.
+_ENTRY = ["select", "reading"]
+
+
+class TTestOptions(LayoutOptions):
+    """Two columns of the table by the name that the paper gives to their comparison."""
+
+    pairs: dict[str, tuple[str, str]] = Field(min_length=1)
+
+
+class TTest(Layout):
+    """A line for each figure of each comparison of two columns.
+
+    A test compares the means of the first metric on each data set: that of Welch as eq. (34) of the OSPVM paper, where
+    they are two independent samples, and the paired one, as both models were run on the same data sets. The cells are
+    those of the models, so results of another table of the same columns are shared.
+    """
+
+    Options = TTestOptions
+    caption = "tests of the means on each data set"
+    own_columns = (Column("model", "comparison", whole=True), MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
+
+    def check(self, spec: Experiment) -> None:
+        super().check(spec)
+        for name, pair in self.options(spec).pairs.items():
+            for column in pair:
+                if column not in spec.models:
+                    known = ", ".join(spec.models)
+                    raise ValueError(f"options.pairs.{name} names {column!r}; expected two of {known}")
+
+    def models(self, resolved: Resolved) -> list[str]:
+        """Return the comparisons that the paper prints."""
+        return list(self.options(resolved.spec).pairs)
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        return [Measure(name) for name in MEASURES]
+
+    def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
+        """Tell that a comparison is complete: it leaves out the data sets that are not."""
+        return True
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        if measure.metric == "data_sets":
+            return 0
+        return None if measure.metric in ("p", "paired_p") else super().places(measure, figure)
+
+    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+        """Return one line for each comparison, selection and reading, on the data set `ALL`."""
+        lines = []
+        for (select, reading), group in cells.groupby(_ENTRY, sort=False):
+            means = self._means(group, resolved)
+            for name, (one, other) in self.options(resolved.spec).pairs.items():
+                found = compare(means, one, other)
+                place = {"dataset": ALL, "model": name, "run": 0, "fold": 0, "select": select, "reading": reading}
+                lines.append(place | {"status": "ok" if found else "incomplete"} | found)
+        return pd.DataFrame(lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES])
+
+    def _means(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+        """Return the mean of the first metric by data set and column, where every cell is there and ended ok."""
+        found: dict[tuple[str, str], float] = {}
+        for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
+            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            if (group["status"] == "ok").all() and super().is_complete(group, resolved):
+                found[str(dataset), str(model)] = float(group[metric].astype(float).mean())
+        return pd.Series(found, dtype=float).unstack() if found else pd.DataFrame(dtype=float)
+
+
+def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
+    """Return the figures of a comparison; nothing if fewer than two data sets have both columns.
+
+    Parameters
+    ----------
+    means : DataFrame
+        A row for each data set, a column for each model.
+
+    Returns
+    -------
+    dict of str to float
+        By the names of `MEASURES`; t is positive if the first model has the larger mean. What does not exist, as t of
+        values that do not vary, is not a number.
+    """
+    from scipy.stats import ttest_ind, ttest_rel
+
+    if not {one, other} <= set(means.columns):
+        return {}
+    both = means[[one, other]].dropna()
+    if len(both) < 2:
+        return {}
+    first, second = both[one].to_numpy(), both[other].to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
+        welch, paired = ttest_ind(first, second, equal_var=False), ttest_rel(first, second)
+    tests = [(welch.statistic, welch.df, welch.pvalue), (paired.statistic, paired.pvalue)]
+    figures = [float(one) if np.isfinite(test[0]) else math.nan for test in tests for one in test]
+    return dict(zip(MEASURES, [*figures, float(len(both))], strict=True))

@@ -1,0 +1,51 @@
+"""A model that learns in chunks: what is measured after each, and that nothing else changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from made_work import attempted, fold_data
+
+from elmbench.datasets import Dataset
+from elmbench.models import OSPVMClassifier
+from elmbench.work.stream import rows_after_chunks
+
+MakeUnit = Callable[..., dict[str, Any]]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "chunk", "sizes"), [(100, 40, [40, 80, 100]), (80, 40, [40, 80]), (3, 40, [3]), (3, 1, [1, 2, 3])]
+)
+def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
+    assert rows_after_chunks(n_rows, chunk) == sizes
+
+
+@pytest.mark.parametrize("dataset", ["two", "three"])
+def test_a_stream_is_measured_after_each_chunk(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
+    unit = make_unit("stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}) | {"chunk": 25}
+    found = attempted(unit)
+    assert found["status"] == "ok"
+    assert found["params"] == {"n_hidden": 2}
+    assert found["fit_seconds"] > 0
+    data = fold_data(unit)
+    assert len(data.y_train) == 60
+    expected: dict[str, float] = {}
+    for n in (25, 50, 60):
+        # In whatever chunks rows are learnt, the model is that of all of them.
+        model = OSPVMClassifier(n_hidden=2, initial_batch=n).fit(data.X_train[:n], data.y_train[:n])
+        expected[f"accuracy@rows={n}"] = float(np.mean(model.predict(data.X_test) == data.y_test))
+        right = model.predict(data.X_train[:n]) == data.y_train[:n]
+        expected[f"train_accuracy@rows={n}"] = float(np.mean(right))
+        expected[f"n_units@rows={n}"] = model.n_units_
+    assert found["metrics"] == pytest.approx(expected)
+
+
+def test_the_first_rows_may_lack_a_class(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit("stream", dataset="three", model="os-pvm", params={"n_hidden": 2}) | {"chunk": 1}
+    found = attempted(unit)
+    assert found["status"] == "ok"
+    assert found["metrics"]["train_accuracy@rows=1"] == 1
+    assert "warnings" not in found or not found["warnings"]
