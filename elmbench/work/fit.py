@@ -35,7 +35,7 @@ class Fit(Work):
     chosen : str or None
         Key of the choice of the other hyperparameters.
     keep_outputs : bool
-        Keep the true labels and the scores of the test rows.
+        Keep what a figure is drawn from: the true labels and the scores of the test rows.
     """
 
     kind = "cell"
@@ -77,7 +77,7 @@ class Fit(Work):
         -------
         dict
             `status`, `reason`, `params`, `metrics`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
-            `condition`, `n_train`, `n_test`; `outputs` (true labels and scores of the test rows) where they are kept.
+            `condition`, `n_train`, `n_test`; `outputs` where they are kept.
         """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.place, context.data_dir)
@@ -117,9 +117,16 @@ class Fit(Work):
         if not _all_finite(estimator, predicted, data):
             return result | {"status": "diverged", "reason": "a prediction is not finite"}
         if self.keep_outputs:
-            outputs = estimator.decision_function(data.X_test)
-            result["outputs"] = {"true": data.y_test.tolist(), "score": outputs.tolist()}
-        return result | {"metrics": _metrics(data, predicted)}
+            result["outputs"] = self.outputs(estimator, data)
+        return result | {"metrics": _metrics(data, predicted) | self.counts(estimator)}
+
+    def outputs(self, estimator: Any, data: FoldData) -> dict[str, Any]:
+        """Return what is kept of a fitted model beside its figures: by name, as JSON has it."""
+        return {"true": data.y_test.tolist(), "score": estimator.decision_function(data.X_test).tolist()}
+
+    def counts(self, estimator: Any) -> dict[str, float]:
+        """Return what is measured of a fitted model beside its predictions, by the name of the measure."""
+        return {}
 
     def _learn_through_folds(self, estimator: Any, context: Context) -> None:
         """Learn the training rows of every fold of the run up to this one, in turn, without forgetting.

@@ -121,7 +121,7 @@ class ScikitLearnSource(_Source):
     """A set that scikit-learn brings along: never needs a network."""
 
     kind: Literal["scikit-learn"]
-    loader: Literal["load_breast_cancer"]
+    loader: Literal["load_breast_cancer", "load_digits"]
 
     @property
     def title(self) -> str:
