@@ -50,7 +50,7 @@ class WeightPaths(Metrics):
         for dataset, names in self.options(spec).kernels.items():
             for column, model in spec.models.items():
                 kernels = model.on(dataset).params.get("kernels")
-                if isinstance(kernels, list) and len(kernels) != len(names):
+                if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
                     found = f"options.kernels has {len(names)} names for {dataset}, models.{column} {len(kernels)}"
                     raise ValueError(f"{found} kernels; expected a name for each")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, frame
+from made_cells import cell, cell_of, frame
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.layouts import layout_of
