@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 
 import pandas as pd
+from pydantic import Field
 
 from elmbench.layouts.base import Entry, Figure, Gains, LayoutOptions, Outputs, png, title_of
 from elmbench.layouts.figures import default_cells, line_styles
@@ -30,7 +31,7 @@ Labels = Mapping[str, Sequence[str]]
 class Options(LayoutOptions):
     """What the kernels on some data sets are called, in their order, in place of their names and parameters."""
 
-    kernels: dict[str, tuple[str, ...]] = {}
+    kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class WeightPaths(Metrics):

@@ -59,9 +59,7 @@ class DatasetPlanner:
         redrawn = run if self.dataset.redraw == "run" else 0
         return checksum_of(self.dataset, self.request.data_dir, redrawn, self.work.options)
 
-    def add_fits(
-        self, *, keep_outputs: bool = False, choices_only: bool = False, kind: type[Fit] = Fit
-    ) -> None:
+    def add_fits(self, *, keep_outputs: bool = False, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
 
         Parameters

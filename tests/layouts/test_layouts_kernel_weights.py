@@ -41,7 +41,11 @@ def outputs_of(*found: Learnt) -> list[Outputs]:
     return [
         Outputs(
             cell_of(line),
-            {"kernels": KERNELS[: len(weights[0])], "weights": weights, "objective": [8.0 / 2**i for i in range(len(weights))]}
+            {
+                "kernels": KERNELS[: len(weights[0])],
+                "weights": weights,
+                "objective": [8.0 / 2**i for i in range(len(weights))],
+            }
             if weights
             else {},
         )
@@ -73,9 +77,7 @@ def test_every_cell_is_a_fit_that_keeps_its_paths(plan_toy: Callable[..., Plan],
 
 
 def test_the_table_has_the_mean_counts(toy: Toy) -> None:
-    lines = [
-        cell("one", run=run, fold=fold, mcc=0.5, kernels=1, iterations=0) for run in (0, 1) for fold in (0, 1)
-    ] + [
+    lines = [cell("one", run=run, fold=fold, mcc=0.5, kernels=1, iterations=0) for run in (0, 1) for fold in (0, 1)] + [
         cell("sparse", run=i // 2, fold=i % 2, mcc=0.75, kernels=kernels, iterations=10 * kernels)
         for i, kernels in enumerate((2, 3, 3, 3))
     ]
@@ -131,7 +133,7 @@ def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learn
 
 
 def test_as_many_names_as_kernels(toy: Toy) -> None:
-    with pytest.raises(ElmbenchError, match="2 names for wdbc, models.sparse 3 kernels; expected a name for each"):
+    with pytest.raises(ElmbenchError, match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each"):
         layout_of(toy(**TABLE | {"models": {"sparse": MODELS["sparse"]}}, options={"kernels": {"wdbc": ["a", "b"]}}))
 
 

@@ -10,7 +10,13 @@ import pytest
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 
-LEARNT = {"sparse": (1, False), "q = 4/3": (4 / 3, False), "q = 2": (2, False), "q = 4": (4, False), "radius": (1, True)}
+LEARNT = {
+    "sparse": (1, False),
+    "q = 4/3": (4 / 3, False),
+    "q = 2": (2, False),
+    "q = 4": (4, False),
+    "radius": (1, True),
+}
 GROUPS = {"fac": 216, "fou": 76, "kar": 64, "mor": 6, "pix": 240, "zer": 47}
 
 
