@@ -22,7 +22,7 @@ LAYOUTS = {
     "option-curves": "elmbench.layouts.option_curves:OptionCurves",
     "surface": "elmbench.layouts.surface:Surface",
     "trials": "elmbench.layouts.trials:Trials",
-    "kernel-weights": "elmbench.layouts.kernel_weights:WeightPaths",
+    "weight-paths": "elmbench.layouts.weight_paths:WeightPaths",
     "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
     "rank-correlation": "elmbench.layouts.rank_correlation:RankCorrelation",
 }

@@ -14,7 +14,7 @@ from made_work import units
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Figure, Outputs
-from elmbench.layouts.kernel_weights import draw_weight_paths, kernel_labels
+from elmbench.layouts.weight_paths import draw_weight_paths, kernel_labels
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 
@@ -25,7 +25,7 @@ MODELS: dict[str, Any] = {
     "sparse": {"model": "mk-elm", "params": {"kernels": KERNELS}},
     "q = 2": {"model": "mk-elm", "params": {"kernels": KERNELS, "q": 2}},
 }
-TABLE: dict[str, Any] = {"layout": "kernel-weights", "datasets": ["wdbc", "sylva"], "models": MODELS}
+TABLE: dict[str, Any] = {"layout": "weight-paths", "datasets": ["wdbc", "sylva"], "models": MODELS}
 PATH = [[0.25, 0.25, 0.5], [0.1, 0.2, 0.7], [0.0, 0.1, 0.9]]
 START = [[1.0]]
 
@@ -124,10 +124,10 @@ def test_kernels_are_called_by_what_differs() -> None:
 
 
 def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt], monkeypatch: Any) -> None:
-    from elmbench.layouts import kernel_weights
+    from elmbench.layouts import weight_paths
 
     found: dict[str, Any] = {}
-    monkeypatch.setattr(kernel_weights, "draw_weight_paths", lambda paths, labels, title: found.update(labels) or b"")
+    monkeypatch.setattr(weight_paths, "draw_weight_paths", lambda paths, labels, title: found.update(labels) or b"")
     figure_of(toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}}), *drawn)
     assert found == {"wdbc": ("wide", "narrow", "plane"), "sylva": ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"]}
 
