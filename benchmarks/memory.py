@@ -1,21 +1,27 @@
 """Peak memory of fits and searches, each in a process of its own: `python -m benchmarks.memory WORK ROWS`."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.measure import Seconds, timed
 from benchmarks.problems import mackey_glass, series
 from benchmarks.row import Result, Row
 from benchmarks.searches import POWERS
 from benchmarks.sides import kernel_ridge, search_of
-from elmbench.models import ELMRegressor, KELMRegressor
+from elmbench import load_dataset
+from elmbench.errors import DataUnavailableError
+from elmbench.models import ELMRegressor, KELMRegressor, RKELMClassifier
 from elmbench.specs.grids import candidates
 
 L = 1000
+WIDTH, CENTRES, TEXTS = 100, 600, 15_935
 _FEW: dict[str, list[Any]] = {"gamma": [0.25, 4.0], "C": POWERS[::7]}
 
 
@@ -25,9 +31,23 @@ def resident_bytes(what: str) -> int:
     return 1024 * int(status.split(f"{what}:")[1].split()[0])
 
 
+def _reduced(rows: int) -> object:
+    """Fit RKELM to generated rows of 100 features, which are made here and so counted."""
+    X = np.random.default_rng(0).standard_normal((rows, WIDTH))
+    return RKELMClassifier(CENTRES, 32.0, 0.01, random_state=0).fit(X, np.where(X[:, 0] > X[:, 1] * X[:, 2], 1, -1))
+
+
+def _texts(rows: int) -> object:
+    """Fit RKELM to the first rows of NEWS20: sparse, 62,061 features."""
+    data = load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR"))
+    return RKELMClassifier(500, 32.0, 0.25, random_state=0).fit(data.X[:rows], data.y[:rows])
+
+
 WORK: dict[str, Callable[[int], object]] = {
     "k-elm": lambda rows: KELMRegressor(32.0, 1.0).fit(*series(rows)),
     "elm": lambda rows: ELMRegressor(min(L, rows // 2), 32.0, random_state=0).fit(*series(rows)),
+    "rk-elm": _reduced,
+    "rk-elm-texts": _texts,
     "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), candidates(_FEW)),
     "kernel-ridge-search": lambda rows: kernel_ridge(mackey_glass(rows), candidates(_FEW)[:2]),
 }
@@ -78,9 +98,31 @@ def _against_scikit_learn(trial: bool) -> Iterator[Result]:
     )
 
 
+_DENSE = "a dense copy of its rows, 8 n d bytes"
+
+
+def _on_texts(trial: bool) -> Iterator[Result]:
+    name, n = "memory of an RKELM fit to NEWS20, L = 500", 1000 if trial else TEXTS
+    try:
+        width = load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR")).X.shape[1]
+    except DataUnavailableError as error:
+        yield Result(name, _DENSE, skipped=error.found)
+        return
+    found = [growth("rk-elm-texts", n) for _ in range(2)]
+    peak = max(size for size, _ in found)
+    ratios = [8 * n * width / size for size, _ in found]
+    note = f"{peak / 2**20:.0f} MiB above what the process held before, the rows themselves counted"
+    yield Result(f"{name}, {n:,} rows", _DENSE, ratios=ratios, ours=found[0][1], note=note)
+
+
 ROWS = [
     _bound("memory-k-elm", "k-elm", "a K-ELM fit", "8 n^2 bytes", 6000, lambda n: 8 * n**2),
     _bound("memory-elm", "elm", f"an ELM fit, L = {L}", "H, 8 n L bytes", 20_000, lambda n: 8 * n * min(L, n // 2)),
+    _bound(
+        "memory-rk-elm", "rk-elm", f"an RKELM fit, L = {CENTRES}", "1.5 GB", 500_000,
+        lambda n: int(1.5e9),
+    ),
+    _recorded("memory-rk-elm-texts", "an RKELM fit to NEWS20, L = 500", _DENSE, _on_texts),
     _bound(
         "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 3000,
         lambda n: 8 * (n**2 + (2 * n // 3) ** 2),

@@ -72,13 +72,14 @@ class _KELM(GridPathMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Make the kernel of all rows once a `gamma`, of which folds are views where that is possible.
+        """Make the kernel of all rows that are trained on once a `gamma`, of which folds are views where possible.
 
         All `C` of a fold are solved at once, see `solve_shifted`. What that yields is taken where its residual tells
         that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference; elsewhere, and
         where there are too few `C` to share anything, the model is fitted. So are all candidates in single precision,
-        the point of which is the memory that shared work would need: 8 (n^2 + m^2) bytes and little more for n rows, m
-        of them in the largest training part; of few rows the distances are kept too, see `kernel_ladder`.
+        the point of which is the memory that shared work would need: 8 (n^2 + m^2) bytes and little more, for n rows
+        that any fold trains on and m of them in the largest training part; of few rows the distances are kept too, see
+        `kernel_ladder`.
         """
         groups: dict[str, dict[float, list[tuple[int, float]]]] = {}
         single = []
@@ -94,7 +95,11 @@ class _KELM(GridPathMixin, BaseEstimator):
                 yield i, j, _fitted_outputs(grid, i, j)
         if not groups:
             return
-        parts = FoldViews(grid.folds)
+        trained = np.unique(np.concatenate([train for train, _ in grid.folds]))
+        within = [bool(np.isin(test, trained).all()) for _, test in grid.folds]
+        parts = FoldViews(
+            [(train, test if inside else test[:0]) for (train, test), inside in zip(grid.folds, within, strict=True)]
+        )
         coded = [cls._coded(grid.y[part.rows]) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for kernel, gammas in groups.items():
@@ -104,7 +109,9 @@ class _KELM(GridPathMixin, BaseEstimator):
                 shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
                 for j, part in enumerate(parts.folds):
                     T, decoded = coded[j]
-                    found = _fold_outputs(cls, shared, part, T, ridges)
+                    probes = None if within[j] else grid.X[grid.folds[j][1]]
+                    across = None if probes is None else _Across(probes, grid.X[part.rows], gamma, kernel)
+                    found = _fold_outputs(cls, shared, part, T, ridges, across)
                     for i, outputs in zip(members, found, strict=True):
                         if outputs is None:
                             grid.solvers["cholesky"] += 1
@@ -120,8 +127,21 @@ def _fitted_outputs(grid: Grid, candidate: int, fold: int) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
+class _Across:
+    """The kernel between test rows that no fold trains on and the training rows of a fold."""
+
+    X: Array
+    rows: Array
+    gamma: float
+    kernel: str
+
+    def product(self, Z: Array) -> Array:
+        return kernel_product(self.X, self.rows, Z, gamma=self.gamma, kernel=self.kernel)
+
+
+@dataclass(frozen=True)
 class _SharedKernel:
-    """The kernel of all rows, the relative error of its entries, and what the folds that look at it share.
+    """The kernel of all rows that are trained on, the relative error of its entries, and what folds share.
 
     Each fold overwrites `room`, which holds as many entries as the largest kernel among training rows, and adds to
     `solvers`.
@@ -134,11 +154,12 @@ class _SharedKernel:
 
 
 def _fold_outputs(
-    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array
+    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array, across: _Across | None
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
-    T, of shape (n_train, k), holds the targets of the fold. Classifiers predict labels, regressors the outputs.
+    T, of shape (n_train, k), holds the targets of the fold. Classifiers predict labels, regressors the outputs. Test
+    rows that are not in the shared kernel are reached by `across`.
     """
     omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
@@ -146,8 +167,10 @@ def _fold_outputs(
     Z = solve_shifted(part.square(omega, work), T, ridges, work, solvers)
     if Z is None:
         return [None] * len(ridges)
-    product = part.product(omega, np.hstack([Z, np.ones((n, 1), order="F")]))
-    test, mass = product[part.test, :-1], product[part.test, -1]
+    weights = np.hstack([Z, np.ones((n, 1), order="F")])
+    product = part.product(omega, weights)
+    reached = product[part.test] if across is None else across.product(weights)
+    test, mass = reached[:, :-1], reached[:, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)
     lengths = np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)
     if issubclass(cls, FamilyClassifier):

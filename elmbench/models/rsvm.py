@@ -28,6 +28,7 @@ class _RSVM:
     C: float
     gamma: float
     random_state: int | np.random.RandomState | None
+    smoothing: float
     tol: float
     max_iter: int
 
@@ -77,7 +78,7 @@ class RSVMClassifier(_RSVM, FamilyClassifier, BaseEstimator):
 
     f(x) = sum_j u_j k(x, c_j) + b, where the landmarks c_j are training rows drawn without replacement, and u and b
     minimise C/2 sum_i p(1 - t_i f(x_i))^2 + (|u|^2 + b^2) / 2 over all rows, with targets t of -1/+1 and the smooth
-    plus function p(x) = x + log(1 + exp(-5 x)) / 5. More than two classes are learnt one against the rest.
+    plus function p(x) = x + log(1 + exp(-alpha x)) / alpha. More than two classes are learnt one against the rest.
 
     Parameters
     ----------
@@ -90,6 +91,9 @@ class RSVMClassifier(_RSVM, FamilyClassifier, BaseEstimator):
         Inverse squared width of the kernel, exp(-gamma d^2).
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
+    smoothing : float, default=5.0
+        alpha of the smooth plus function, in units of 1 / f: where errors are small against 1 / alpha, the loss is
+        rounder than the hinge or the tube that it stands for.
     tol : float, default=1e-10
         Length of the gradient, relative to the terms that it adds up, below which it counts as zero. A bound of its
         round-off takes the place of what is smaller.
@@ -131,6 +135,7 @@ class RSVMClassifier(_RSVM, FamilyClassifier, BaseEstimator):
         C: float = 1.0,
         gamma: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
+        smoothing: float = 5.0,
         tol: float = 1e-10,
         max_iter: int = 100,
     ) -> None:
@@ -138,11 +143,12 @@ class RSVMClassifier(_RSVM, FamilyClassifier, BaseEstimator):
         self.C = C
         self.gamma = gamma
         self.random_state = random_state
+        self.smoothing = smoothing
         self.tol = tol
         self.max_iter = max_iter
 
     def _loss(self, targets: Array) -> Loss:
-        return smooth_hinge(targets)
+        return smooth_hinge(targets, check_real("smoothing", self.smoothing))
 
 
 class RSVMRegressor(_RSVM, CentresRegressor, BaseEstimator):
@@ -153,7 +159,7 @@ class RSVMRegressor(_RSVM, CentresRegressor, BaseEstimator):
 
     Parameters
     ----------
-    n_landmarks, C, gamma, random_state, tol, max_iter
+    n_landmarks, C, gamma, random_state, smoothing, tol, max_iter
         As in `RSVMClassifier`.
     epsilon : float, default=0.1
         Half the width of the tube, in units of `y`: 0 or more. The default is that of LIBSVM and scikit-learn's `SVR`,
@@ -176,6 +182,7 @@ class RSVMRegressor(_RSVM, CentresRegressor, BaseEstimator):
         C: float = 1.0,
         gamma: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
+        smoothing: float = 5.0,
         tol: float = 1e-10,
         max_iter: int = 100,
         epsilon: float = 0.1,
@@ -184,10 +191,12 @@ class RSVMRegressor(_RSVM, CentresRegressor, BaseEstimator):
         self.C = C
         self.gamma = gamma
         self.random_state = random_state
+        self.smoothing = smoothing
         self.tol = tol
         self.max_iter = max_iter
         self.epsilon = epsilon
 
     def _loss(self, targets: Array) -> Loss:
         # 0 is a tube of no width, which is allowed.
-        return smooth_insensitive(targets, self.epsilon and check_real("epsilon", self.epsilon))
+        epsilon = self.epsilon and check_real("epsilon", self.epsilon)
+        return smooth_insensitive(targets, epsilon, check_real("smoothing", self.smoothing))

@@ -140,8 +140,9 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
         record = store.get(cell.key) if cell.key else None
         if record is None:
             continue
-        unit = record["unit"]
-        datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
+        unit = _first_on_data(cell.key, store)
+        if "dataset" in unit:
+            datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
         if "model" in unit:
             models[cell.model] = f"{unit['model']}, version {unit['version']}"
         environments[record["environment"]] += 1
@@ -156,6 +157,14 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
         "solvers": _solvers(planned, store),
     }
+
+
+def _first_on_data(key: str, store: Store) -> dict[str, Any]:
+    """Return the work of a key or, if it only looks at results of other work, the first that these come from."""
+    record = store.get(key)
+    unit: dict[str, Any] = record["unit"] if record is not None else {}
+    needs = work_from(unit).needs if unit and "dataset" not in unit else ()
+    return _first_on_data(needs[0], store) if needs else unit
 
 
 def _solvers(planned: list[Cell], store: Store) -> dict[str, int]:

@@ -48,14 +48,18 @@ class PrintedParameters:
         return {name: value for name, value in values.items() if value is not None}
 
     def fixed(self, column: str, model: Model) -> Model:
-        """Return a column that fixes what it takes from print and does not search.
+        """Return a column that fixes what it takes from print, unless it or a column that it is like searches it.
 
         Raises
         ------
         ElmbenchError
             If the paper prints no value for it.
         """
-        names = [name for name in model.printed if name not in model.search and name not in model.params]
+        searched, like = set(model.search), model.like
+        while like:
+            one = self._models[like].on(self._dataset.name)
+            searched, like = searched | set(one.search), one.like
+        names = [name for name in model.printed if name not in searched and name not in model.params]
         if not names or (model.only and self._dataset.name not in model.only):
             return model
         found = self.of(column, model)

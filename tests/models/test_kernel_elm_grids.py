@@ -54,6 +54,50 @@ def scores_of(cls, X, y, folds, grid, kind, solvers=None):
     return both
 
 
+@examples(80)
+@given(
+    n=st.integers(9, 60),
+    seed=st.integers(0, 2**31 - 1),
+    kind=st.sampled_from(["binary", "multi", "regression"]),
+    awkward=st.booleans(),
+    way=st.sampled_from(WAYS),
+    also_folds=st.booleans(),
+)
+def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_folds):
+    """They have no place in the kernel of the training rows; beside them stand folds whose test rows do."""
+    X = rows(n + 20, 4, seed, awkward)
+    y = targets(X, seed, kind)
+    inside = np.random.default_rng(seed).permutation(n + 20)[:n]
+    held_out = np.setdiff1d(np.arange(n + 20), inside)
+    folds = [(inside, held_out)]
+    if also_folds:
+        folds += [(inside[train], inside[test]) for train, test in KFold(3).split(inside)]
+    grid = [{"gamma": gamma, "C": C} for gamma in (0.25, 2.0) for C in (0.5, 8.0, 128.0)]
+    with pytest.MonkeyPatch.context() as patch:
+        force(patch, way)
+        found, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
+
+
+def test_held_out_rows_take_no_memory_in_the_kernel(monkeypatch):
+    """A holdout of many test rows needs the kernel of the training rows alone."""
+    import elmbench.models.kernel_elm as module
+
+    sizes = []
+
+    def watched(X, gammas, kernel):
+        sizes.append(len(X))
+        return ladder(X, gammas, kernel)
+
+    ladder = module.kernel_ladder
+    monkeypatch.setattr(module, "kernel_ladder", watched)
+    X = rows(300, 3, 0, False)
+    grid = [{"gamma": 1.0, "C": 2.0**e} for e in range(8)]
+    path = KELMRegressor.evaluate_grid(X, targets(X, 0, "regression"), [(np.arange(40), np.arange(40, 300))], grid)
+    assert len(list(path)) == 8
+    assert sizes == [40]
+
+
 @examples(240)
 @given(
     n=st.integers(9, 70),

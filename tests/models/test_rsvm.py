@@ -15,6 +15,7 @@ from random_examples import examples
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import LinearSVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench.models import RSVMClassifier, RSVMRegressor
@@ -104,6 +105,19 @@ def test_a_curve_is_learnt_and_the_tube_is_as_wide_as_it_says():
 
 @each_kind
 @pytest.mark.parametrize("C", [1.0, 2.0**20])
+def test_without_smoothing_it_is_the_squared_loss_outside_of_the_tube():
+    """scikit-learn's linear machine on the kernel's values has the same objective, and a regularised intercept."""
+    X = rows(120, 3, 0, False)
+    y = 0.3 * targets(X, 0, "regression")
+    model = RSVMRegressor(10, C=50.0, gamma=0.5, epsilon=0.1, smoothing=1e4, random_state=0).fit(X, y)
+    features = rbf_kernel(X, model.landmarks_, gamma=0.5)
+    loss = "squared_epsilon_insensitive"
+    linear = LinearSVR(epsilon=0.1, C=25.0, loss=loss, dual=False, tol=1e-12, max_iter=100_000).fit(features, y)
+    np.testing.assert_allclose(model.predict(X), linear.predict(features), atol=1e-3)
+    rounded = RSVMRegressor(10, C=50.0, gamma=0.5, epsilon=0.1, random_state=0).fit(X, y)
+    assert np.abs(rounded.predict(X) - linear.predict(features)).max() > 1e-2
+
+
 def test_sparse_rows_give_what_dense_ones_do_and_stay_sparse(kind, C, monkeypatch):
     monkeypatch.setattr(centres, "BLOCK_BYTES", 1000)
     X = rows(60, 8, 3)

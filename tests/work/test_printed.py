@@ -112,6 +112,13 @@ def test_a_column_of_which_nothing_is_printed_has_what_it_is_like(plan: Callable
     assert {cell.model for cell in plan(changed(LS_SVM=second), "waveform-drawn").cells} == {"K-ELM"}
 
 
+def test_what_a_column_takes_over_is_not_fixed_at_its_printed_value(plan: Callable[..., Plan]) -> None:
+    second = {"model": "ls-svm", "like": "K-ELM", "printed": {"C": "C", "gamma": "1/sigma"}}
+    planned = plan(changed(LS_SVM=second), select="nested")
+    assert params(planned)[3:] == [{"gamma": 0.25}] * 3
+    assert len({unit["chosen"] for unit in units(planned).values() if unit["kind"] == "cell"}) == 3
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

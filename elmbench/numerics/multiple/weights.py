@@ -45,7 +45,6 @@ class Surface:
         return self._scaled(found) if found.any() else weights
 
     def _scaled(self, weights: Array) -> Array:
-        weights = weights / weights.max()
         scaled: Array = weights / (self.radii @ weights**self.q) ** (1.0 / self.q)
         return scaled
 
