@@ -21,6 +21,7 @@ from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import read_published
+from elmbench.work.plan import Cell
 
 HEADER = "dataset,model,metric,value,std,note\n"
 
@@ -78,6 +79,11 @@ def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict
     line |= {"reading": "", "status": "ok", "reason": "", "n_test": 190, "fit_seconds": 0.5, "n_units": 10}
     line["params"] = json.dumps(values.pop("params", {}), sort_keys=True)
     return line | values
+
+
+def cell_of(line: dict[str, Any]) -> Cell:
+    """The planned cell of a line."""
+    return Cell(**{name: line[name] for name in PLACE}, key="", family="")
 
 
 def stopped(seconds: float, *, search: bool = False) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.published import PublishedValue
+from elmbench.work.plan import Cell
 from elmbench.work.planner import DatasetPlanner
 
 #: The metrics that each task fills in `cells.csv`.
@@ -72,12 +73,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The stored outputs of one cell: true labels and scores of the test rows."""
+    """What the store keeps of one cell beside its figures.
 
-    model: str
-    select: str
-    true: list[float]
-    score: list[float]
+    Attributes
+    ----------
+    cell : Cell
+    kept : mapping of str to object
+        By name, what its kind of work keeps: of a plain fit `true` and `score`, labels and scores of the test rows.
+    """
+
+    cell: Cell
+    kept: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ class Layout(ABC):
     has_folds : bool
         Whether each outer fold has a cell; if not, one cell is measured on all rows.
     keeps_outputs : bool
-        Whether cells store the outputs of the test rows.
+        Whether cells store what the figure is drawn from.
     compares_readings : bool
         Whether the published figures can be compared with the results under each reading.
     shows_profile : bool

@@ -27,10 +27,10 @@ class PrecisionRecall(Metrics):
         first = dict(zip(default["model"], default["select"], strict=True))
         pooled: dict[str, dict[str, list[float]]] = {}
         for found in outputs:
-            if found.select == first.get(found.model):
-                own = pooled.setdefault(found.model, {"true": [], "score": []})
-                own["true"] += found.true
-                own["score"] += found.score
+            if found.cell.select == first.get(found.cell.model):
+                own = pooled.setdefault(found.cell.model, {"true": [], "score": []})
+                own["true"] += found.kept["true"]
+                own["score"] += found.kept["score"]
         curves = precision_recall(pooled)
         return Figure(curves, draw_precision_recall(curves, title_of(resolved))) if len(curves) else None
 

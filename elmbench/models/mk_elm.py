@@ -56,7 +56,7 @@ class _MKELM(BaseEstimator):
             raise ValueError(f"q: expected a number of at least 1, got {self.q!r} instead")
         if not isinstance(self.radius, (bool, np.bool_)):
             raise TypeError(f"radius: expected True or False, got {self.radius!r} instead")
-        tol, max_iter = check_real("tol", self.tol), check_count("max_iter", self.max_iter)
+        tol, max_iter = check_real("tol", self.tol), check_count("max_iter", self.max_iter, least=0)
         objective_tol = 0.0 if self.objective_tol is None else check_real("objective_tol", self.objective_tol)
         self._kernels = self._base_kernels(X)
         blocks = KernelBlocks(self._kernels)
@@ -69,7 +69,7 @@ class _MKELM(BaseEstimator):
             max_iter,
             lambda change, fall: change <= tol or fall < objective_tol,
         )
-        if not found.converged:
+        if max_iter and not found.converged:
             warnings.warn(
                 f"the kernel weights still change by more than {tol:g} after {max_iter} iterations: expected a larger "
                 "max_iter or tol",
@@ -151,7 +151,8 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
         Stop as well where the objective changes by a smaller part; the authors' code takes 1e-4. None to look at the
         weights alone, as Algorithm 1 does.
     max_iter : int, default=1000
-        Largest number of iterations. A ConvergenceWarning tells where it is reached.
+        Largest number of iterations. A ConvergenceWarning tells where it is reached. With 0 nothing is learnt: the
+        weights stay equal.
 
     Attributes
     ----------

@@ -123,7 +123,7 @@ class CappedFits:
 
     def of(self, record: dict[str, Any]) -> dict[str, float]:
         """Return the values of the columns `CAPPED` for a cell's record; nothing if its model has no limit of steps."""
-        if record["unit"].get("params", {}).get("max_iter", -1) < 0 or record["result"]["status"] != "ok":
+        if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
         found = {"capped": float(_stopped(record) > 0)}
         stopped, fits = map(sum, zip((0, 0), *self._searched(record["unit"]), strict=True))

@@ -128,7 +128,7 @@ def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
     for cell in planned:
         result = store.result(cell.key) if cell.key and not cell.reading else None
         if result is not None and result["status"] == "ok":
-            yield Outputs(cell.model, cell.select, **result["outputs"])
+            yield Outputs(cell, result["outputs"])
 
 
 def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:

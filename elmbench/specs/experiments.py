@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.grids import Grid
+from elmbench.specs.grids import Grid, thin
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.measures import WrittenMeasure
 from elmbench.specs.papers import Spec
@@ -25,6 +25,8 @@ def _check_name(says: str, name: str, known: Collection[str]) -> None:
         raise ValueError(f"{says} {name!r}; expected one of {', '.join(known)}")
 
 
+#: Names of the table's grids, or grids of a column's own.
+Searched = tuple[str, ...] | dict[str, Grid]
 #: A hyperparameter that the paper prints, or its inverse, such as `C` or `1/sigma`.
 PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 
@@ -32,7 +34,7 @@ PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 class ModelOverride(Spec):
     """What differs about a column on one data set; each entry replaces the column's own of that name."""
 
-    search: tuple[str, ...] | None = None
+    search: Searched | None = None
     params: dict[str, JsonValue] = Field(default_factory=dict)
     printed: dict[str, PrintedName] = Field(default_factory=dict)
 
@@ -43,7 +45,7 @@ class Model(Spec):
     model: str
     #: The column from which this one takes hyperparameters before it searches its own.
     like: str | None = None
-    search: tuple[str, ...] | dict[str, Grid] = ()
+    search: Searched = ()
     params: dict[str, JsonValue] = Field(default_factory=dict)
     #: What the paper prints for each hyperparameter, where it has another name or is the inverse: `gamma: 1/sigma`.
     #: A hyperparameter that is not searched has the printed value under every selection.
@@ -62,6 +64,17 @@ class Model(Spec):
             return self
         change = {"params": self.params | own.params, "printed": self.printed | own.printed}
         return self.model_copy(update=change | ({} if own.search is None else {"search": own.search}))
+
+    def thinned(self, every: int) -> Model:
+        """Return the column with every `every`-th value of its own grids."""
+        change: dict[str, Any] = {}
+        if isinstance(self.search, dict):
+            change["search"] = thin(self.search, every)
+        change["overrides"] = {
+            name: own.model_copy(update={"search": thin(own.search, every)}) if isinstance(own.search, dict) else own
+            for name, own in self.overrides.items()
+        }
+        return self.model_copy(update=change)
 
 
 class Published(Spec):

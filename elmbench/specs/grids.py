@@ -6,16 +6,18 @@ import itertools
 import math
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 Value = float | int | str
+#: What a grid may hold: besides single values lists, such as lists of kernels.
+GridValue = Value | list[JsonValue]
 
 
 class Grid(BaseModel):
     """The values of one hyperparameter: a range, powers of a base, or a list.
 
     `{from: 100, to: 1000, step: 50}`, `{powers-of-2: [-8, 13], step: 3}` or `{values: [1, 5, 10]}`; a plain list is
-    short for the last. Both ends belong to the range where the step reaches them.
+    short for the last. Both ends belong to the range where the step reaches them. A value may be a list itself.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -25,7 +27,7 @@ class Grid(BaseModel):
     powers_of_2: tuple[int, int] | None = Field(default=None, alias="powers-of-2")
     powers_of_10: tuple[int, int] | None = Field(default=None, alias="powers-of-10")
     step: float | None = Field(default=None, gt=0)
-    values: tuple[Value, ...] | None = None
+    values: tuple[GridValue, ...] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -48,7 +50,7 @@ class Grid(BaseModel):
             raise ValueError("the grid holds no value")
         return self
 
-    def expand(self) -> list[Value]:
+    def expand(self) -> list[GridValue]:
         """Return the values, in the order in which ties are broken: the first wins."""
         if self.values is not None:
             return list(self.values)
@@ -69,7 +71,12 @@ class Grid(BaseModel):
         return Grid(values=tuple(self.expand()[::every]))
 
 
-def candidates(grids: dict[str, list[Value]]) -> list[dict[str, Value]]:
+def thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:
+    """Return the grids of every `every`-th value, the first included."""
+    return {name: grid.thin(every) for name, grid in grids.items()}
+
+
+def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:
     """Return every combination of the grids' values, the last name varying fastest."""
     names = list(grids)
     return [dict(zip(names, combination, strict=True)) for combination in itertools.product(*grids.values())]

@@ -10,7 +10,7 @@ from elmbench.specs.catalogue import PROFILES, ExperimentFile, overlay
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.experiments import Experiment, Profile
 from elmbench.specs.files import parse_spec
-from elmbench.specs.grids import Grid
+from elmbench.specs.grids import thin
 from elmbench.specs.papers import ChosenReading
 from elmbench.specs.protocol import OuterOverride
 from elmbench.specs.published import ALL, PublishedValue
@@ -121,13 +121,7 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     if profile.models is not None:
         change["models"] = {name: spec.models[name] for name in profile.models}
     if profile.thin_grids:
-        change["grids"] = _thin(spec.grids, profile.thin_grids)
-        models = change["models"] = dict(change.get("models", spec.models))
-        for column, model in models.items():
-            if isinstance(model.search, dict):
-                models[column] = model.model_copy(update={"search": _thin(model.search, profile.thin_grids)})
+        change["grids"] = thin(spec.grids, profile.thin_grids)
+        models = change.get("models", spec.models)
+        change["models"] = {column: model.thinned(profile.thin_grids) for column, model in models.items()}
     return spec.model_copy(update=change)
-
-
-def _thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:
-    return {name: grid.thin(every) for name, grid in grids.items()}

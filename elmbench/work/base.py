@@ -16,7 +16,7 @@ from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.content import FLAT, OPTIONAL, content_of_fields, named, read_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold, labels_of
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.grids import Value, candidates
+from elmbench.specs.grids import GridValue, candidates
 
 Result = dict[str, Any]
 
@@ -154,7 +154,7 @@ class Grid:
         Of equal candidates the first wins, so the order of the names counts.
     """
 
-    values: dict[str, list[Value]]
+    values: dict[str, list[GridValue]]
 
     def content(self) -> dict[str, Any]:
         """Return the grid as the key of a stored result has it."""
@@ -165,7 +165,7 @@ class Grid:
         """Return what `content` was made from."""
         return cls({name: content["grid"][name] for name in content.get("grid_order", content["grid"])})
 
-    def candidates(self) -> list[dict[str, Value]]:
+    def candidates(self) -> list[dict[str, GridValue]]:
         """Return every combination of the values, the last name varying fastest."""
         return candidates(self.values)
 

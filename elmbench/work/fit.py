@@ -36,7 +36,7 @@ class Fit(Work):
     chosen : str or None
         Key of the choice of the other hyperparameters.
     keep_outputs : bool
-        Keep the true labels and the scores of the test rows.
+        Keep what a figure is drawn from: the true labels and the scores of the test rows.
     train_accuracy : bool
         Also predict the training rows of a classification; the time that this takes is not counted.
     """
@@ -81,7 +81,7 @@ class Fit(Work):
         -------
         dict
             `status`, `reason`, `params`, `metrics`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
-            `condition`, `n_train`, `n_test`; `outputs` (true labels and scores of the test rows) where they are kept.
+            `condition`, `n_train`, `n_test`; `outputs` where they are kept.
         """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.place, context.data_dir)
@@ -121,13 +121,20 @@ class Fit(Work):
         if not _all_finite(estimator, predicted, data):
             return result | {"status": "diverged", "reason": "a prediction is not finite"}
         if self.keep_outputs:
-            outputs = estimator.decision_function(data.X_test)
-            result["outputs"] = {"true": data.y_test.tolist(), "score": outputs.tolist()}
-        metrics = _metrics(data, predicted)
+            result["outputs"] = self.outputs(estimator, data)
+        metrics = _metrics(data, predicted) | self.counts(estimator)
         if self.train_accuracy and data.labels is not None:
             learnt = check_predictions(data.y_train, estimator.predict(data.X_train))
             metrics[TRAIN_ACCURACY] = score("accuracy", data.y_train, learnt, data.labels)
         return result | {"metrics": metrics}
+
+    def outputs(self, estimator: Any, data: FoldData) -> dict[str, Any]:
+        """Return what is kept of a fitted model beside its figures: by name, as JSON has it."""
+        return {"true": data.y_test.tolist(), "score": estimator.decision_function(data.X_test).tolist()}
+
+    def counts(self, estimator: Any) -> dict[str, float]:
+        """Return what is measured of a fitted model beside its predictions, by the name of the measure."""
+        return {}
 
     def _learn_through_folds(self, estimator: Any, context: Context) -> None:
         """Learn the training rows of every fold of the run up to this one, in turn, without forgetting.

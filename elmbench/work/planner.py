@@ -1,6 +1,8 @@
 """The cells of one data set of a table, as the kinds of table ask for them."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from elmbench.datasets import checksum_of
@@ -57,15 +59,17 @@ class DatasetPlanner:
         redrawn = run if self.dataset.redraw == "run" else 0
         return checksum_of(self.dataset, self.request.data_dir, redrawn, self.work.options)
 
-    def add_fits(self, *, keep_outputs: bool = False, choices_only: bool = False) -> None:
+    def add_fits(self, *, keep_outputs: bool = False, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
 
         Parameters
         ----------
         keep_outputs : bool, default=False
-            Keep true labels and scores of the test rows.
+            Keep what a figure is drawn from: true labels and scores of the test rows, or what `kind` keeps.
         choices_only : bool, default=False
             Where hyperparameters are searched, show what was chosen and fit nothing with it.
+        kind : type of Fit
+            The kind of work.
         """
         done: set[tuple[str, str]] = set()
         for select in self.request.select or self.resolved.spec.protocol.selections:
@@ -79,10 +83,15 @@ class DatasetPlanner:
                 if self.missing:
                     self.add_unavailable(column, how, self.work.folds)
                 else:
-                    self._add_column(column, how, printed, keep_outputs, choices_only)
+                    self._add_column(column, how, printed, choices_only, partial(kind, keep_outputs=keep_outputs))
 
     def _add_column(
-        self, column: str, select: Selection, printed: dict[str, Any] | None, keep_outputs: bool, choices_only: bool
+        self,
+        column: str,
+        select: Selection,
+        printed: dict[str, Any] | None,
+        choices_only: bool,
+        kind: Callable[..., Fit],
     ) -> None:
         work = self.work
         model = work.models[column]
@@ -111,7 +120,7 @@ class DatasetPlanner:
                 # What the column fixes stands, whatever the paper prints elsewhere.
                 params = (printed or {}) | model.params
                 place, ref = work.place(run, fold), work.model_ref(column)
-                fit = Fit(place, ref, params, model.carry_over, choice, keep_outputs, learnt)
+                fit = kind(place, ref, params, model.carry_over, choice, train_accuracy=learnt)
                 self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
 
     def _printed(self, column: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, frame
+from made_cells import cell, cell_of, frame
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.layouts import layout_of
@@ -36,7 +36,7 @@ def figure_of(resolved: Resolved, *drawn: Drawn) -> Figure | None:
     """The figure of these cells; the outputs of other readings are never asked for."""
     lines = [line for line, _ in drawn]
     outputs = [
-        Outputs(line["model"], line["select"], found[0].tolist(), found[1].tolist())
+        Outputs(cell_of(line), {"true": found[0].tolist(), "score": found[1].tolist()})
         for line, found in drawn
         if found is not None and not line["reading"]
     ]

@@ -129,7 +129,7 @@ class Sizes(Layout):
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         shown = layout_of(resolved).options(resolved.spec).shown
-        return Figure(pd.DataFrame({"rows": [len(found.true) for found in outputs][:shown]}), b"a picture")
+        return Figure(pd.DataFrame({"rows": [len(found.kept["true"]) for found in outputs][:shown]}), b"a picture")
 
 
 @pytest.fixture

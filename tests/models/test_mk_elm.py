@@ -252,6 +252,22 @@ def test_where_it_stops():
         assert MKELMClassifier(kernels=LIST, tol=1e-12, max_iter=3).fit(X, y).n_iter_ == 3
 
 
+@pytest.mark.parametrize(("q", "radius"), [(1.0, False), (3.0, False), (1.0, True), (3.0, True)])
+@each_kind
+def test_no_iteration_leaves_the_weights_equal(kind, q, radius):
+    X = rows(20, 3, 1)
+    y = targets(X, 1, kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = class_of("MKELM", kind)(C=2.0, kernels=LIST, q=q, radius=radius, max_iter=0).fit(X, y)
+    equal = model.squared_radii_.sum() ** (-1 / q)
+    np.testing.assert_allclose(model.weights_, equal, rtol=1e-12)
+    assert (model.n_iter_, len(model.objective_), len(model.weights_path_)) == (0, 1, 1)
+    learnt = quiet(clone(model).set_params(max_iter=50), X, y)
+    np.testing.assert_array_equal(learnt.weights_path_[0], model.weights_)
+    np.testing.assert_allclose(learnt.objective_[0], model.objective_[0], rtol=1e-10)
+
+
 def test_kernels_from_a_yaml_file():
     params = yaml.safe_load("{C: 2, q: 2, kernels: [[rbf, {gamma: 0.5}], [polynomial, {degree: 2, columns: [0, 2]}]]}")
     X = rows(20, 3, 0)
@@ -271,7 +287,7 @@ def test_kernels_from_a_yaml_file():
         ({"radius": 1}, TypeError, "radius: expected True or False, got 1 instead"),
         ({"tol": 0.0}, ValueError, "tol: expected a finite number greater than 0"),
         ({"objective_tol": -1.0}, ValueError, "objective_tol: expected a finite number greater than 0"),
-        ({"max_iter": 0}, ValueError, "max_iter: expected a positive integer, got 0 instead"),
+        ({"max_iter": -1}, ValueError, "max_iter: expected an integer of at least 0, got -1 instead"),
         ({"kernels": "rbf"}, ValueError, "kernels: expected one of 'precomputed', got 'rbf' instead"),
         ({"kernels": {"rbf": 1}}, TypeError, "kernels: expected a list of kernels, got {'rbf': 1} instead"),
         ({"kernels": []}, ValueError, "kernels: expected one kernel or more, got none"),

@@ -59,6 +59,7 @@ def test_a_fit_of_its_own_and_models_that_nothing_stops(store: Store) -> None:
     assert fits.of(cell_of(None, solvers={"capped": 1})) == {"capped": 1.0}
     assert fits.of(cell_of("search", None)) == {}
     assert fits.of(cell_of("search", -1)) == {}
+    assert fits.of(cell_of("search", 0)) == {}
     assert fits.of(cell_of("search", status="timeout")) == {}
 
 

@@ -211,6 +211,17 @@ def test_thinning_reaches_both_kinds_of_grid(write_tree: WriteTree, experiment: 
     assert spec.models["ELM"].search == ("n_hidden", "C")
 
 
+def test_a_column_has_grids_of_its_own_on_one_data_set(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    own = {"C": [1, 2, 3, 4], "n_hidden": [7]}
+    experiment["models"]["ELM"]["except"] = {"wdbc": {"search": own}}
+    printed, thinned = (resolve(table_of(write_tree, experiment), profile).spec for profile in ("paper", "ci"))
+    for spec, C in ((printed, [1, 2, 3, 4]), (thinned, [1, 3])):
+        found = spec.models["ELM"].on("wdbc").search
+        assert isinstance(found, dict)
+        assert {name: grid.expand() for name, grid in found.items()} == {"C": C, "n_hidden": [7]}
+        assert spec.models["ELM"].on("sylva").search == ("n_hidden", "C")
+
+
 # --- Inheritance -----------------------------------------------------------------------------------------------------
 
 

@@ -56,6 +56,15 @@ def test_lists_keep_their_order_and_types() -> None:
     assert values({"values": [3]}) == values([3])
 
 
+def test_a_value_may_be_a_list() -> None:
+    one, two = [["rbf", {"gamma": 0.5}]], [["rbf", {"gamma": 2}], ["linear", {}]]
+    assert values([one, two]) == values({"values": [one, two]}) == [one, two]
+    kernels = Grid.model_validate([one, two])
+    assert kernels.thin(2).expand() == [one]
+    found = candidates({"kernels": kernels.expand(), "C": [1, 10]})
+    assert found[1:3] == [{"kernels": one, "C": 10}, {"kernels": two, "C": 1}]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -106,7 +106,7 @@ def learn_weights(
         1/C.
     surface : Surface
     max_iter : int
-        Largest number of iterations.
+        Largest number of iterations; 0 for the output weights of equal kernel weights.
     settled : callable
         Whether to stop, from the largest change of a weight and the relative change of the objective.
     """

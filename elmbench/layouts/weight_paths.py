@@ -1,0 +1,205 @@
+"""Metrics of each model, with its kernels and iterations; the figure shows how kernel weights were learnt."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+from pydantic import Field
+
+from elmbench.layouts.base import Entry, Figure, Gains, LayoutOptions, Outputs, png, title_of
+from elmbench.layouts.figures import default_cells, line_styles
+from elmbench.layouts.metrics import Metrics
+from elmbench.layouts.table import Column, Line
+from elmbench.specs.experiments import Experiment
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
+from elmbench.work.kernel_weights import KernelWeights
+from elmbench.work.planner import DatasetPlanner
+
+#: Kernels that have a weight, and updates of the weights.
+COUNTED = ("kernels", "iterations")
+_COLUMNS = tuple(Column(name, name, numeric=True) for name in COUNTED)
+#: How the weights of one kernel after the other are drawn; the same again for every fifth.
+_DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
+
+Labels = Mapping[str, Sequence[str]]
+"""What the kernels on each data set are called."""
+
+
+class Options(LayoutOptions):
+    """What the kernels on some data sets are called, in their order, in place of their names and parameters."""
+
+    kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+
+class WeightPaths(Metrics):
+    """The table of metrics, with the mean numbers of kernels that have a weight and of iterations.
+
+    The figure has a row for each data set: a panel of the objective of each model, as a share of what it is for equal
+    weights, and a panel of the kernel weights of each. It shows the first fold of the first run. Models that learn no
+    weights are left out.
+    """
+
+    Options = Options
+    compares_readings = False
+    keeps_outputs = True
+
+    def check(self, spec: Experiment) -> None:
+        super().check(spec)
+        for dataset, names in self.options(spec).kernels.items():
+            for column, model in spec.models.items():
+                kernels = model.on(dataset).params.get("kernels")
+                if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
+                    found = f"options.kernels has {len(names)} names for {dataset}, models.{column} {len(kernels)}"
+                    raise ValueError(f"{found} kernels; expected a name for each")
+
+    def plan(self, planner: DatasetPlanner) -> None:
+        planner.add_fits(keep_outputs=self.keeps_outputs, kind=KernelWeights)
+
+    def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
+        return [*super().values(resolved, extra), *map(Measure, COUNTED)]
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        return [*super().measures(resolved, dataset, model), *map(Measure, COUNTED)]
+
+    def is_judged(self, measure: Measure) -> bool:
+        return measure.metric not in COUNTED and super().is_judged(measure)
+
+    def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
+        return 1 if measure.metric in COUNTED else super().places(measure, figure)
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of metrics with those of the counts after the last metric."""
+        columns = list(super().columns(resolved, datasets))
+        place = [column.name for column in columns].index("optimism")
+        return (*columns[:place], *_COLUMNS, *columns[place:])
+
+    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+        groups = groupby(entries, key=lambda entry: (entry.dataset, entry.model))
+        for line, (_, own) in zip(super().lines(entries, gains, resolved), groups, strict=True):
+            found = {entry.measure.metric: entry.found for entry in own}
+            yield {**line, **{name: item for name in COUNTED if (item := found.get(name)) is not None}}
+
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        own = default_cells(cells)
+        selected = {(line["dataset"], line["model"]): line["select"] for line in own.to_dict("records")}
+        drawn = [found for found in outputs if _is_drawn(found, selected)]
+        order = list(selected)
+        drawn.sort(key=lambda found: order.index((found.cell.dataset, found.cell.model)))
+        if not drawn:
+            return None
+        paths = weight_paths(drawn, resolved)
+        names = self.options(resolved.spec).kernels
+        labels = {
+            resolved.spelling(found.cell.dataset): names.get(found.cell.dataset) or kernel_labels(found.kept)
+            for found in drawn
+        }
+        return Figure(paths, draw_weight_paths(paths, labels, title_of(resolved)))
+
+
+def _is_drawn(found: Outputs, selected: Mapping[tuple[str, str], str]) -> bool:
+    """Tell whether outputs are of the first fold, of the table's first selection, and of weights that were learnt."""
+    cell = found.cell
+    first = cell.run == cell.fold == 0 and cell.select == selected.get((cell.dataset, cell.model))
+    # One kernel has nothing to learn, and without an iteration nothing was learnt.
+    return first and len(found.kept.get("weights", ())) > 1 and len(found.kept["weights"][0]) > 1
+
+
+def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+    """Return the weights and the objective by iteration.
+
+    The columns are dataset (as the paper spells it), model, run and fold (counted from 1), iteration (0 is the start),
+    objective, and weight 1, weight 2, ... in the order of the kernels; those that a data set lacks are empty.
+    """
+    parts = []
+    for found in drawn:
+        weights = pd.DataFrame(found.kept["weights"])
+        weights.columns = [f"weight {p + 1}" for p in range(weights.shape[1])]
+        cell = found.cell
+        place = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
+        place |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": found.kept["objective"]}
+        parts.append(pd.concat([pd.DataFrame(place), weights], axis=1))
+    return pd.concat(parts, ignore_index=True)
+
+
+def kernel_labels(kept: Mapping[str, Any]) -> list[str]:
+    """Return what kernels are called: their names, with the parameters that differ among those of one name.
+
+    Kernels that the model chose itself or that were given as matrices are numbered.
+    """
+    kernels = kept["kernels"]
+    if not isinstance(kernels, list):
+        return [f"kernel {p + 1}" for p in range(len(kept["weights"][0]))]
+    labels = []
+    for name, params in kernels:
+        alike = [other for kind, other in kernels if kind == name]
+        shown = {key: value for key, value in params.items() if any(other.get(key) != value for other in alike)}
+        words = [f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in shown.items()]
+        labels.append(", ".join([name, *words]))
+    return labels
+
+
+def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
+    """Return the picture of objectives and weights by iteration: a row for each data set, a panel of weights a model.
+
+    Parameters
+    ----------
+    paths : DataFrame
+        As `weight_paths` returns it.
+    labels : dict of str to sequence of str
+        What the kernels are called, by the name of the data set in `paths`.
+    """
+    from matplotlib.figure import Figure as Drawing
+
+    datasets, models = list(dict.fromkeys(paths["dataset"])), list(dict.fromkeys(paths["model"]))
+    size = (2.3 * (len(models) + 1) + 1.8, 2.3 * len(datasets) + 0.6)
+    figure = Drawing(figsize=size, dpi=150, layout="constrained")
+    every: Any = figure.subplots(len(datasets), len(models) + 1, squeeze=False)
+    for row, dataset in zip(every, datasets, strict=True):
+        own = paths[paths["dataset"] == dataset]
+        _draw_objectives(row[0], own, models)
+        row[0].set_ylabel(dataset, fontsize="large")
+        for axes, model in zip(row[1:], models, strict=True):
+            _draw_weights(axes, own[own["model"] == model], labels[dataset])
+        _share_scale(row[1:])
+        # One panel has lines at least: the data set has a row because of it.
+        lines = next(axes.get_lines() for axes in row[1:] if axes.get_lines())
+        row[-1].legend(lines, labels[dataset], loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="x-small")
+    for axes, heading in zip(every[0], ["objective, share of the start", *models], strict=True):
+        axes.set_title(heading, fontsize="medium")
+    for axes in every.flat:
+        axes.set_xscale("symlog", linthresh=1.0)
+        axes.set_xlim(left=0)
+        axes.grid(alpha=0.3)
+        axes.tick_params(which="both", labelsize="x-small")
+    for axes in every[-1]:
+        axes.set_xlabel("iteration", fontsize="small")
+    figure.suptitle(f"{title}: kernel weights in the first fold of the first run")
+    return png(figure)
+
+
+def _draw_objectives(axes: Any, paths: pd.DataFrame, models: Sequence[str]) -> None:
+    for model, style in line_styles(models).items():
+        own = paths[paths["model"] == model]
+        if len(own):
+            share = own["objective"] / own["objective"].iloc[0]
+            axes.plot(own["iteration"], share, label=model, **style | {"marker": ""})
+    axes.legend(fontsize="x-small")
+
+
+def _draw_weights(axes: Any, paths: pd.DataFrame, labels: Sequence[str]) -> None:
+    from matplotlib import colormaps
+
+    for p in range(len(labels) if len(paths) else 0):
+        colour = colormaps["turbo"](0.05 + 0.9 * p / (len(labels) - 1))
+        look: Any = {"color": colour, "linestyle": _DASHES[p % len(_DASHES)], "linewidth": 1.3}
+        axes.plot(paths["iteration"], paths[f"weight {p + 1}"], **look)
+
+
+def _share_scale(row: Sequence[Any]) -> None:
+    """Show the weights of all models on one scale, from zero on."""
+    top = max(axes.get_ylim()[1] for axes in row if axes.get_lines())
+    for axes in row:
+        axes.set_ylim(0, top)

@@ -1,0 +1,161 @@
+"""Kernel weights and how they are learnt: the plan, the table with its counts, the paths and their picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import cell, cell_of, frame, headings, row, table_of
+from made_work import units
+
+from elmbench.errors import ElmbenchError
+from elmbench.layouts import layout_of
+from elmbench.layouts.base import Figure, Outputs
+from elmbench.layouts.weight_paths import draw_weight_paths, kernel_labels
+from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Plan
+
+Toy = Callable[..., Resolved]
+KERNELS: list[Any] = [["rbf", {"gamma": 0.5}], ["rbf", {"gamma": 0.03125}], ["linear", {}]]
+MODELS: dict[str, Any] = {
+    "one": {"model": "mk-elm", "params": {"kernels": KERNELS[:1]}},
+    "sparse": {"model": "mk-elm", "params": {"kernels": KERNELS}},
+    "q = 2": {"model": "mk-elm", "params": {"kernels": KERNELS, "q": 2}},
+}
+TABLE: dict[str, Any] = {"layout": "weight-paths", "datasets": ["wdbc", "sylva"], "models": MODELS}
+PATH = [[0.25, 0.25, 0.5], [0.1, 0.2, 0.7], [0.0, 0.1, 0.9]]
+START = [[1.0]]
+
+Learnt = tuple[dict[str, Any], list[list[float]]]
+
+
+def learnt(model: str, weights: list[list[float]], **place: Any) -> Learnt:
+    return cell(model, mcc=0.5, kernels=2, iterations=len(weights) - 1, **place), weights
+
+
+def outputs_of(*found: Learnt) -> list[Outputs]:
+    """What the store keeps of cells, of which those without kernel weights keep nothing."""
+    return [
+        Outputs(
+            cell_of(line),
+            {
+                "kernels": KERNELS[: len(weights[0])],
+                "weights": weights,
+                "objective": [8.0 / 2**i for i in range(len(weights))],
+            }
+            if weights
+            else {},
+        )
+        for line, weights in found
+    ]
+
+
+def figure_of(resolved: Resolved, *found: Learnt) -> Figure | None:
+    return layout_of(resolved).figure(frame(resolved, [line for line, _ in found]), outputs_of(*found), resolved)
+
+
+@pytest.fixture
+def drawn() -> list[Learnt]:
+    """Cells of which the first fold of two data sets is drawn, and of these only weights that were learnt."""
+    return [
+        learnt("sparse", PATH, dataset="sylva"),
+        learnt("q = 2", PATH[:2]), learnt("sparse", PATH), learnt("one", START), learnt("K-ELM", []),
+        learnt("sparse", PATH[::-1], fold=1), learnt("sparse", PATH[::-1], run=1),
+        learnt("sparse", PATH[::-1], select="oracle"),
+    ]  # fmt: skip
+
+
+def test_every_cell_is_a_fit_that_keeps_its_paths(plan_toy: Callable[..., Plan], experiment: dict[str, Any]) -> None:
+    plan = plan_toy(experiment | TABLE, datasets=("wdbc",))
+    found = units(plan)
+    assert {row.key for row in plan.cells} == set(found)
+    assert {(unit["kind"], unit["keep_outputs"]) for unit in found.values()} == {("kernel-weights", True)}
+    assert {row.model for row in plan.cells} == set(MODELS)
+
+
+def test_the_table_has_the_mean_counts(toy: Toy) -> None:
+    lines = [cell("one", run=run, fold=fold, mcc=0.5, kernels=1, iterations=0) for run in (0, 1) for fold in (0, 1)] + [
+        cell("sparse", run=i // 2, fold=i % 2, mcc=0.75, kernels=kernels, iterations=10 * kernels)
+        for i, kernels in enumerate((2, 3, 3, 3))
+    ]
+    table = table_of(toy(**TABLE), lines)
+    (section,) = table.sections
+    shown = list(headings(table, section).items())
+    assert shown[:5] == [
+        ("dataset", "data set"), ("model", "model"), ("value", "mcc"), ("kernels", "kernels"),
+        ("iterations", "iterations"),
+    ]  # fmt: skip
+    assert [row(section, "sparse")[name].split(" ")[0] for name in ("value", "kernels", "iterations")] == [
+        "0.750", "2.8", "27.5",
+    ]  # fmt: skip
+    assert row(section, "one")["kernels"].split(" ")[0] == "1.0"
+
+
+def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, drawn: list[Learnt]) -> None:
+    figure = figure_of(toy(**TABLE), *drawn)
+    assert figure is not None
+    assert figure.png[:8] == b"\x89PNG\r\n\x1a\n"
+    paths = figure.data
+    assert list(paths.columns[:6]) == ["dataset", "model", "run", "fold", "iteration", "objective"]
+    # In the order of the table, whatever the order in the store.
+    places = paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
+    assert sorted(places) == sorted([["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]])
+    for place, weights in (("wdbc", PATH), ("sylva", PATH)):
+        own = paths[(paths["dataset"] == place) & (paths["model"] == "sparse")]
+        assert own["iteration"].tolist() == [0, 1, 2]
+        assert own["objective"].tolist() == [8.0, 4.0, 2.0]
+        np.testing.assert_array_equal(own[["weight 1", "weight 2", "weight 3"]], weights)
+
+
+def test_no_figure_where_nothing_was_learnt(toy: Toy) -> None:
+    assert figure_of(toy(**TABLE)) is None
+    assert figure_of(toy(**TABLE), learnt("one", START), learnt("sparse", PATH[:1]), learnt("K-ELM", [])) is None
+
+
+def test_kernels_are_called_by_what_differs() -> None:
+    kept = {"kernels": [*KERNELS, ["polynomial", {"degree": 2, "gamma": 0.1}]], "weights": [[0.25] * 4]}
+    assert kernel_labels(kept) == ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear", "polynomial"]
+    kept["kernels"] = [["rbf", {"columns": [0, 2]}], ["rbf", {}]]
+    assert kernel_labels(kept) == ["rbf, columns [0, 2]", "rbf"]
+    assert kernel_labels({"kernels": None, "weights": [[0.5, 0.5]]}) == ["kernel 1", "kernel 2"]
+
+
+def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt], monkeypatch: Any) -> None:
+    from elmbench.layouts import weight_paths
+
+    found: dict[str, Any] = {}
+    monkeypatch.setattr(weight_paths, "draw_weight_paths", lambda paths, labels, title: found.update(labels) or b"")
+    figure_of(toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}}), *drawn)
+    assert found == {"wdbc": ("wide", "narrow", "plane"), "sylva": ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"]}
+
+
+def test_as_many_names_as_kernels(toy: Toy) -> None:
+    with pytest.raises(ElmbenchError, match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each"):
+        layout_of(toy(**TABLE | {"models": {"sparse": MODELS["sparse"]}}, options={"kernels": {"wdbc": ["a", "b"]}}))
+
+
+def test_a_panel_has_a_line_for_each_kernel_or_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.axes import Axes
+
+    lines: list[tuple[list[float], list[float], Any]] = []
+    plot = Axes.plot
+
+    def note(self: Axes, *words: Any, **keys: Any) -> Any:
+        lines.append((list(words[0]), list(words[1]), keys.get("label")))
+        return plot(self, *words, **keys)
+
+    monkeypatch.setattr(Axes, "plot", note)
+    paths = pd.DataFrame(PATH, columns=["weight 1", "weight 2", "weight 3"])
+    paths = paths.assign(dataset="a", model="sparse", iteration=range(3), objective=[8.0, 4.0, 2.0])
+    other = pd.DataFrame([[0.5, 0.5], [0.4, 0.6]], columns=["weight 1", "weight 2"])
+    other = other.assign(dataset="b", model="q = 2", iteration=range(2), objective=[4.0, 1.0])
+    labels = {"a": ["x", "y", "z"], "b": ["u", "v"]}
+    picture = draw_weight_paths(pd.concat([paths, other]), labels, "Algorithm 1")
+    assert lines[0] == ([0, 1, 2], [1.0, 0.5, 0.25], "sparse")
+    assert [line[1] for line in lines[1:4]] == [list(weights) for weights in zip(*PATH, strict=True)]
+    assert lines[4] == ([0, 1], [1.0, 0.25], "q = 2")
+    assert [line[1] for line in lines[5:]] == [[0.5, 0.4], [0.5, 0.6]]
+    assert picture == draw_weight_paths(pd.concat([paths, other]), labels, "Algorithm 1")
