@@ -52,6 +52,8 @@ results-eem: $(VENV)/.runtime ## The same for the EEM paper, of as many of its d
 results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the RKELM paper's data files"; exit 2; }
 	$(BIN)/elmbench run --paper rkelm --jobs $(JOBS)
+	$(BIN)/elmbench run rkelm/table11 --profile paper --jobs $(JOBS)
+	$(BIN)/elmbench run rkelm/table3 --profile paper -d auto-mpg -d wisconsin -d triazines --jobs $(JOBS)
 	$(BIN)/elmbench report
 
 results-ospvm: $(VENV)/.runtime ## The same for the OSPVM paper.

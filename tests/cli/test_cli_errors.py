@@ -9,13 +9,17 @@ import pytest
 
 #: Command, what it says was found, and what it says of the names that there are.
 MISTAKES = [
-    ("run nope", "unknown experiment 'nope'", "kos-elm/table4"),
-    ("run tabel4", "unknown experiment 'tabel4' (did you mean 'table4'?)", "table4"),
-    ("show nope", "unknown experiment 'nope'", "table4"),
-    ("status nope", "unknown experiment 'nope'", "table4"),
-    ("table nope", "unknown experiment 'nope'", "table4"),
-    ("check nope", "unknown experiment 'nope'", "table4"),
-    ("baseline update nope", "unknown experiment 'nope'", "table4"),
+    ("run nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
+    (
+        "run tabel4",
+        "unknown experiment 'tabel4' (did you mean 'table4'?)",
+        "one of the names that the next command lists",
+    ),
+    ("show nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
+    ("status nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
+    ("table nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
+    ("check nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
+    ("baseline update nope", "unknown experiment 'nope'", "one of the names that the next command lists"),
     ("run table4 -m nope", "unknown model 'nope'", "k-elm"),
     ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "k-elm"),
     ("run table4 -d nope", "unknown data set 'nope'", "one of the names that the next command lists"),
