@@ -13,7 +13,7 @@ from elmbench.models.baselines import ridge_classifier
 from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
 
 CLASSES = [getattr(models, name) for name in models.__all__]
-WITHOUT_PATH = ("BSGD", "MKELM", "OSELM", "OSPVM", "RSVM")
+WITHOUT_PATH = ("AMM", "BSGD", "MKELM", "OSELM", "OSPVM", "Pegasos", "RSVM")
 PROJECT = {"EEMClassifier", "EEKMClassifier", "LSSVMClassifier", "SVMClassifier", "WELMClassifier"}
 
 
