@@ -73,11 +73,16 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
             f"{name} in {_values(found.expand())}" for name, found in model.search.items()
         ]  # fmt: skip
         fixed = ", ".join(f"{k}={v}" for k, v in model.params.items())
-        models.append((column, model.model, model.like or "", ", ".join(searched), fixed))
+        printed = ", ".join(f"{k}={v}" for k, v in model.printed.items())
+        differs = ", ".join(model.overrides)
+        models.append((column, model.model, model.like or "", ", ".join(searched), fixed, printed, differs))
     heading = Text(f"{file.id}  {spec.label}: {spec.title}", style="bold")
     parts: list[RenderableType] = [heading, grid(("", ""), facts)]
     if models:
-        parts += [Text("\nModels", style="italic"), grid(("column", "model", "like", "searched", "fixed"), models)]
+        columns = ("column", "model", "like", "searched", "fixed", "printed as", "differs on")
+        used = [i for i, _ in enumerate(columns) if i < 2 or any(line[i] for line in models)]
+        lines = [[line[i] for i in used] for line in models]
+        parts += [Text("\nModels", style="italic"), grid([columns[i] for i in used], lines)]
     if file.figures:
         rows = [
             (f.dataset, f.model, f.metric, f"{f.value}" if f.value is not None else f.text or "-", f.std or "", f.note)
