@@ -111,3 +111,27 @@ def test_a_terminal_has_a_line_above_the_models_of_a_data_set(table: ResultTable
 def test_the_leaking_reading_is_named_in_every_format(table: ResultTable) -> None:
     for text in (markdown(table, []), latex(table), html(table), printed(table)):
         assert text.count("LEAKING: test rows were learnt in earlier folds") == 1
+
+
+def test_a_table_far_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
+    import io
+
+    from rich.console import Console
+
+    from elmbench.layouts.table import Column, ResultTable, Section, Text, Verdict
+    from elmbench.reporting.writers.text import table_text
+
+    columns = [Column("dataset", "data set"), Column("model", "model", whole=True)]
+    line = {"dataset": Text("WDBC"), "model": Text("ELM")}
+    for i in range(4):
+        names = [f"{name}_{i}" for name in ("value", "published", "verdict")]
+        columns += [Column(names[0], f"metric {i}"), Column(names[1], "published"), Column(names[2], "verdict")]
+        line |= {names[0]: Text(f"0.9{i}000 ± 0.01000"), names[1]: Text(f"0.8{i}00"), names[2]: Verdict("differs")}
+    table = ResultTable("Table 1", "", tuple(columns), (Section("published", (), (line,)),), ())
+    console = Console(file=io.StringIO(), width=80)
+    console.print(table_text(table))
+    printed = console.file.getvalue()
+    for i in range(4):
+        (row,) = [row for row in printed.splitlines() if f"0.9{i}000 ± 0.01000" in row]
+        assert f"0.8{i}00" in row
+        assert len(row.rstrip()) <= 80
