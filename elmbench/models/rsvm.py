@@ -1,6 +1,7 @@
 """The reduced support vector machine."""
 
 import warnings
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,8 +33,9 @@ class _RSVM:
     tol: float
     max_iter: int
 
+    @abstractmethod
     def _loss(self, targets: Array) -> Loss:
-        raise NotImplementedError
+        """Return the loss of the outputs for one column of targets."""
 
     def _fit(self, X: Rows, T: Array) -> None:
         n_landmarks, gamma = check_count("n_landmarks", self.n_landmarks), check_real("gamma", self.gamma)

@@ -1,6 +1,6 @@
 """The hyperparameters that a paper prints for one data set, as the columns of its table take them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from elmbench.errors import ElmbenchError
@@ -31,19 +31,21 @@ class PrintedParameters:
             if resolved.dataset(spelled).name == name
         }
 
+    def _like(self, model: Model) -> Iterator[str]:
+        """Yield the columns that a column is like, the nearest first."""
+        while model.like:
+            yield model.like
+            model = self._models[model.like]
+
     def of(self, column: str, model: Model) -> dict[str, Any]:
         """Return the printed hyperparameters of a column under the names of its model.
 
         Those of a column that does not say what the paper prints for each have the same names there. A column that
         does, and of which the paper prints none, has those of the column that it is like.
         """
-        found = self._by_column.get(column, {})
-        like: str | None = column
-        while model.printed and not found and like:
-            like = self._models[like].like
-            found = self._by_column.get(like or "", {})
         if not model.printed:
-            return dict(found)
+            return dict(self._by_column.get(column, {}))
+        found = next((self._by_column[name] for name in (column, *self._like(model)) if name in self._by_column), {})
         values = {name: _value(expression, found) for name, expression in model.printed.items()}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -55,10 +57,8 @@ class PrintedParameters:
         ElmbenchError
             If the paper prints no value for it.
         """
-        searched, like = set(model.search), model.like
-        while like:
-            one = self._models[like].on(self._dataset.name)
-            searched, like = searched | set(one.search), one.like
+        alike = (self._models[name].on(self._dataset.name) for name in self._like(model))
+        searched = {name for one in (model, *alike) for name in one.search}
         names = [name for name in model.printed if name not in searched and name not in model.params]
         if not names or (model.only and self._dataset.name not in model.only):
             return model

@@ -1,5 +1,6 @@
 """What the models with kernels at centres as hidden nodes share: output weights by normal equations, and their path."""
 
+from abc import abstractmethod
 from collections.abc import Hashable, Iterator
 from typing import Any, ClassVar
 
@@ -40,13 +41,13 @@ class CentresMixin(GridPathMixin):
         check_real("C", self.C)
         check_real("gamma", self.gamma)
 
+    @abstractmethod
     def _draw(self, X: Rows) -> CentreKernel:
         """Draw the centres for training rows `X`; return the kernels at them for a `gamma` of 1."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _drawn_by(self) -> Hashable:
         """Return what the kernels hang on beside the rows, the number of centres and `gamma`."""
-        raise NotImplementedError
 
     @property
     def _size(self) -> int:
