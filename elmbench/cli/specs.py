@@ -83,12 +83,14 @@ def show(experiment: str) -> None:
     from elmbench.cli.render import show_experiment
     from elmbench.layouts.planning import make_plan
     from elmbench.specs.catalogue import find_experiment
+    from elmbench.specs.limits import parse_limits
     from elmbench.specs.profiles import resolve
     from elmbench.work.plan import Request
 
     file = find_experiment(experiment)
     plans = {profile: make_plan(resolve(file, profile), Request(without_data=True)) for profile in file.profiles}
-    seconds = {profile: sum(work.seconds() for work in plan.works.values()) for profile, plan in plans.items()}
+    memory = parse_limits(file.spec.limit).memory
+    seconds = {name: sum(w.seconds_within(memory) for w in plan.works.values()) for name, plan in plans.items()}
     content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
     state.emit({**content, "seconds_on_one_core": seconds}, show_experiment(file, seconds))
 

@@ -103,6 +103,10 @@ class Work(ABC):
         """Return the bytes that its largest fit takes by the model's own estimate; 0 where that is not known."""
         return 0
 
+    def seconds_within(self, memory: int | None) -> float:
+        """Return what it takes under a limit of memory in bytes: nothing where that will refuse it."""
+        return 0.0 if memory is not None and self.memory() > memory else self.seconds()
+
     @property
     @abstractmethod
     def label(self) -> str:

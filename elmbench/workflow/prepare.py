@@ -76,9 +76,7 @@ class PreparedRun:
 
     def seconds_of(self, key: str) -> float:
         """Return roughly what some work takes on one core: nothing where its memory will be refused."""
-        limit = self.limits[key].memory
-        refused = limit is not None and self.works[key].memory() > limit
-        return 0.0 if refused else self.works[key].seconds()
+        return self.works[key].seconds_within(self.limits[key].memory)
 
     def count_cells(self) -> dict[str, int]:
         """Return how many cells are planned, how many still have to run and how many lack their data.
