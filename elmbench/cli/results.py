@@ -13,9 +13,6 @@ baseline_app = typer.Typer(
 )
 app.add_typer(baseline_app, name="baseline")
 
-#: Differences of a table that are printed.
-_SHOWN = 20
-
 _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 
 
@@ -77,51 +74,52 @@ def check(
     experiments: Annotated[list[str] | None, typer.Argument()] = None,
     against: Annotated[str, typer.Option(help="baseline or published.")] = "baseline",
     profile: Annotated[str | None, typer.Option(help="ci against the baseline, fast otherwise.")] = None,
+    form: Annotated[str, typer.Option("--format", help="text, json or junit.")] = "text",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where a figure differs from the paper.")
     ] = False,
 ) -> None:
     """Compare results with the committed baseline or with the published values."""
     from elmbench.errors import unknown_name
+    from elmbench.specs.catalogue import find_experiment
 
     if against not in ("baseline", "published"):
         raise unknown_name("reference", against, ["baseline", "published"], "elmbench check --help")
-    from elmbench.specs.catalogue import find_experiment
-
+    if form not in ("text", "json", "junit"):
+        raise unknown_name("format", form, ["text", "json", "junit"], "elmbench check --help")
+    state.as_json = state.as_json or form == "json"
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
-        _check_baseline(names, profile or "ci")
+        _check_baseline(names, profile or "ci", junit=form == "junit")
     else:
-        _check_published(names, profile or "fast", strict)
+        _check_published(names, profile or "fast", strict, junit=form == "junit")
 
 
-def _check_baseline(names: list[str], profile: str) -> None:
-    from elmbench.cli.render import grid
+def _check_baseline(names: list[str], profile: str, *, junit: bool) -> None:
+    from elmbench.cli.checks import baseline_cases, baseline_text
+    from elmbench.reporting.writers.junit import junit as xml
     from elmbench.workflow.checks import check_baselines
 
     outcomes = check_baselines(names, profile, state.results_dir)
-    lines = [{"experiment": name, **asdict(found)} for name, found in outcomes.items()]
-    rows = [(name, found.compared, len(found.differences)) for name, found in outcomes.items()]
-    state.emit(lines, grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ")))
-    for name, found in outcomes.items() if not state.as_json else ():
-        for d in found.differences[:_SHOWN]:
-            state.emit(None, f"{name}: {d.place}: {d.what} is {d.found}, baseline {d.baseline} (allowed: {d.allowed})")
-        if len(found.differences) > _SHOWN:
-            state.emit(None, f"{name}: and {len(found.differences) - _SHOWN} more; --json has them all")
+    if junit:
+        typer.echo(xml(baseline_cases(outcomes)), nl=False)
+    else:
+        lines = [{"experiment": name, **asdict(found)} for name, found in outcomes.items()]
+        state.emit(lines, baseline_text(outcomes))
     _end(sum(found.compared for found in outcomes.values()), any(found.differences for found in outcomes.values()))
 
 
-def _check_published(names: list[str], profile: str, strict: bool) -> None:
-    from elmbench.cli.render import grid
-    from elmbench.layouts.table import JUDGED
-    from elmbench.workflow.checks import COUNTED, check_published
+def _check_published(names: list[str], profile: str, strict: bool, *, junit: bool) -> None:
+    from elmbench.cli.checks import published_cases, published_text
+    from elmbench.reporting.writers.junit import junit as xml
+    from elmbench.workflow.checks import check_published
 
     checks = check_published(names, profile, state.results_dir)
-    lines = [{"experiment": name, **counts} for name, counts in checks.items()]
-    rows = [(name, *counts.values()) for name, counts in checks.items()]
-    state.emit(lines, grid(("experiment", *COUNTED), rows, right=COUNTED) if rows else None)
-    compared = sum(counts[verdict] for counts in checks.values() for verdict in JUDGED)
-    _end(compared, strict and any(counts["differs"] for counts in checks.values()))
+    if junit:
+        typer.echo(xml(published_cases(checks)), nl=False)
+    else:
+        state.emit([asdict(one) for one in checks], published_text(checks) if checks else None)
+    _end(sum(one.compared for one in checks), strict and any(one.verdicts["differs"] for one in checks))
 
 
 def _end(compared: int, differs: bool) -> None:

@@ -36,7 +36,7 @@ class Results:
 
     def summary_lines(self) -> list[dict[Any, Any]]:
         """Return the lines of the summary as dictionaries, None for what is missing."""
-        return self.summary.astype(object).where(self.summary.notna(), None).to_dict("records")
+        return records(self.summary)
 
     @property
     def text(self) -> str:
@@ -55,6 +55,11 @@ class Results:
 
     def _repr_html_(self) -> str:
         return html(self.table)
+
+
+def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the lines of a data frame as dictionaries, None for what is missing."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 #: The picture of a table that has a figure.

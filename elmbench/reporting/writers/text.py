@@ -12,7 +12,7 @@ from elmbench.layouts.table import Column, Ending, Item, ResultTable, Section, V
 
 #: Characters for the columns beside the models, and those from which a table is cut into several below each other.
 _ROOM, _FAR_TOO_WIDE = 62, 100
-_COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
+_COLOURS = {"reproduced": "green", "close": "yellow", "differs": "red", "failed": "red"}
 
 
 def grid(
