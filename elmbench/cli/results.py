@@ -1,12 +1,19 @@
 """`elmbench status`, `table`, `check` and `baseline`."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elmbench.cli.app import app
 from elmbench.cli.state import state
+
+if TYPE_CHECKING:
+    from elmbench.reporting.results import Results
+    from elmbench.specs.profiles import Resolved
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -39,12 +46,19 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
 
 @app.command()
 def table(
-    experiment: str,
+    experiment: Annotated[str | None, typer.Argument()] = None,
     profile: _Profile = "fast",
     form: Annotated[str, typer.Option("--format", help="text, md, csv or latex.")] = "text",
+    update: Annotated[
+        bool, typer.Option("--update", help="Write summary.csv and table.md anew; of all tables if none is named.")
+    ] = False,
+    statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
+    diagram: Annotated[
+        Path | None, typer.Option(help="With --statistics: write the critical differences of the ranks as PNG.")
+    ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.errors import unknown_name
+    from elmbench.errors import ElmbenchError, unknown_name
     from elmbench.reporting.results import PICTURE, read_commands, read_results
     from elmbench.reporting.writers.csv import csv
     from elmbench.reporting.writers.latex import latex
@@ -55,8 +69,15 @@ def table(
 
     if form not in ("text", "md", "csv", "latex"):
         raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")
+    if update:
+        _update_tables([experiment] if experiment else [], profile)
+        return
+    if experiment is None:
+        raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
     results = read_results(resolve(find_experiment(experiment), profile), state.results_dir)
-    if state.as_json:
+    if statistics or diagram is not None:
+        _compare_models(results, resolve(find_experiment(experiment), profile), diagram)
+    elif state.as_json:
         state.emit(results.summary_lines())
     elif form == "text":
         state.console.print(table_text(results.table))
@@ -67,6 +88,25 @@ def table(
         typer.echo(csv(results.summary), nl=False)
     else:
         typer.echo(latex(results.table), nl=False)
+
+
+def _compare_models(results: Results, resolved: Resolved, diagram: Path | None) -> None:
+    from elmbench.cli.statistics import statistics_text
+    from elmbench.files import write_atomically
+    from elmbench.layouts.base import title_of
+    from elmbench.reporting.statistics import compare_models, draw_critical_differences
+
+    found = compare_models(results.summary, resolved)
+    if diagram is not None:
+        write_atomically(diagram, draw_critical_differences(found[0], title_of(resolved)))
+    state.emit([asdict(one) for one in found], statistics_text(found))
+
+
+def _update_tables(names: list[str], profile: str) -> None:
+    from elmbench.workflow.checks import update_tables
+
+    folders = [str(folder) for folder in update_tables(names, profile, state.results_dir)]
+    state.emit(folders, "\n".join(f"written: {folder}/summary.csv, table.md" for folder in folders))
 
 
 @app.command()

@@ -96,9 +96,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     results = _assemble(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
-    write_frame(results.summary, folder / "summary.csv")
-    if len(gains := optimism(cells, resolved)):
-        write_frame(gains, folder / "optimism.csv")
+    _write_tables(results, resolved)
     picture = None
     figure = layout.figure(cells, _outputs(planned, store), resolved)
     if figure is not None:
@@ -121,6 +119,30 @@ def read_results(resolved: Resolved, results_dir: Path) -> Results:
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     return _assemble(resolved, folder, read_cells(folder / "cells.csv"))
+
+
+def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
+    """Write `summary.csv`, `optimism.csv` and `table.md` anew from the `cells.csv` of an earlier run.
+
+    What comes from the store stays as it is: the cells, the commands, `environment.json` and the figure.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is no `cells.csv`.
+    """
+    results = read_results(resolved, results_dir)
+    _write_tables(results, resolved)
+    picture = PICTURE if (results.folder / PICTURE).is_file() else None
+    commands = read_commands(results.folder)
+    write_atomically(results.folder / "table.md", markdown(results.table, commands, picture))
+    return results
+
+
+def _write_tables(results: Results, resolved: Resolved) -> None:
+    write_frame(results.summary, results.folder / "summary.csv")
+    if len(gains := optimism(results.cells, resolved)):
+        write_frame(gains, results.folder / "optimism.csv")
 
 
 def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:

@@ -61,6 +61,8 @@ class Resolved:
 
     def cuts(self, dataset: str) -> bool:
         """Tell whether the profile leaves rows of a data set out, or trains on another share of them than the paper."""
+        if dataset == ALL:
+            return any(map(self.cuts, self.spec.datasets))
         spec = self.dataset(dataset)
         rows, outer = (spec.prepared or spec.shape).instances, self.file.spec.protocol.outer
         fewer = self.settings.rows is not None and self.settings.rows < rows

@@ -11,7 +11,7 @@ from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.agreement import COMPARED, Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.results import has_results, read_results, records, results_folder
+from elmbench.reporting.results import has_results, read_results, records, results_folder, rewrite_results
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
@@ -76,6 +76,26 @@ def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
     for file in files:
         refuse_failures(found[file.id], _baseline(file))
     return {file.id: update_baseline(found[file.id], _baseline(file)) for file in files}
+
+
+def update_tables(names: list[str], profile: str, results_dir: Path) -> list[Path]:
+    """Write what is made from the `cells.csv` of tables anew (if none is named, of all with results); return folders.
+
+    Raises
+    ------
+    NothingToCompareError
+        If a table that is named has no results, or there are none at all.
+    """
+    files = _files(names, lambda file: has_results(results_dir, profile, file.id))
+    if not files:
+        raise NothingToCompareError(
+            f"no table has results of profile {profile} in {results_dir}",
+            expected="those of an earlier run",
+            next_step=f"elmbench run --all --profile {profile}",
+        )
+    for file in files:
+        _require_results(file, profile, results_dir)
+    return [rewrite_results(resolve(file, profile), results_dir).folder for file in files]
 
 
 @dataclass(frozen=True)

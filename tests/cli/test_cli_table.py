@@ -64,7 +64,7 @@ def test_counts_and_facts(elmbench: Callable, real: Path) -> None:
     assert [line["metric"] for line in counts if line["model"] == "ELM"] == ["tn", "fp", "fn", "tp"]
     facts = elmbench("table", "table2", *CI, "--results-dir", real).out
     assert [line.split() for line in facts.splitlines() if "instances" in line] == [
-        ["instances", "569", "569", "agrees"]
+        ["instances", "569", "569", "reproduced"]
     ]
 
 
