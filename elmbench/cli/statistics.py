@@ -28,11 +28,10 @@ def _heading(found: Statistics) -> str:
 def _ranks(found: Statistics) -> RenderableType:
     """Return a line for each model: its rank, and what the best model has against it."""
     best = next(iter(found.ranks))
-    tests = (found.nemenyi[best], found.wilcoxon[best])
-    rows = []
-    for model, rank in found.ranks.items():
-        against = ["" if model == best else f"{test[model]:.2g}" for test in tests]
-        rows.append((model, f"{rank:.2f}", found.wins[model][best], *against))
+    rows: list[tuple[str, ...]] = [(best, f"{found.ranks[best]:.2f}", "", "", "")]
+    for model in list(found.ranks)[1:]:
+        p = [f"{test[best][model]:.2g}" for test in (found.nemenyi, found.wilcoxon)]
+        rows.append((model, f"{found.ranks[model]:.2f}", found.wins[best][model], *p))
     headings = ("model", "average rank", "best wins/ties/loses", "p Nemenyi", "p Wilcoxon-Holm")
     return grid(headings, rows, right=headings[1:], whole=("model",))
 

@@ -1,8 +1,8 @@
 """Which models of a table are better than others over its data sets: ranks, tests, critical differences.
 
 Demsar, "Statistical comparisons of classifiers over multiple data sets" (2006): Friedman's test of the average ranks,
-then Nemenyi's for each pair of models, beside it Wilcoxon's signed ranks with Holm's correction. The models are compared
-on the data sets that have all of them. What our runs measured and what the paper prints are compared apart.
+then Nemenyi's for each pair of models, beside it Wilcoxon's signed ranks with Holm's correction. The models are
+compared on the data sets that have all of them. What our runs measured and what the paper prints are compared apart.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Statistics:
     nemenyi, wilcoxon : dict of str to dict
         The probability of each pair of models; that of Wilcoxon's test by Holm's correction.
     wins : dict of str to dict
-        On how many data sets a model wins, ties and loses against another, by the other and then by the one: `5/1/2`.
+        On how many data sets a model wins, ties and loses against another: `5/1/2`.
     """
 
     source: Source
@@ -162,15 +162,16 @@ def compare(values: pd.DataFrame, source: Source) -> Statistics:
 
 
 def _by_pair(matrix: pd.DataFrame) -> dict[str, dict[str, float]]:
-    return {str(one): {str(other): float(matrix.loc[one, other]) for other in matrix if other != one} for one in matrix}
+    table = matrix.to_dict()
+    return {str(one): {str(other): float(p) for other, p in own.items() if other != one} for one, own in table.items()}
 
 
 def _wins(values: pd.DataFrame) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for other, one in permutations(values, 2):
+    for one, other in permutations(values, 2):
         signs = np.sign(values[one] - values[other])
         counts = (str(int((signs == sign).sum())) for sign in (1, 0, -1))
-        found.setdefault(str(other), {})[str(one)] = "/".join(counts)
+        found.setdefault(str(one), {})[str(other)] = "/".join(counts)
     return found
 
 
