@@ -10,7 +10,14 @@ from elmbench.layouts.base import Entry, Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.notes import capped_notes, ending_notes, not_run_notes, optimism_notes, published_notes, warning_notes
+from elmbench.reporting.notes import (
+    capped_notes,
+    ending_notes,
+    not_run_notes,
+    optimism_notes,
+    published_notes,
+    warning_notes,
+)
 from elmbench.reporting.summary import ENTRY, GAINS, optimism
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
