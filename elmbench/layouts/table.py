@@ -10,8 +10,10 @@ from elmbench.specs.published import PublishedValue
 
 #: Verdicts on a published figure that our own runs can tell something of.
 JUDGED = ("reproduced", "close", "differs")
+#: Verdicts on a figure that was held against our runs.
+COMPARED = (*JUDGED, "cannot tell")
 #: Every verdict on a published figure (docs/verdicts.md).
-VERDICTS = (*JUDGED, "cannot tell", "not comparable", "missing", "cited")
+VERDICTS = (*COMPARED, "not comparable", "missing", "cited")
 #: How an entry ended of which every cell is there and ended ok.
 COMPLETE = "ok"
 #: How an entry ended that the suite has no model for.
@@ -206,7 +208,7 @@ class ResultTable:
     def legend(self) -> list[str]:
         """The sentences that explain the verdicts, the times and the optimism that the table shows."""
         items = [item for section in self.sections for line in section.lines for item in line.values()]
-        shown = {type(item) for item in items if not isinstance(item, Verdict) or item.text in JUDGED}
+        shown = {type(item) for item in items if not isinstance(item, Verdict) or item.text in COMPARED}
         return [sentence for kind, sentence in _LEGEND.items() if kind in shown]
 
 

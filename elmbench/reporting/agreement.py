@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import JUDGED
+from elmbench.layouts.table import COMPARED
 from elmbench.protocol.metrics import CLASSIFICATION, LESS_IS_BETTER
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.summary import ENTRY, printed_of
@@ -37,8 +37,6 @@ from elmbench.specs.protocol import TRAIN_ACCURACY
 
 #: Metrics of which more or less is better.
 _WITH_BEST = {*CLASSIFICATION, *LESS_IS_BETTER, TRAIN_ACCURACY} - {*COUNTS}
-#: Verdicts on figures that were held against our runs.
-COMPARED = (*JUDGED, "cannot tell")
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import VERDICTS
-from elmbench.reporting.agreement import COMPARED, Agreement, agreements
+from elmbench.layouts.table import COMPARED, VERDICTS
+from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.results import has_results, read_results, records, results_folder, rewrite_results
