@@ -9,6 +9,7 @@ from rich.text import Text
 from elmbench.layouts.table import JUDGED, VERDICTS, three_figures
 from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
+from elmbench.reporting.claims import CLAIM_VERDICTS
 from elmbench.reporting.writers.junit import Case
 from elmbench.reporting.writers.text import grid
 from elmbench.workflow.checks import PublishedCheck
@@ -59,7 +60,7 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
             grid(("experiment", "metric", *right), rows, right=right, whole=_WHOLE),
             Text(_LEGEND, style="dim"),
         ]
-    return Group(*parts, Text(""), Text(_closing(checks)))
+    return Group(*parts, Text(""), Text(_closing(checks)), *_claims(checks))
 
 
 _LEGEND = (
@@ -99,6 +100,18 @@ def _closing(checks: Sequence[PublishedCheck]) -> str:
     return text
 
 
+def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
+    """Yield the line that counts the claims, if there are any, and each that was decided."""
+    claims = [(one.experiment, claim) for one in checks for claim in one.claims]
+    counts = {verdict: sum(claim["verdict"] == verdict for _, claim in claims) for verdict in CLAIM_VERDICTS}
+    if claims:
+        counted = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+        yield Text(f"{len(claims)} claims of the papers: {counted}; --json has them all.")
+    for experiment, claim in claims:
+        if claim["verdict"] in CLAIM_VERDICTS[:2]:
+            yield Text(f'{experiment}: "{claim["says"]}": {claim["verdict"]} (p = {claim["p"]:.2g})', style="dim")
+
+
 def published_cases(checks: Sequence[PublishedCheck]) -> Iterator[Case]:
     """Yield a case for each figure: one that differs failed, one that cannot be compared is skipped."""
     for one in checks:
@@ -107,6 +120,10 @@ def published_cases(checks: Sequence[PublishedCheck]) -> Iterator[Case]:
             verdict = line["verdict"]
             outcome: Any = "failed" if verdict == "differs" else "passed" if verdict in JUDGED else "skipped"
             yield Case(one.experiment, name, outcome, f"{verdict}: {_figures(line)}")
+        for claim in one.claims:
+            outcome = {"holds": "passed", "does not hold": "failed"}.get(claim["verdict"], "skipped")
+            name = f"claim: {claim['says']} ({claim['dataset']} {claim['model']} {claim['metric']})"
+            yield Case(one.experiment, name, outcome, f"{claim['verdict']}: {claim['is']} {claim['than']}")
 
 
 def _figures(line: Mapping[str, Any]) -> str:

@@ -1,135 +1,228 @@
-"""Sentences of a paper about a table, checked against the results."""
+"""Sentences of a paper about a table, tested on the results (docs/claims.md)."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
+from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPLETE, Note
+from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import TIMES
-from elmbench.specs.experiments import MOST, Claim
+from elmbench.reporting.comparisons import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
+from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
+from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import SIZED
+
+ClaimVerdict = Literal["holds", "does not hold", "undecided", "not comparable"]
+#: Every verdict on a claim.
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
+#: Columns of `claims.csv`.
+COLUMNS = ["says", "dataset", "metric", "model", "is", "than", "verdict", "test", "estimate", "low", "high", "p"]
+COLUMNS += ["n", "of", "remark"]
+#: What is said of a claim on times.
+_ONE_MACHINE = "times of one machine"
+_CUT = "the profile cut the data"
+_MISSING = "cells are missing"
 
 
 @dataclass(frozen=True)
 class ClaimOutcome(Note):
-    """Whether the results confirm a claim.
+    """What the results say of a claim.
 
     Attributes
     ----------
     claim : Claim
-    verdict : {"holds", "does not hold", "not decided"}
-    value : float or None
-        The figure that the claim is about, on a single data set.
-    others : mapping of str to float
-        The figures that it is compared with, by column; on most data sets, only the columns count.
-    decided, confirmed : int
-        Of a claim on most data sets: on how many the figures are there, and on how many of them it is true.
-    rows : int or None
-        The number of rows to which the profile cut the data, if that is why the claim is not decided.
+    verdict : {"holds", "does not hold", "undecided", "not comparable"}
+    others : tuple of str
+        The columns that it compares with.
+    finding : Finding or None
+        Of the test that decides; None if nothing was tested.
+    p : float or None
+        The probability of data that speak for the verdict as ours do if the contrary is right (of a claim that is not
+        decided: for the claim).
+    place : str
+        The column and, of a claim on all data sets, the data set that decides; empty if there is one only.
+    figures : tuple of float
+        The means of the two columns, of a single data set.
+    remark : str
+        What else must be said.
     """
 
     kind = "claim"
     claim: Claim
-    verdict: Literal["holds", "does not hold", "not decided"]
-    value: float | None = None
-    others: Mapping[str, float] = field(default_factory=dict)
-    decided: int = 0
-    confirmed: int = 0
-    rows: int | None = None
+    verdict: ClaimVerdict
+    others: tuple[str, ...] = ()
+    finding: Finding | None = None
+    p: float | None = None
+    place: str = ""
+    figures: tuple[float, ...] = ()
+    remark: str = ""
 
     @property
     def text(self) -> str:
-        claim = self.claim
-        where = f"most data sets; {self._compared()}" if claim.dataset == MOST else claim.dataset
-        return f'claim "{claim.says}" ({where}): {self.verdict}{self._figures()}'
+        said = f'claim "{self.claim.says}" ({_where(self.claim)}): {self.verdict}; {self.compared}'
+        return "; ".join(filter(None, (said, self._tested(), self.remark)))
 
-    def _compared(self) -> str:
+    @property
+    def compared(self) -> str:
+        """What is compared, such as `mcc of ELM above 0.5 times K-ELM`."""
+        return f"{self.claim.metric.column} of {self.claim.model} {self._relation()} {self._than()}"
+
+    def _relation(self) -> str:
         claim = self.claim
         how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
-        times = f"{claim.factor:g} times " if claim.factor != 1 else ""
-        return f"{claim.metric.column} of {claim.model} {how} {times}{self._of_other()}{', '.join(self.others)}"
+        return f"{how} {claim.factor:g} times" if claim.factor != 1 else how
 
-    def _of_other(self) -> str:
-        return f"{self.claim.than_metric.column} of " if self.claim.than_metric else ""
+    def _than(self) -> str:
+        of_other = f"{self.claim.than_metric.column} of " if self.claim.than_metric else ""
+        return of_other + ", ".join(self.others)
 
-    def _figures(self) -> str:
-        most = self.claim.dataset == MOST
-        if self.rows is not None:
-            return f", at most {self.rows} rows of each were run" if most else f", {self.rows} of its rows were run"
-        if self.verdict == "not decided":
-            return ", cells are missing"
-        if most:
-            return f": on {self.confirmed} of {self.decided}"
-        against = ", ".join(f"{self._of_other()}{column} {other:.4g}" for column, other in self.others.items())
-        return f": {self.claim.metric.column} {self.value:.4g} against {against}"
+    def _tested(self) -> str:
+        found = self.finding
+        if found is None or self.p is None:
+            return ""
+        figures = " against ".join(f"{figure:.4g}" for figure in self.figures)
+        interval = "" if found.low is None else f" [{found.low:.3g}, {found.high:.3g}]"
+        name, before = self._estimated(found), f"{self.place}: " if self.place else ""
+        shown = f"{before}{figures}{', ' if figures else ''}{name} {found.estimate:.3g}{interval}"
+        return f"{shown}, {found.test}, p = {self.p:.2g}, n = {found.n} {found.of}"
+
+    def _estimated(self, found: Finding) -> str:
+        if found.test == "sign test":
+            return f"on {round(found.estimate * found.n)} of {found.n} data sets, share"
+        if self.claim.metric.metric in TIMES:
+            return "ratio"
+        return "median difference" if found.of == "data sets" else "difference"
+
+    def record(self) -> dict[str, Any]:
+        """Return the line of `claims.csv`, None for what is missing."""
+        found = self.finding
+        claim = self.claim.model_dump(by_alias=True, mode="json")
+        line = {name: claim[name] for name in ("says", "dataset", "metric", "model")}
+        tested = {name: getattr(found, name, None) for name in ("test", "estimate", "low", "high", "n", "of")}
+        remark = "; ".join(filter(None, (self.place, self.remark)))
+        line |= {"is": self._relation(), "than": self._than(), "verdict": self.verdict, "p": self.p, "remark": remark}
+        return {name: (line | tested)[name] for name in COLUMNS}
 
 
-def check_claims(summary: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
+def _where(claim: Claim) -> str:
+    return f"{claim.dataset} data sets" if claim.dataset in (MOST, ALL_OF_THEM) else claim.dataset
+
+
+def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
+    """Return the outcomes as `claims.csv` has them."""
+    return pd.DataFrame([outcome.record() for outcome in outcomes], columns=COLUMNS).astype({"n": "Int64"})
+
+
+def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
     """Yield the outcome of each claim on data sets that were run, from the default readings and first selection.
 
     Parameters
     ----------
-    summary : DataFrame
-        As `summary.csv` has it.
+    summary, cells : DataFrame
+        As `summary.csv` and `cells.csv` have them.
     resolved : Resolved
     """
-    if not len(summary):
+    if not len(summary) or not resolved.file.spec.claims:
         return
-    own = summary[(summary["reading"] == "") & (summary["select"] == summary["select"].iloc[0])]
-    # Data that stand in for the paper's decide none of its claims.
-    shown = [name for name in dict.fromkeys(own["dataset"]) if name in resolved.file.spec.datasets]
+    results = _Results(summary, cells, resolved)
     for claim in resolved.file.spec.claims:
-        if claim.dataset == MOST and shown:
-            yield _check_most(claim, own, shown, resolved)
-        elif claim.dataset in shown:
-            yield _check_one(claim, own, resolved)
+        if claim.dataset in (MOST, ALL_OF_THEM):
+            if results.shown:
+                yield _check(claim, results.shown, results)
+        elif claim.dataset in results.shown:
+            yield _check(claim, [claim.dataset], results)
 
 
-def _has_fewer_rows(claim: Claim, dataset: str, resolved: Resolved) -> bool:
-    """Tell whether a claim on times is about a data set that the profile has cut: fewer rows may reverse the order."""
-    rows = resolved.settings.rows
-    return claim.metric.metric in TIMES and rows is not None and rows < resolved.dataset(dataset).shape.instances
+class _Results:
+    """The results that claims are tested on: default readings, first selection."""
+
+    def __init__(self, summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> None:
+        select = summary["select"].iloc[0]
+        self.summary = summary[(summary["reading"] == "") & (summary["select"] == select)]
+        self.resolved, self.layout = resolved, layout_of(resolved)
+        entries = self.layout.entries_of(cells, resolved)
+        ok = (entries["reading"] == "") & (entries["select"] == select) & (entries["status"] == COMPLETE)
+        self._groups = dict(tuple(entries[ok].groupby(["dataset", "model"], sort=False)))
+        # Data that stand in for the paper's decide none of its claims.
+        names = dict.fromkeys(self.summary["dataset"])
+        self.shown = [name for name in names if name in resolved.file.spec.datasets]
+
+    def cells(self, dataset: str, model: str, measure: Measure) -> pd.DataFrame | None:
+        """Return the cells of a column on a data set; None unless all of them are there and have the measure."""
+        # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
+        lines = self.summary[
+            (self.summary[["dataset", "model", "metric"]] == [dataset, model, measure.column]).all(axis=1)
+        ]
+        whole = len(lines) and lines["ended"].iloc[0] == COMPLETE and lines["mean"].notna().all()
+        return self._groups.get((dataset, model)) if whole else None
+
+    def values(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+        """Return the values of cells by run and fold."""
+        keys = pd.MultiIndex.from_frame(cells[["run", "fold"]].astype(int))
+        return self.layout.values_of(cells, measure).set_axis(keys).dropna()
+
+    def test_share(self, dataset: str) -> float | None:
+        """Return test rows over training rows of a split; None if it is the same in every run."""
+        spec = self.resolved.dataset(dataset)
+        split = self.resolved.spec.protocol.outer.split(dataset, spec.task)
+        if split.kind.endswith("kfold"):
+            return 1 / (split.folds - 1)
+        if split.kind not in SIZED or split.kind == "in-order":
+            return None
+        train, test = part_sizes(split, (spec.prepared or spec.shape).instances)
+        return test / train
 
 
-def _check_one(claim: Claim, summary: pd.DataFrame, resolved: Resolved) -> ClaimOutcome:
-    if _has_fewer_rows(claim, claim.dataset, resolved):
-        return ClaimOutcome(claim, "not decided", rows=resolved.settings.rows)
-    figures = _figures(claim, claim.dataset, summary, resolved)
-    if figures is None:
-        return ClaimOutcome(claim, "not decided")
-    return ClaimOutcome(claim, "holds" if _holds(claim, *figures) else "does not hold", *figures)
+@dataclass(frozen=True)
+class _Pair:
+    """The values of the two columns of a comparison on one data set."""
+
+    dataset: str
+    other: str
+    one: pd.Series[float]
+    two: pd.Series[float]
+    least: float
+
+    @property
+    def means(self) -> tuple[float, float]:
+        return float(self.one.mean()), float(self.two.mean())
 
 
-def _check_most(claim: Claim, summary: pd.DataFrame, datasets: list[str], resolved: Resolved) -> ClaimOutcome:
-    others = dict.fromkeys(_than(claim, "", resolved), float("nan"))
-    whole = [dataset for dataset in datasets if not _has_fewer_rows(claim, dataset, resolved)]
-    if not whole:
-        return ClaimOutcome(claim, "not decided", others=others, rows=resolved.settings.rows)
-    found = [_figures(claim, dataset, summary, resolved) for dataset in whole]
-    decided = [_holds(claim, *figures) for figures in found if figures is not None]
-    if not decided:
-        return ClaimOutcome(claim, "not decided", others=others)
-    verdict: Literal["holds", "does not hold"] = "holds" if 2 * sum(decided) > len(decided) else "does not hold"
-    return ClaimOutcome(claim, verdict, others=others, decided=len(decided), confirmed=sum(decided))
+def _check(claim: Claim, datasets: list[str], results: _Results) -> ClaimOutcome:
+    outcome = ClaimOutcome(claim, "undecided", _others(claim, datasets, results.resolved))
+    if claim.metric.metric in TIMES:
+        outcome = replace(outcome, remark=_ONE_MACHINE)
+    whole = [dataset for dataset in datasets if not results.resolved.cuts(dataset)]
+    if not whole or (claim.dataset != MOST and len(whole) < len(datasets)):
+        return replace(outcome, verdict="not comparable", remark=_CUT)
+    found = {dataset: _pairs(claim, dataset, results) for dataset in whole}
+    rows = {dataset: pairs for dataset, pairs in found.items() if pairs}
+    if not rows:
+        return replace(outcome, remark=_MISSING)
+    if claim.dataset == MOST:
+        return _over(outcome, rows)
+    outcome = _each(outcome, rows, results)
+    # Those that are there can contradict a claim on all data sets, not confirm it.
+    if len(rows) < len(datasets) and outcome.verdict != "does not hold":
+        return _remarked(replace(outcome, verdict="undecided"), _MISSING)
+    return outcome
 
 
-def _figures(
-    claim: Claim, dataset: str, summary: pd.DataFrame, resolved: Resolved
-) -> tuple[float, dict[str, float]] | None:
-    """Return the figure that a claim is about and those that it is compared with; None unless all are there."""
-    # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
-    whole = summary[(summary["dataset"] == dataset) & (summary["ended"] == COMPLETE)].dropna(subset=["mean"])
-    own, other = (
-        whole[whole["metric"] == measure.column].set_index("model")["mean"]
-        for measure in (claim.metric, claim.than_metric or claim.metric)
-    )
-    than = _than(claim, dataset, resolved)
-    there = [column for column in than if column in other.index]
-    if claim.model not in own.index or not there or len(there) < len(than):
-        return None
-    return float(own[claim.model]), {column: float(other[column]) for column in there}
+def _remarked(outcome: ClaimOutcome, remark: str) -> ClaimOutcome:
+    return replace(outcome, remark="; ".join(filter(None, (remark, outcome.remark))))
+
+
+def _others(claim: Claim, datasets: list[str], resolved: Resolved) -> tuple[str, ...]:
+    than = [_than(claim, dataset, resolved) for dataset in datasets]
+    return tuple(dict.fromkeys(column for columns in than for column in columns))
 
 
 def _than(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
@@ -147,8 +240,95 @@ def _than(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     return [column for column in resolved.file.spec.models if column != claim.model and column not in left_out]
 
 
-def _holds(claim: Claim, value: float, others: dict[str, float]) -> bool:
-    bounds = [claim.factor * other for other in others.values()]
+def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
+    """Return the values of a claim's column beside those of each other one; nothing unless all are there."""
+    own = results.cells(dataset, claim.model, claim.metric)
+    if own is None:
+        return []
+    one, pairs = results.values(own, claim.metric), []
+    measure = claim.than_metric or claim.metric
+    for column in _than(claim, dataset, results.resolved):
+        other = results.cells(dataset, column, measure)
+        if other is None:
+            return []
+        least = draws_of(results.layout.values_of(own, claim.metric).dropna(), own, claim.metric).least
+        pairs.append(_Pair(dataset, column, one, results.values(other, measure), least))
+    return pairs
+
+
+def _each(outcome: ClaimOutcome, rows: dict[str, list[_Pair]], results: _Results) -> ClaimOutcome:
+    """Return the outcome of a claim that must be true of every pair."""
+    pairs = [pair for row in rows.values() for pair in row]
+    if min(len(values) for pair in pairs for values in (pair.one, pair.two)) < FEWEST_RUNS:
+        return _remarked(outcome, "too few runs")
+    findings = [_on_one(outcome.claim, pair, results) for pair in pairs]
+    decisive, confirming, contradicting = together(findings)
+    pair = pairs[findings.index(decisive)]
+    place = ", ".join([pair.dataset] * (len(rows) > 1) + [pair.other] * (len(pairs) > len(rows)))
+    outcome = _decided(replace(outcome, place=place), decisive, confirming, contradicting)
+    return replace(outcome, figures=pair.means)
+
+
+def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
+    """Return the test of a claim on one data set; of times it is about the logarithm of their ratio."""
+    timed = claim.metric.metric in TIMES
+    one, two = (pair.one.map(math.log), pair.two.map(math.log)) if timed else (pair.one, claim.factor * pair.two)
+    region = _region(claim, math.log(claim.factor) if timed else 0.0)
+    least, share = 0.0 if timed else pair.least, results.test_share(pair.dataset)
+    if share is None:
+        found = welch(one, two, region, least)
+    else:
+        of = "folds" if len(one) > one.index.get_level_values("run").nunique() else "trials"
+        found = corrected_t((one - two).dropna(), share, region, least, of)
+    return _as_ratio(found) if timed else found
+
+
+def _as_ratio(found: Finding) -> Finding:
+    low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
+    return replace(found, estimate=math.exp(found.estimate), low=low, high=high)
+
+
+def _region(claim: Claim, bound: float) -> Region:
     if claim.relation == "close":
-        return all(abs(value - bound) <= claim.within for bound in bounds)
-    return all(value > bound if claim.relation == "above" else value < bound for bound in bounds)
+        return Region(bound - claim.within, bound + claim.within)
+    return Region(low=bound) if claim.relation == "above" else Region(high=bound)
+
+
+def _over(outcome: ClaimOutcome, rows: dict[str, list[_Pair]]) -> ClaimOutcome:
+    """Return the outcome of a claim over data sets."""
+    claim = outcome.claim
+    counted = claim.relation == "close" or claim.metric.metric in TIMES
+    if counted or claim.test == "sign":
+        found = sign(sum(all(_is_true(claim, pair) for pair in row) for row in rows.values()), len(rows))
+        outcome = _decided(outcome, found, found.confirming, found.contradicting)
+    else:
+        columns: dict[str, list[float]] = {}
+        for pair in (pair for row in rows.values() for pair in row):
+            columns.setdefault(pair.other, []).append(_difference(claim, pair))
+        findings = [signed_rank(differences, _region(claim, 0.0)) for differences in columns.values()]
+        decisive, confirming, contradicting = together(findings)
+        place = list(columns)[findings.index(decisive)] if len(columns) > 1 else ""
+        outcome = _decided(replace(outcome, place=place), decisive, confirming, contradicting)
+    if outcome.verdict == "undecided" and 0.5 ** len(rows) > LEVEL:
+        return _remarked(outcome, "too few data sets")
+    return outcome
+
+
+def _difference(claim: Claim, pair: _Pair) -> float:
+    own, other = pair.means
+    return own - claim.factor * other
+
+
+def _is_true(claim: Claim, pair: _Pair) -> bool:
+    found = _difference(claim, pair)
+    if claim.relation == "close":
+        return abs(found) <= claim.within
+    return found > 0 if claim.relation == "above" else found < 0
+
+
+def _decided(outcome: ClaimOutcome, found: Finding, confirming: float, contradicting: float) -> ClaimOutcome:
+    if confirming <= LEVEL:
+        return replace(outcome, verdict="holds", finding=found, p=confirming)
+    if contradicting <= LEVEL:
+        return replace(outcome, verdict="does not hold", finding=found, p=contradicting)
+    return replace(outcome, verdict="undecided", finding=found, p=confirming)

@@ -15,6 +15,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import Order, cells_frame, read_cells, write_frame
+from elmbench.reporting.claims import ClaimOutcome, claims_frame
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
@@ -33,6 +34,11 @@ class Results:
     cells: pd.DataFrame
     summary: pd.DataFrame
     table: ResultTable
+
+    @property
+    def claims(self) -> list[ClaimOutcome]:
+        """The outcome of each claim of the paper about the table."""
+        return [note for note in self.table.notes if isinstance(note, ClaimOutcome)]
 
     def summary_lines(self) -> list[dict[Any, Any]]:
         """Return the lines of the summary as dictionaries, None for what is missing."""
@@ -79,7 +85,7 @@ def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
     """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figure from the store.
 
-    Also `optimism.csv`, if both selections were run.
+    Also `optimism.csv`, if both selections were run, and `claims.csv`, if the paper claims something of the table.
 
     Raises
     ------
@@ -122,7 +128,7 @@ def read_results(resolved: Resolved, results_dir: Path) -> Results:
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
-    """Write `summary.csv`, `optimism.csv` and `table.md` anew from the `cells.csv` of an earlier run.
+    """Write `summary.csv`, `optimism.csv`, `claims.csv` and `table.md` anew from the `cells.csv` of an earlier run.
 
     What comes from the store stays as it is: the cells, the commands, `environment.json` and the figure.
 
@@ -143,6 +149,8 @@ def _write_tables(results: Results, resolved: Resolved) -> None:
     write_frame(results.summary, results.folder / "summary.csv")
     if len(gains := optimism(results.cells, resolved)):
         write_frame(gains, results.folder / "optimism.csv")
+    if results.claims:
+        write_frame(claims_frame(results.claims), results.folder / "claims.csv")
 
 
 def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:

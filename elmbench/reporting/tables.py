@@ -58,7 +58,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         columns=columns,
         sections=tuple(sections),
         notes=(
-            *check_claims(summary, resolved),
+            *check_claims(summary, cells, resolved),
             *optimism_notes(gains),
             *capped_notes(cells),
             *warning_notes(cells),

@@ -16,8 +16,8 @@ from elmbench.specs.protocol import OuterOverride, Protocol, Selection
 
 #: The profiles: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
-#: The data set of a claim that is made on most data sets.
-MOST = "most"
+#: What a claim has in place of a data set if it is made on most or on all data sets of the table.
+MOST, ALL_OF_THEM = "most", "all"
 
 
 def _check_name(says: str, name: str, known: Collection[str]) -> None:
@@ -105,21 +105,35 @@ class Published(Spec):
 class Claim(Spec):
     """A sentence of the paper about a table, and the figures that confirm or contradict it.
 
-    The claim holds if `metric` of `model` is `is` (above, below or close to) `factor` times the same metric (or
-    `than-metric`) of every column in `than`, or of all `others`; close means at most `within` apart. A claim on the
-    data set `most` is checked on every data set of the table, and holds if it is true on more than half of those that
-    were run.
+    The claim is that `metric` of `model` is `is` (above, below or close to) `factor` times the same metric (or
+    `than-metric`) of every column in `than`, or of all `others`; close means at most `within` apart. `dataset` is a
+    data set, `most` or `all` of those of the table. docs/claims.md says how it is tested.
     """
 
-    says: str
+    #: Word for word; [...] is what is left out.
+    says: str = Field(min_length=1)
     dataset: str
     metric: WrittenMeasure
     model: str
     relation: Literal["above", "below", "close"] = Field(alias="is")
     than: tuple[str, ...] | Literal["others"]
     than_metric: WrittenMeasure | None = None
-    factor: float = 1.0
-    within: float = 0.0
+    factor: float = Field(default=1.0, gt=0)
+    within: float = Field(default=0.0, ge=0)
+    #: On `most` data sets: count those on which it is true, in place of Wilcoxon's test of the differences.
+    test: Literal["sign"] | None = None
+
+    @model_validator(mode="after")
+    def _can_be_tested(self) -> Claim:
+        if self.test is not None and self.dataset != MOST:
+            raise ValueError(f"test: {self.test} counts data sets; expected dataset: {MOST}, not {self.dataset}")
+        if (self.relation == "close") != (self.within > 0):
+            raise ValueError(
+                f"is: {self.relation} with within: {self.within:g}; expected a width of close, and no other"
+            )
+        if self.relation == "close" and self.metric.metric.endswith("_seconds"):
+            raise ValueError(f"{self.metric.column} is a time; expected above or below, by a factor")
+        return self
 
 
 class Profile(Spec):
@@ -215,10 +229,19 @@ class Experiment(Spec):
         for key, profile in self.profiles.items():
             if profile:
                 places[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
-        places["claims"] = [claim.dataset for claim in self.claims if claim.dataset != MOST]
+        places["claims"] = [claim.dataset for claim in self.claims if claim.dataset not in (MOST, ALL_OF_THEM)]
         for kind, names in places.items():
             for name in names:
                 _check_name(f"{kind} names", name, self.datasets)
+        return self
+
+    @model_validator(mode="after")
+    def _claims_are_about_columns(self) -> Experiment:
+        for place, claim in enumerate(self.claims):
+            for column in (claim.model, *(() if claim.than == "others" else claim.than)):
+                _check_name(f"claims.{place} names the column", column, self.models)
+            if claim in self.claims[:place]:
+                raise ValueError(f"claims.{place} says again what claims.{self.claims.index(claim)} says: {claim.says}")
         return self
 
     def _check_search(self, column: str, model: Model) -> None:

@@ -110,6 +110,8 @@ class PublishedCheck:
         How each metric as a whole compares.
     figures : list of dict
         A line of `summary.csv` for each figure that has a verdict.
+    claims : list of dict
+        A line of `claims.csv` for each claim of the paper about the table.
     """
 
     experiment: str
@@ -117,6 +119,7 @@ class PublishedCheck:
     verdicts: dict[str, int]
     metrics: list[Agreement]
     figures: list[dict[str, Any]]
+    claims: list[dict[str, Any]]
 
     @property
     def compared(self) -> int:
@@ -144,5 +147,7 @@ def check_published(names: list[str], profile: str, results_dir: Path) -> list[P
         counts = own["verdict"].value_counts()
         verdicts = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
         figures = records(own[own["verdict"] != ""])
-        checks.append(PublishedCheck(file.id, profile, verdicts, agreements(own, results.cells, resolved), figures))
+        metrics = agreements(own, results.cells, resolved)
+        claims = [claim.record() for claim in results.claims]
+        checks.append(PublishedCheck(file.id, profile, verdicts, metrics, figures, claims))
     return checks

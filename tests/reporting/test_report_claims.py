@@ -1,157 +1,290 @@
-"""Sentences of a paper, held against the results."""
+"""Sentences of a paper, tested on the results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
-from made_cells import cell, folds, notes_of, table_of
+from made_cells import cell, folds, table_of
+from scipy.stats import t, ttest_ind
 
+from elmbench.reporting.claims import COLUMNS, ClaimOutcome, claims_frame
 from elmbench.specs.profiles import Resolved
 
-Toy = Callable[..., Resolved]
-
 CLAIM: dict[str, Any] = {"says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above"}
+CLAIM |= {"than": ["K-ELM"]}
+#: Four folds in two runs, of mean 0 and deviation 1.
+SPREAD = np.array([-1.0, 1.0, 1.0, -1.0]) * np.sqrt(3) / 2
+DATASETS = ["wdbc", "sylva", "heart", "splice", "sonar", "german", "diabetes", "ionosphere"]
 
 
-def claimed(toy: Toy, lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> str:
+def cells_of(model: str, *values: float, **columns: Any) -> list[dict[str, Any]]:
+    """Two runs of two folds."""
+    four = values * 4 if len(values) == 1 else values
+    return [*folds(model, *four[:2], run=0, **columns), *folds(model, *four[2:], run=1, **columns)]
+
+
+def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutcome]:
+    return [note for note in table_of(resolved, lines).notes if isinstance(note, ClaimOutcome)]
+
+
+def claimed(toy: Callable[..., Resolved], lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:
     """What is said of a claim."""
-    (note,) = [n for n in notes_of(table_of(toy(figures, claims=[CLAIM | claim]), lines)) if n.startswith("claim")]
-    assert note.startswith('claim "it is so" (wdbc): ')
-    return note.partition("(wdbc): ")[2]
+    changes = claim.pop("changes", {})
+    (found,) = outcomes(toy(figures, claims=[CLAIM | claim], **changes), lines)
+    return found
 
 
 @pytest.mark.parametrize(
-    ("claim", "elm", "kelm", "holds"),
+    ("claim", "apart", "verdict"),
     [
-        ({"is": "above"}, 0.91, 0.90, True),
-        ({"is": "above"}, 0.90, 0.90, False),
-        ({"is": "above"}, 0.89, 0.90, False),
-        ({"is": "below"}, 0.89, 0.90, True),
-        ({"is": "below"}, 0.90, 0.90, False),
-        ({"is": "close", "within": 0.0625}, 0.5625, 0.5, True),
-        ({"is": "close", "within": 0.0625}, 0.4375, 0.5, True),
-        ({"is": "close", "within": 0.0625}, 0.57, 0.5, False),
-        # Half of the other: the factor is on the other's side.
-        ({"is": "above", "factor": 0.5}, 0.46, 0.90, True),
-        ({"is": "above", "factor": 0.5}, 0.44, 0.90, False),
-        ({"is": "below", "factor": 0.85}, 0.76, 0.90, True),
-        ({"is": "below", "factor": 0.85}, 0.77, 0.90, False),
+        ({"is": "above"}, 2.0, "holds"),
+        ({"is": "above"}, 1.8, "undecided"),
+        ({"is": "above"}, -2.0, "does not hold"),
+        ({"is": "below"}, -2.0, "holds"),
+        ({"is": "below"}, 0.0, "undecided"),
+        ({"is": "below"}, 2.0, "does not hold"),
+        ({"is": "close", "within": 3.0}, 1.0, "holds"),
+        ({"is": "close", "within": 3.0}, -1.0, "holds"),
+        ({"is": "close", "within": 3.0}, 1.2, "undecided"),
+        ({"is": "close", "within": 3.0}, -5.0, "does not hold"),
     ],
 )
-def test_relations(toy: Toy, claim: dict[str, Any], elm: float, kelm: float, holds: bool) -> None:
-    lines = [*folds("ELM", elm, elm), *folds("K-ELM", kelm, kelm)]
-    said = claimed(toy, lines, than=["K-ELM"], **claim)
-    assert said.startswith("holds: " if holds else "does not hold: ")
-    assert said.endswith(f"mcc {elm:.4g} against K-ELM {kelm:.4g}")
+def test_on_one_data_set_the_corrected_interval_decides(toy: Any, claim: Any, apart: float, verdict: str) -> None:
+    """Two folds have n_test = n_train, so the half width is t(3) s sqrt(1/4 + 1), here 1.86 hundredths of mcc."""
+    scale = 0.01
+    deviation = 1.86 / (t.ppf(0.975, 3) * np.sqrt(1.25))
+    other = cells_of("K-ELM", *(0.5 + 0.1 * np.arange(4)))
+    own = [line | {"mcc": line["mcc"] + scale * (apart + deviation * z)} for line, z in zip(other, SPREAD, strict=True)]
+    if "within" in claim:
+        claim = claim | {"within": claim["within"] * scale}
+    found = claimed(toy, [line | {"model": "ELM"} for line in own] + other, **claim)
+    assert found.verdict == verdict
+    assert found.finding is not None
+    assert found.finding.low == pytest.approx(scale * (apart - 1.86))
+    assert found.finding.high == pytest.approx(scale * (apart + 1.86))
+    assert (found.finding.n, found.finding.of) == (4, "folds")
+    assert f"mcc {own[0]['mcc']:.3g}"[:3] in found.text
+    assert "corrected resampled t-test, p = " in found.text
 
 
-def test_others_are_all_other_columns(toy: Toy) -> None:
-    others = {"K-ELM": 0.5, "OS-ELM": 0.6, "FB-KOS-ELM": 0.7}
-    lines = [line for model, value in others.items() for line in folds(model, value, value)]
-    assert claimed(toy, [*folds("ELM", 0.8, 0.8), *lines], than="others").startswith("holds")
-    assert claimed(toy, [*folds("ELM", 0.65, 0.65), *lines], than="others").startswith("does not hold")
+@pytest.mark.parametrize(
+    ("relation", "factor", "own", "verdict"),
+    [
+        ("above", 0.5, 0.5, "holds"),
+        ("above", 0.5, 0.4, "does not hold"),
+        ("below", 0.85, 0.7, "holds"),
+        ("below", 0.85, 0.83, "does not hold"),
+    ],
+)
+def test_the_factor_is_on_the_others_side(toy: Any, relation: str, factor: float, own: float, verdict: str) -> None:
+    """Models that do not vary are apart by more than what one of 380 test rows weighs."""
+    lines = [*cells_of("ELM", own), *cells_of("K-ELM", 0.9)]
+    found = claimed(toy, lines, factor=factor, **{"is": relation})
+    assert found.verdict == verdict
+    assert f"mcc of ELM {relation} {factor:g} times K-ELM" in found.text
 
 
-def test_a_missing_column_decides_nothing(toy: Toy) -> None:
-    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
-    assert claimed(toy, lines, than=["K-ELM"]).startswith("holds")
-    undecided = "not decided, cells are missing"
-    assert claimed(toy, lines, than=["K-ELM", "OS-ELM"]) == undecided
-    assert claimed(toy, lines, than="others") == undecided
-    assert claimed(toy, lines[2:], than=["K-ELM"]) == undecided
+def test_of_several_columns_the_weakest_decides(toy: Any) -> None:
+    lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5), *cells_of("OS-ELM", 0.79, 0.81, 0.77, 0.82)]
+    found = claimed(toy, lines, than=["K-ELM", "OS-ELM"])
+    assert (found.verdict, found.place) == ("undecided", "OS-ELM")
+    lines += cells_of("FB-KOS-ELM", 0.9)
+    found = claimed(toy, lines, than="others")
+    assert (found.verdict, found.place) == ("does not hold", "FB-KOS-ELM")
+    assert "FB-KOS-ELM: 0.8 against 0.9, difference -0.1" in found.text
 
 
-def test_a_column_that_the_paper_leaves_out_is_not_waited_for(toy: Toy) -> None:
-    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
+def test_a_missing_column_decides_nothing(toy: Any) -> None:
+    lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
+    assert claimed(toy, lines).verdict == "holds"
+    for own, than in ((lines, ["K-ELM", "OS-ELM"]), (lines, "others"), (lines[4:], ["K-ELM"])):
+        found = claimed(toy, own, than=than)
+        assert (found.verdict, found.remark, found.p) == ("undecided", "cells are missing", None)
+
+
+def test_a_column_that_the_paper_leaves_out_is_not_waited_for(toy: Any) -> None:
+    lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
     figures = "WDBC,OS-ELM,mcc,,,excluded\nWDBC,FB-KOS-ELM,mcc,,,excluded\n"
-    assert claimed(toy, lines, figures, than="others").startswith("holds")
+    assert claimed(toy, lines, figures, than="others").verdict == "holds"
 
 
 @pytest.mark.parametrize("model", ["ELM", "K-ELM"])
-def test_a_mean_over_some_of_the_folds_decides_nothing(toy: Toy, model: str) -> None:
-    other = "K-ELM" if model == "ELM" else "ELM"
-    lines = [cell(model, fold=0, mcc=0.9), cell(model, fold=1, status="timeout", reason="> 5 s")]
-    assert "not decided" in claimed(toy, [*lines, *folds(other, 0.8, 0.8)], than=["K-ELM"])
+def test_a_mean_over_some_of_the_folds_decides_nothing(toy: Any, model: str) -> None:
+    other = cells_of("K-ELM" if model == "ELM" else "ELM", 0.8)
+    lines = cells_of(model, 0.9)
+    failed = [*lines[:3], cell(model, run=1, fold=1, status="timeout", reason="> 5 s")]
+    assert claimed(toy, [*failed, *other]).remark == "cells are missing"
     # Nor does one whose other folds have not been run yet.
-    assert "not decided" in claimed(toy, [*lines[:1], *folds(other, 0.8, 0.8)], than=["K-ELM"])
+    assert claimed(toy, [*lines[:3], *other]).remark == "cells are missing"
 
 
-def test_default_readings_and_the_own_selection_decide(toy: Toy) -> None:
-    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
+def test_two_folds_decide_nothing(toy: Any) -> None:
+    found = claimed(toy, [*folds("ELM", 0.9, 0.9), *folds("K-ELM", 0.5, 0.5)])
+    assert (found.verdict, found.remark) == ("undecided", "too few runs")
+
+
+def test_default_readings_and_the_own_selection_decide(toy: Any) -> None:
+    lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
     contrary = [line | {"mcc": 1 - line["mcc"]} for line in lines]
     other_reading = [line | {"reading": "order=stored"} for line in contrary]
     other_selection = [line | {"select": "oracle"} for line in contrary]
-    assert claimed(toy, other_reading + other_selection + lines, than=["K-ELM"]).startswith("holds")
+    assert claimed(toy, other_reading + other_selection + lines).verdict == "holds"
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ([0.6, 0.6, 0.4], "holds: on 2 of 3"),
-        ([0.6, 0.4, 0.4], "does not hold: on 1 of 3"),
-        # Half of them is not most of them; one that is not whole does not count.
-        ([0.6, 0.4, None], "does not hold: on 1 of 2"),
-        ([0.6, 0.6, None], "holds: on 2 of 2"),
-        ([None, None, None], "not decided, cells are missing"),
-    ],
-)
-def test_a_claim_on_most_data_sets(toy: Toy, values: list[float | None], said: str) -> None:
-    names = ["wdbc", "sylva", "heart"]
+def test_trials_count_what_they_trained_on(toy: Any) -> None:
+    """Of a holdout the correction is by its own sizes: 69 of 569 rows are tested."""
+    values = np.array([0.81, 0.84, 0.82, 0.85, 0.88])
+    lines = [cell("ELM", run=i, mcc=value) for i, value in enumerate(values)]
+    lines += [cell("K-ELM", run=i, mcc=0.8) for i in range(5)]
+    outer = {"kind": "stratified-holdout", "runs": 5, "sizes": {"wdbc": {"test": 69}}}
+    found = claimed(toy, lines, changes={"protocol": {"outer": outer}}).finding
+    assert found is not None
+    half = t.ppf(0.975, 4) * values.std(ddof=1) * np.sqrt(1 / 5 + 69 / 500)
+    assert found.high == pytest.approx(0.04 + half)
+    assert (found.n, found.of) == (5, "trials")
+
+
+def test_on_one_fixed_split_the_runs_are_independent(toy: Any) -> None:
+    own, other = [0.81, 0.84, 0.82, 0.85], [0.80, 0.83, 0.79, 0.80]
+    lines = [
+        cell(model, run=i, mcc=mcc)
+        for model, values in (("ELM", own), ("K-ELM", other))
+        for i, mcc in enumerate(values)
+    ]
+    outer = {"kind": "in-order", "runs": 4, "sizes": {"wdbc": {"test": 69}}}
+    found = claimed(toy, lines, changes={"protocol": {"outer": outer}})
+    assert found.finding is not None
+    assert found.finding.test == "Welch's t-test"
+    assert found.p == pytest.approx(ttest_ind(own, other, equal_var=False, alternative="greater").pvalue)
+
+
+def over(values: list[float | None], other: float = 0.5, **columns: Any) -> list[dict[str, Any]]:
+    """Cells of ELM on as many data sets as there are values, whole where there is a value, beside K-ELM's."""
     lines = []
-    for name, value in zip(names, values, strict=True):
-        lines += folds("K-ELM", 0.5, 0.5, dataset=name)
-        lines += folds("ELM", *([0.9] if value is None else [value, value]), dataset=name)
-    resolved = toy(datasets=names, claims=[CLAIM | {"dataset": "most", "than": ["K-ELM"]}])
-    (note,) = [n for n in notes_of(table_of(resolved, lines)) if n.startswith("claim")]
-    assert note == f'claim "it is so" (most data sets; mcc of ELM above K-ELM): {said}'
+    for name, value in zip(DATASETS, values, strict=False):
+        lines += cells_of("K-ELM", other, dataset=name, **columns)
+        lines += folds("ELM", 0.9, dataset=name) if value is None else cells_of("ELM", value, dataset=name, **columns)
+    return lines
 
 
-def test_a_claim_on_times_is_not_held_against_fewer_rows(toy: Toy) -> None:
-    lines = [*folds("ELM", 1, 1, fit_seconds=2.0), *folds("K-ELM", 1, 1, fit_seconds=1.0)]
-    lines += [line | {"dataset": "heart"} for line in lines]  # of 270 rows
-
-    def said(metric: str, dataset: str) -> str:
-        claims = [CLAIM | {"metric": metric, "dataset": dataset, "than": ["K-ELM"]}]
-        names = ["wdbc"] if dataset == "wdbc" else ["wdbc", "heart"]
-        resolved = toy(profile="ci", datasets=names, profiles={"ci": {"rows": rows}}, claims=claims)
-        own = [line for line in lines if line["dataset"] in names]
-        return notes_of(table_of(resolved, own))[0].partition("): ")[2]
-
-    rows = 300
-    assert said("fit_seconds", "wdbc") == "not decided, 300 of its rows were run"
-    assert said("fit_seconds", "most") == "holds: on 1 of 1"
-    assert said("mcc", "most") == "does not hold: on 0 of 2"
-    rows = 200
-    assert said("fit_seconds", "most") == "not decided, at most 200 rows of each were run"
-    rows = 569
-    assert said("fit_seconds", "wdbc").startswith("holds")
-
-
-def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Toy) -> None:
-    profiles = {"ci": {"stand-ins": ["wdbc"]}}
-    claims = [CLAIM | {"dataset": "most", "than": ["K-ELM"]}]
-    resolved = toy(profile="ci", datasets=["heart"], profiles=profiles, claims=claims)
-    lines = [*folds("ELM", 0.8, 0.8), *folds("K-ELM", 0.5, 0.5)]
-    assert not notes_of(table_of(resolved, lines))
-    lines += [line | {"dataset": "heart"} for line in lines]
-    assert notes_of(table_of(resolved, lines))[0].endswith("on 1 of 1")
+def on_most(toy: Any, values: list[float | None], **claim: Any) -> ClaimOutcome:
+    return claimed(toy, over(values), dataset="most", changes={"datasets": DATASETS[: len(values)]}, **claim)
 
 
 @pytest.mark.parametrize(
-    ("claim", "said"),
+    ("values", "verdict", "p"),
     [
-        ({"is": "below", "factor": 0.1}, "mcc of ELM below 0.1 times K-ELM, OS-ELM"),
-        ({"is": "close", "within": 0.02}, "mcc of ELM within 0.02 of K-ELM, OS-ELM"),
+        ([0.6, 0.61, 0.62, 0.63, 0.64, 0.65], "holds", 1 / 64),
+        ([0.4, 0.39, 0.38, 0.37, 0.36, 0.35], "does not hold", 1 / 64),
+        # The smallest of the differences is the other way round: two choices of 64 are as extreme.
+        ([0.49, 0.61, 0.62, 0.63, 0.64, 0.65], "undecided", 2 / 64),
+        # One that is not whole does not count.
+        ([0.6, 0.61, 0.62, 0.63, 0.64, 0.65, None], "holds", 1 / 64),
+        ([0.6, 0.61, 0.62, 0.63, 0.64], "undecided", 1 / 32),
     ],
 )
-def test_a_claim_on_most_data_sets_says_what_is_compared(toy: Toy, claim: dict[str, Any], said: str) -> None:
-    resolved = toy(claims=[CLAIM | claim | {"dataset": "most", "than": ["K-ELM", "OS-ELM"]}])
-    (note,) = [n for n in notes_of(table_of(resolved, folds("ELM", 0.8, 0.8))) if n.startswith("claim")]
-    assert f"(most data sets; {said}): not decided" in note
+def test_over_data_sets_the_signed_ranks_decide(toy: Any, values: list[float | None], verdict: str, p: float) -> None:
+    found = on_most(toy, values)
+    assert (found.verdict, found.p) == (verdict, pytest.approx(p))
+    assert found.remark == ("too few data sets" if len(values) == 5 else "")
+    assert 'claim "it is so" (most data sets): ' in found.text
 
 
-def test_claims_on_data_sets_that_were_not_run_are_passed_over(toy: Toy) -> None:
-    resolved = toy(datasets=["wdbc", "sylva"], claims=[CLAIM | {"dataset": "sylva", "than": ["K-ELM"]}])
-    assert not notes_of(table_of(resolved, folds("ELM", 0.8, 0.8)))
+def test_in_most_cases_is_a_count(toy: Any) -> None:
+    values: list[float | None] = [0.1, 0.51, 0.51, 0.51, 0.51, 0.51, 0.51, 0.51]
+    assert on_most(toy, values).verdict == "undecided"
+    found = on_most(toy, values, test="sign")
+    assert found.p == pytest.approx(9 / 256)  # seven or eight of eight
+    assert "on 7 of 8 data sets, share 0.875 [" in found.text
+    assert on_most(toy, [0.51] * 8, test="sign").verdict == "holds"
+
+
+def test_close_over_data_sets_is_a_count(toy: Any) -> None:
+    claim = {"is": "close", "within": 0.02}
+    found = on_most(toy, [0.515, 0.485, 0.51, 0.5, 0.49, 0.51], **claim)
+    assert (found.verdict, found.p) == ("holds", pytest.approx(1 / 64))
+    assert on_most(toy, [0.53, 0.47, 0.53, 0.53, 0.53, 0.47], **claim).verdict == "does not hold"
+
+
+def test_on_all_data_sets_each_must_confirm(toy: Any) -> None:
+    changes = {"datasets": DATASETS[:3]}
+    found = claimed(toy, over([0.6, 0.61, 0.62]), dataset="all", changes=changes)
+    assert found.verdict == "holds"
+    found = claimed(toy, over([0.6, 0.4, 0.62]), dataset="all", changes=changes)
+    assert (found.verdict, found.place) == ("does not hold", "sylva")
+    # One that is missing leaves it open, unless another contradicts.
+    found = claimed(toy, over([0.6, None, 0.62]), dataset="all", changes=changes)
+    assert (found.verdict, found.remark) == ("undecided", "cells are missing")
+    assert claimed(toy, over([0.4, None, 0.62]), dataset="all", changes=changes).verdict == "does not hold"
+
+
+def test_times_are_tested_as_ratios_of_one_machine(toy: Any) -> None:
+    seconds = {"ELM": [1.0, 2.0, 1.1, 2.2], "K-ELM": [2.0, 4.4, 2.3, 4.1]}
+    lines = [
+        line | {"fit_seconds": s}
+        for name, own in seconds.items()
+        for line, s in zip(cells_of(name, 1.0), own, strict=True)
+    ]
+    found = claimed(toy, lines, metric="fit_seconds", factor=0.9, **{"is": "below"})
+    assert (found.verdict, found.remark) == ("holds", "times of one machine")
+    assert found.finding is not None
+    logs = np.log(seconds["ELM"]) - np.log(seconds["K-ELM"])
+    assert found.finding.estimate == pytest.approx(np.exp(logs.mean()))
+    half = t.ppf(0.975, 3) * logs.std(ddof=1) * np.sqrt(1.25)
+    assert found.finding.high == pytest.approx(np.exp(logs.mean() + half))
+    assert claimed(toy, lines, metric="fit_seconds", factor=0.1, **{"is": "below"}).verdict == "does not hold"
+
+
+def test_a_claim_is_not_held_against_fewer_rows(toy: Any) -> None:
+    def found(metric: str, dataset: str, rows: int, names: list[str]) -> ClaimOutcome:
+        profiles = {"ci": {"rows": rows}}
+        lines = over([0.6] * len(names), fit_seconds=1.0)
+        changes = {"datasets": DATASETS[: len(names)], "profile": "ci", "profiles": profiles}
+        return claimed(toy, lines, metric=metric, dataset=dataset, changes=changes)
+
+    for metric in ("mcc", "fit_seconds"):
+        cut = found(metric, "wdbc", 300, ["wdbc"])
+        assert (cut.verdict, cut.finding) == ("not comparable", None)
+        assert cut.remark == "the profile cut the data"
+    assert found("mcc", "wdbc", 569, ["wdbc"]).verdict == "holds"
+    # heart has 270 rows: the other two are cut.
+    names = DATASETS[:3]
+    assert found("mcc", "all", 300, names).verdict == "not comparable"
+    most = found("mcc", "most", 300, names).finding
+    assert most is not None
+    assert most.n == 1
+
+
+def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
+    profiles = {"ci": {"stand-ins": ["wdbc"]}}
+    resolved = toy(profile="ci", datasets=["heart"], profiles=profiles, claims=[CLAIM | {"dataset": "most"}])
+    lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
+    assert not outcomes(resolved, lines)
+    (found,) = outcomes(resolved, lines + [line | {"dataset": "heart"} for line in lines])
+    assert found.finding is not None
+    assert found.finding.n == 1
+
+
+def test_claims_on_data_sets_that_were_not_run_are_passed_over(toy: Any) -> None:
+    resolved = toy(datasets=["wdbc", "sylva"], claims=[CLAIM | {"dataset": "sylva"}])
+    assert not outcomes(resolved, cells_of("ELM", 0.8))
+
+
+def test_the_lines_of_claims_csv(toy: Any) -> None:
+    resolved = toy(claims=[CLAIM, CLAIM | {"is": "close", "within": 0.5, "factor": 2, "than": ["K-ELM", "OS-ELM"]}])
+    found = outcomes(resolved, [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)])
+    table = claims_frame(found)
+    assert list(table.columns) == COLUMNS
+    one, two = table.to_dict("records")
+    assert {name: one[name] for name in ("says", "dataset", "metric", "model", "is", "than", "verdict", "n", "of")} == {
+        "says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above", "than": "K-ELM",
+        "verdict": "holds", "n": 4, "of": "folds",
+    }  # fmt: skip
+    assert one["estimate"] == pytest.approx(0.3)
+    assert one["low"] < one["estimate"] < one["high"]
+    assert (two["is"], two["than"], two["remark"]) == ("within 0.5 of 2 times", "K-ELM, OS-ELM", "cells are missing")
+    assert pd.isna(two["p"])

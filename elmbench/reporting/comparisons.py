@@ -1,0 +1,161 @@
+"""Tests of what a claim says of two models: on one data set, over data sets, by how often it is so.
+
+Each returns a `Finding`: the estimate with its interval of 95 %, and how probable data like ours are if the claim is
+wrong (`confirming`) or right (`contradicting`). All but the corrected resampled t-test are those of scipy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest, t, ttest_ind, wilcoxon
+
+#: A claim is decided where one of its two probabilities is at most this: one side of an interval of 95 %.
+LEVEL = 0.025
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where the tested figure lies if a claim is right: between `low` and `high`."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test says of a claim.
+
+    Attributes
+    ----------
+    test : str
+        Its name.
+    estimate : float
+        The tested figure: a difference of means, a ratio of times, or a share of data sets.
+    confirming : float
+        The probability of data that speak for the claim as ours do, or more, if it is wrong.
+    contradicting : float
+        The same the other way round.
+    n : int
+        The number of folds, runs or data sets (`of`).
+    low, high : float or None
+        The ends of the interval of 95 %, if the test gives one.
+    """
+
+    test: str
+    estimate: float
+    confirming: float
+    contradicting: float
+    n: int
+    of: str
+    low: float | None = None
+    high: float | None = None
+
+
+def corrected_t(
+    differences: ArrayLike, test_share: float, region: Region, least: float = 0.0, of: str = "folds"
+) -> Finding:
+    """Test the mean of differences on folds or trials that share training rows.
+
+    The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference
+    for the generalization error" (2003); for repeated folds Bouckaert and Frank (2004).
+
+    Parameters
+    ----------
+    differences : array-like of shape (n,)
+        On the same rows, n of 2 or more.
+    test_share : float
+        n_test/n_train; 0 is the ordinary paired t-test.
+    region : Region
+    least : float
+        The least half width of the interval, for models that do not vary.
+    of : str
+        What the differences are of: folds or trials.
+    """
+    found = np.asarray(differences, dtype=float)
+    n = len(found)
+    error = float(found.std(ddof=1)) * math.sqrt(1 / n + test_share)
+    return _by_t("corrected resampled t-test", float(found.mean()), error, n - 1, region, n, of, least)
+
+
+def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) -> Finding:
+    """Test the difference of the means of two independent samples.
+
+    Parameters
+    ----------
+    one, other : array-like
+        Of two values or more each.
+    region : Region
+    least : float
+        The least half width of the interval.
+    """
+    first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    error = math.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
+    freedom = float(ttest_ind(first, second, equal_var=False).df) if error else len(first) + len(second) - 2
+    n = min(len(first), len(second))
+    return _by_t("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", least)
+
+
+def _by_t(
+    test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, least: float
+) -> Finding:
+    quantile = float(t.ppf(1 - LEVEL, freedom))
+    # So that interval and probabilities say the same.
+    error = max(error, least / quantile, np.finfo(float).tiny)
+    over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))
+    return Finding(
+        test,
+        estimate,
+        float(max(t.sf(over_low, freedom), t.cdf(over_high, freedom))),
+        float(min(t.cdf(over_low, freedom), t.sf(over_high, freedom))),
+        n,
+        of,
+        estimate - quantile * error,
+        estimate + quantile * error,
+    )
+
+
+def signed_rank(differences: ArrayLike, region: Region) -> Finding:
+    """Test the differences of means, one a data set, by Wilcoxon's signed ranks; the estimate is their median.
+
+    Differences of zero count half on both sides, as Demsar (2006) advises.
+    """
+    found = np.asarray(differences, dtype=float)
+
+    def p(bound: float, side: str, nowhere: float) -> float:
+        return _wilcoxon(found - bound, side) if math.isfinite(bound) else nowhere
+
+    confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
+    contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
+    name = "Wilcoxon signed-rank test"
+    return Finding(name, float(np.median(found)), confirming, contradicting, len(found), "data sets")
+
+
+def _wilcoxon(differences: NDArray[np.float64], side: str) -> float:
+    """Return the probability by Wilcoxon's test, 1 if there is no difference at all."""
+    if not differences.any():
+        return 1.0
+    return float(wilcoxon(differences, zero_method="zsplit", alternative=side).pvalue)
+
+
+def sign(confirmed: int, n: int) -> Finding:
+    """Test whether a claim is true on more than half of all data sets, by the number of ours on which it is."""
+    p = {side: float(binomtest(confirmed, n, alternative=side).pvalue) for side in ("greater", "less")}
+    interval = binomtest(confirmed, n).proportion_ci(1 - 2 * LEVEL)
+    ends = float(interval.low), float(interval.high)
+    return Finding("sign test", confirmed / n, p["greater"], p["less"], n, "data sets", *ends)
+
+
+def together(findings: list[Finding]) -> tuple[Finding, float, float]:
+    """Return the finding that decides of several that must all be true, and the two probabilities of all of them.
+
+    All are right only if the weakest is (no correction is due); that one of k is wrong is said at k times its own
+    probability (Bonferroni).
+    """
+    weakest = max(findings, key=lambda found: found.confirming)
+    contrary = min(findings, key=lambda found: found.contradicting)
+    contradicting = min(1.0, len(findings) * contrary.contradicting)
+    return contrary if contradicting <= LEVEL else weakest, weakest.confirming, contradicting
