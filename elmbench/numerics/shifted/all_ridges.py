@@ -71,11 +71,11 @@ def _by_lanczos(K: Array, B: Array, ridges: Array, otherwise: float, solvers: Co
     solutions = np.empty((n, len(ridges) * k), order="F")
     spent = 0.0
     for column in range(k):
-        affordable = partial(_affordable, n, k - column, spent, otherwise)
-        if not affordable(0, 1):
+        goes_on = partial(affordable, n, k - column, spent, otherwise)
+        if not goes_on(0, 1):
             return None
         b = B[:, column]
-        space = Lanczos(product, b, float(ridges.min()), _STOP * float(np.linalg.norm(b)), affordable)
+        space = Lanczos(product, b, float(ridges.min()), _STOP * float(np.linalg.norm(b)), goes_on)
         spent += lanczos_seconds(n, space.steps)
         if not space.converged:
             solvers["lanczos given up"] += 1
@@ -84,7 +84,7 @@ def _by_lanczos(K: Array, B: Array, ridges: Array, otherwise: float, solvers: Co
     return solutions
 
 
-def _affordable(n: int, columns: int, spent: float, otherwise: float, steps: int, total: float) -> bool:
+def affordable(n: int, columns: int, spent: float, otherwise: float, steps: int, total: float) -> bool:
     """Return whether to go on after some of so many steps, given what the rest of this column and those after it take.
 
     What has been spent is lost either way, and the first few steps say little: a tenth of the other way is ventured.
@@ -114,7 +114,7 @@ def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
 # Rates of one core of a machine of 2024. Only their ratios matter, and these only to what a search takes.
 _STREAM, _CACHED, _CACHE = 27e9, 75e9, 24e6  # bytes a second from memory, from the caches; bytes of these
 _LEVEL_3, _LEVEL_2 = 48e9, 30e9  # operations a second of a blocked reduction, of dsytrd
-_CHOLESKY = 55e9
+_CHOLESKY, _SINGLE = 55e9, 95e9  # of factors in double and in single precision
 _CALL = 4e-6  # seconds
 
 
@@ -134,3 +134,19 @@ def reduction_seconds(n: int, ridges: int, columns: int) -> float:
 def factor_seconds(n: int, columns: int) -> float:
     """Return what setting up and factoring one kernel system of n rows takes, with the solutions of so many columns."""
     return n**3 / 3 / _CHOLESKY + n * n * (40 / _STREAM + columns * 8 / _LEVEL_3) + 60 * _CALL
+
+
+def inverse_seconds(n: int) -> float:
+    """Return what copying and factoring a matrix of n rows in single precision takes."""
+    return n**3 / 3 / _SINGLE + 20 * n * n / _STREAM + 20 * _CALL
+
+
+def krylov_seconds(n: int, steps: float) -> float:
+    """Return what so many steps in a `SharedSpace` of n rows take: each passes seven times over all directions."""
+    half, basis = 4.0 * n * n, 28.0 * n * steps
+    return steps * (12 * _CALL + (half + basis) / (_CACHED if half + basis < _CACHE else _STREAM))
+
+
+def preconditioned_seconds(n: int, steps: float) -> float:
+    """Return what so many steps take on n rows where a factor in single precision is applied in each."""
+    return krylov_seconds(n, steps) + steps * (4.0 * n * n / _STREAM + 10 * _CALL)

@@ -1,0 +1,124 @@
+"""All ridges on the training rows of a fold, by every way, against dense solves."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+
+import elmbench.numerics.shifted.fold_solutions as module
+from elmbench.numerics.arrays import EPS
+from elmbench.numerics.kernels import kernel_matrix
+from elmbench.numerics.shifted.all_ridges import factor_seconds, inverse_seconds, reduction_seconds
+from elmbench.numerics.shifted.fold_solutions import fold_solutions
+from elmbench.numerics.shifted.fold_views import FoldViews
+
+RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
+
+
+def folds_of(n: int):
+    """Return a fold whose training rows are one stretch, one of two stretches, one of all rows."""
+    third = np.arange(n) % 3
+    parts = [(np.flatnonzero(third != i), np.flatnonzero(third == i)) for i in range(3)]
+    return FoldViews([*parts, (np.arange(n), np.arange(0))])
+
+
+def force(patch: pytest.MonkeyPatch, way: str) -> None:
+    patch.setattr(module, "affordable", lambda *given: way == "krylov")
+    patch.setattr(module, "factor_seconds", lambda n, columns: np.inf)
+    patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)
+    patch.setattr(module, "inverse_seconds", lambda n: 0.0 if way == "inverse" else np.inf)
+    patch.setattr(module, "preconditioned_seconds", lambda n, steps: 0.0)
+
+
+def awkward_rows(n: int, seed: int, kind: str) -> np.ndarray:
+    X = np.random.RandomState(seed).rand(n, 3)
+    if kind == "repeated":
+        X[n // 2 :] = X[: n - n // 2]
+    elif kind == "constant":
+        X[:, 1:] = 0.5
+    elif kind == "far":
+        X[::5] += 1e3 * (1 + np.arange(len(X[::5])))[:, np.newaxis]
+    return X
+
+
+@examples(120)
+@given(
+    n=st.integers(4, 90),
+    k=st.integers(1, 3),
+    p=st.integers(1, 22),
+    e=st.integers(-8, 13),
+    seed=st.integers(0, 2**31 - 1),
+    way=st.sampled_from(["krylov", "inverse", "reduction"]),
+    kind=st.sampled_from(["random", "repeated", "constant", "far"]),
+)
+def test_every_way_solves_every_system(n, k, p, e, seed, way, kind):
+    X = awkward_rows(n, seed, kind)
+    random = np.random.RandomState(seed)
+    ridges = random.permutation(RIDGES)[:p]
+    parts = folds_of(n)
+    K = kernel_matrix(X[parts.order], gamma=2.0**e, out=np.empty((n, n), order="F"))
+    kept = K.copy()
+    for part in parts.folds:
+        m = len(part.rows)
+        B = random.randn(m, k)
+        B[:, 0] *= seed % 2
+        solvers = Counter()
+        with pytest.MonkeyPatch.context() as patch:
+            force(patch, way)
+            Z = fold_solutions(K, part, B, ridges, np.empty(n * n), solvers)
+        np.testing.assert_array_equal(K, kept)
+        assert solvers[way] == p
+        assert Z.shape == (m, p * k)
+        square = K[np.ix_(part.training, part.training)]
+        for i, ridge in enumerate(ridges):
+            found = Z[:, i * k : (i + 1) * k]
+            left = np.linalg.norm(B - square @ found - ridge * found, axis=0)
+            assert (left <= 1e-11 * np.linalg.norm(B, axis=0) + 50 * m * EPS * m * np.linalg.norm(found, axis=0)).all()
+
+
+def test_an_inverse_that_single_precision_does_not_hold(monkeypatch, seed):
+    """Ridges below its round-off: something is added to the diagonal of the inverse, and the solutions stay exact."""
+    force(monkeypatch, "inverse")
+    X = awkward_rows(80, seed, "repeated")
+    parts = FoldViews([(np.arange(80), np.arange(0))])
+    K = kernel_matrix(X[parts.order], gamma=0.1, out=np.empty((80, 80), order="F"))
+    B, ridges = np.random.RandomState(seed).randn(80, 1), np.array([1e-8, 1e-9])
+    Z = fold_solutions(K, parts.folds[0], B, ridges, np.empty(80 * 80), Counter())
+    left = np.linalg.norm(B - K @ Z - Z * ridges, axis=0)
+    assert (left <= 80 * 80 * 8 * EPS * np.linalg.norm(Z, axis=0)).all()
+
+
+def test_krylov_where_it_is_short_and_else_the_cheapest(seed):
+    parts = FoldViews([(np.arange(300), np.arange(0))])
+    X = np.random.RandomState(seed).rand(300, 2)[parts.order]
+    B = np.random.RandomState(seed + 1).randn(300, 1)
+    ways = {}
+    for gamma in (2.0**-8, 64.0):
+        K = kernel_matrix(X, gamma=gamma, out=np.empty((300, 300), order="F"))
+        ways[gamma] = Counter()
+        fold_solutions(K, parts.folds[0], B, RIDGES, np.empty(300 * 300), ways[gamma])
+    assert ways[2.0**-8] == {"krylov": 22}
+    assert ways[64.0] == {"krylov given up": 1, "reduction": 22}
+
+
+def test_it_ends_in_time_though_not_all_is_solved(monkeypatch, seed):
+    force(monkeypatch, "inverse")
+    # Steps that were made are whole numbers, those that are to be expected are not.
+    monkeypatch.setattr(module, "preconditioned_seconds", lambda n, steps: 9.0 if steps in (3, 4) else 0.0)
+    monkeypatch.setattr(module, "factor_seconds", lambda n, columns: 2.0)
+    parts = FoldViews([(np.arange(60), np.arange(0))])
+    K = kernel_matrix(np.random.RandomState(seed).rand(60, 3), gamma=8.0, out=np.empty((60, 60), order="F"))
+    B = np.random.RandomState(seed).randn(60, 1)
+    Z = fold_solutions(K, parts.folds[0], B, np.array([2.0**-13, 2.0**-5]), np.empty(3600), Counter())
+    left = np.linalg.norm(B - K @ Z - Z * [2.0**-13, 2.0**-5], axis=0)
+    assert not (left <= 1e-8).any()
+
+
+def test_one_inverse_is_cheaper_than_other_ways_on_many_rows():
+    assert 4 * inverse_seconds(10_000) < reduction_seconds(10_000, 8, 1)
+    assert inverse_seconds(10_000) < factor_seconds(10_000, 1)
