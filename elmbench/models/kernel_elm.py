@@ -80,12 +80,12 @@ class _KELM(GridPathMixin, BaseEstimator):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Make the kernel of all rows that are trained on once a `gamma`, of which folds are views where possible.
 
-        All `C` of a fold are solved at once, see `solve_shifted`. What that yields is taken where its residual tells
-        that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference; elsewhere, and
-        where there are too few `C` to share anything, the model is fitted. So are all candidates in single precision,
-        the point of which is the memory that shared work would need: 8 (n^2 + m^2) bytes and little more, for n rows
-        that any fold trains on and m of them in the largest training part; of few rows the distances are kept too, see
-        `kernel_ladder`.
+        All `C` of a fold are solved at once, see `fold_solutions`. Values are taken where their residual is no larger
+        than `RESIDUAL`, or than the round-off that a fit has too; labels where none hangs on what outputs may be off;
+        elsewhere, and where there are too few `C` to share anything, the model is fitted. So are all candidates in
+        single precision, the point of which is the memory that shared work would need: 8 n^2 bytes and at most 8 m^2
+        more, for n rows that any fold trains on and m of them in the largest training part, 4 m^2 where m is large; of
+        few rows the distances are kept too, see `kernel_ladder`.
         """
         groups: dict[str, dict[float, list[tuple[int, float]]]] = {}
         single = []

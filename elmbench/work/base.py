@@ -24,8 +24,6 @@ Result = dict[str, Any]
 RATE = 3e10
 #: Seconds that a fit takes however small it is.
 OVERHEAD = 5e-4
-#: What a search over a grid saves by sharing work between candidates.
-SHARING = 0.3
 
 
 def key_of(content: Any) -> str:
@@ -225,7 +223,14 @@ class GridWork(Work):
         """Return the price of all fits to so many rows."""
         middle = {name: values[len(values) // 2] for name, values in self.grid.values.items()}
         one = fit_seconds(self.model.name, n_rows, self.place.dataset.n_features, {**self.params, **middle})
-        return (SHARING if self.paths else 1.0) * self.number_of_fits * one
+        return (_sharing(self.model.name) if self.paths else 1.0) * self.number_of_fits * one
+
+
+def _sharing(model: str) -> float:
+    """Return which part of the price of all fits a search over the model's grid takes."""
+    from elmbench.specs.registry import find_model
+
+    return find_model(model).sharing
 
 
 def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:

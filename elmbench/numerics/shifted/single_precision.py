@@ -30,7 +30,7 @@ class SingleFactor:
     the factor is only what conjugate gradients start from. `condition` is its estimated condition in the 1-norm.
     """
 
-    def __init__(self, room: Single, fill: Callable[[Single], object], ridge: float) -> None:
+    def __init__(self, room: Single, fill: Callable[[Any], object], ridge: float) -> None:
         added, jitter = ridge, len(room) * _EPS
         while True:
             fill(room)
