@@ -82,6 +82,8 @@ def _run(prepared: PreparedRun) -> None:
     if counts["to_run"]:
         cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
         state.say(f"{cells}; roughly {duration(prepared.seconds)} on {prepared.options.settings.jobs} worker(s)")
+    if damaged := prepared.store.damaged:
+        typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunProgress(prepared, state.quiet or state.as_json) as progress:

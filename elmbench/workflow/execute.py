@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmbench.reporting.results import Results, write_results
+from elmbench.errors import ElmbenchError
+from elmbench.files import sweep
+from elmbench.reporting.results import Results, results_folder, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
 from elmbench.specs.profiles import Resolved
@@ -20,10 +22,21 @@ def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: 
     ------
     WriteError
         If the results folder cannot be written.
+    ElmbenchError
+        If the store is deleted meanwhile.
     KeyboardInterrupt
         After the tables have been written.
     """
+    try:
+        return _execute(run, on_event)
+    finally:
+        run.store.close()
+
+
+def _execute(run: PreparedRun, on_event: Callable[[Event], None]) -> list[Results]:
+    damaged = run.store.mend()
     for resolved, plan in run.tables:
+        sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command_of(resolved, run.options))
     settings = run.options.settings
     if run.todo:
@@ -34,11 +47,20 @@ def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: 
     except KeyboardInterrupt:
         _write(run)
         raise
-    return _write(run)
+    results = _write(run)
+    if run.store.damaged > damaged:
+        raise ElmbenchError(
+            f"records in {run.store.root} have been damaged while the run was going on",
+            expected="a store that nothing else writes into",
+            next_step="run again: what is missing is computed",
+        )
+    return results
 
 
 def _write(run: PreparedRun) -> list[Results]:
-    return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
+    # One run after the other, so that the last one's tables have what all have stored.
+    with run.store.writing_tables():
+        return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
 
 
 def failed_cells(run: PreparedRun) -> int:

@@ -15,8 +15,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from made_store import lines_of
 
 from elmbench.running.attempt import attempt
+from elmbench.running.store import Store
 from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.base import Context
 from elmbench.work.plan import Plan
@@ -73,8 +75,9 @@ class Runner:
     def stored(self) -> set[int]:
         """The numbers of the fits whose results are in the store."""
         found = set()
-        for path in (self.results / ".store" / "units").rglob("*.json"):
-            found.add(json.loads(path.read_text())["result"]["n_units"])
+        for line in lines_of(Store(self.results)):
+            if line.endswith(b"\n"):
+                found.add(json.loads(line.split(b" ", 2)[2])["result"]["n_units"])
         return found
 
     def wait_for(self, more: int, before: int, process: subprocess.Popen[str]) -> None:
