@@ -1,12 +1,15 @@
 """Live progress of a run: a bar with the time left on a terminal, a line now and then elsewhere."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections import Counter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from elmbench.running.engine import Event
-from elmbench.workflow.prepare import PreparedRun
+if TYPE_CHECKING:
+    from elmbench.running.engine import Event
+    from elmbench.workflow.prepare import PreparedRun
 
 
 class RunProgress:

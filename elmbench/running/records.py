@@ -111,6 +111,11 @@ class Records:
         places = self._places.get(name, ())
         return next((content for place in reversed(places) if (content := self._at(place)) is not None), None)
 
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of records that begin so."""
+        self._look()
+        return [name for name in self._places if name.startswith(prefix)]
+
     def all(self, name: str) -> list[Any]:
         """Return the contents of all records of a name, the first one first."""
         self._look()

@@ -116,6 +116,11 @@ class Store:
             found[request["command"]] = None
         return list(found)
 
+    def tables(self) -> list[tuple[str, str]]:
+        """Return the experiment and profile of every table that was asked for, in no order."""
+        places = (name.removeprefix("table:").partition("/") for name in self.records.names("table:"))
+        return [(experiment, profile) for profile, _, experiment in places]
+
     def _requests(self, profile: str, experiment: str) -> list[dict[str, Any]]:
         from elmbench.work.plan import Cell
 

@@ -5,6 +5,8 @@ ended: joblib's loky cannot end one worker without breaking its pool, and nothin
 model that hangs in compiled code or allocates without end.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -17,11 +19,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from elmbench.running.limits import resident_bytes
 from elmbench.specs.limits import Limits, in_words
-from elmbench.work.base import Result, Work
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Result, Work
 
 #: Seconds between two looks at the time and the memory of a worker.
 _INTERVAL = 0.05
