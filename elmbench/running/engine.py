@@ -99,6 +99,8 @@ class Run:
         By key.
     on_event : callable
         Called in this thread at the start and end of all work.
+    executor : LocalExecutor, optional
+        Where the work is done; it is ended with the run.
     """
 
     def __init__(
@@ -108,12 +110,14 @@ class Run:
         store: Store,
         settings: Settings,
         on_event: OnEvent = lambda event: None,
+        executor: LocalExecutor | None = None,
     ) -> None:
         self.works = works
         self.limits = limits
         self.store = store
         self.settings = settings
         self.on_event = on_event
+        self.executor = executor
 
     def run(self, todo: list[str]) -> None:
         """Do the work of these keys and keep its results in the store.
@@ -129,7 +133,7 @@ class Run:
         """
         if not todo:
             return
-        with self.store.claims() as claims, LocalExecutor(self.settings) as executor:
+        with self.store.claims() as claims, self.executor or LocalExecutor(self.settings) as executor:
             _Running(self, todo, executor, claims).go_on()
 
     def limits_of(self, task: Task) -> Limits:

@@ -11,12 +11,24 @@ from elmbench.files import sweep
 from elmbench.reporting.results import Results, results_folder, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.specs.profiles import Resolved
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 
-def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> list[Results]:
+def execute(
+    run: PreparedRun,
+    on_event: Callable[[Event], None] = lambda event: None,
+    executor: LocalExecutor | None = None,
+) -> list[Results]:
     """Do what is missing and write the tables; after Ctrl-C too, with what has arrived.
+
+    Parameters
+    ----------
+    on_event : callable, optional
+        Called at the start and end of all work.
+    executor : LocalExecutor, optional
+        Where the work is done, if one has been made ready; it is ended with the run.
 
     Raises
     ------
@@ -28,12 +40,12 @@ def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: 
         After the tables have been written.
     """
     try:
-        return _execute(run, on_event)
+        return _execute(run, on_event, executor)
     finally:
         run.store.close()
 
 
-def _execute(run: PreparedRun, on_event: Callable[[Event], None]) -> list[Results]:
+def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: LocalExecutor | None) -> list[Results]:
     damaged = run.store.mend()
     for resolved, plan in run.tables:
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
@@ -43,7 +55,7 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None]) -> list[Result
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
         settings = replace(settings, environment=run.store.put_environment(environment))
     try:
-        Run(run.works, run.limits, run.store, settings, on_event).run(run.todo)
+        Run(run.works, run.limits, run.store, settings, on_event, executor).run(run.todo)
     except KeyboardInterrupt:
         _write(run)
         raise

@@ -87,6 +87,11 @@ class Sandbox:
             start_new_session=True,
         )
 
+    def warm(self) -> None:
+        """Start the worker before there is work: it takes seconds to import what models need."""
+        if self._process is None:
+            self._process = self._start()
+
     def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
         """Do some work and return its result; a limit that is reached and the death of the worker are results too.
 
