@@ -127,6 +127,20 @@ class Remark(Note):
 
 
 @dataclass(frozen=True)
+class Declared(Note):
+    """What a published mean of the table is, and what the deviation beside it, and ours, is of."""
+
+    kind = "published"
+    mean_of: int
+    std: str
+
+    @property
+    def text(self) -> str:
+        draws = f"a mean over {self.mean_of} runs" if self.mean_of > 1 else "taken as the mean of one run"
+        return f"a published figure is {draws}; +- is the deviation {self.std}"
+
+
+@dataclass(frozen=True)
 class Meant(Note):
     """A metric that the paper prints under another metric's name."""
 
@@ -209,7 +223,9 @@ def _of_any(dataset: str, reason: str) -> str:
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the remarks on the published figures of these data sets, and which metrics the paper misnames."""
+    """Yield what the published figures are, the remarks on those of these data sets, and metrics that are misnamed."""
+    if any(figure.std is not None for figure in resolved.file.figures):
+        yield Declared(resolved.mean_of, resolved.spec.protocol.std.replace("-", " "))
     remarks: dict[str, list[tuple[str, str, str]]] = {}
     for place, figure in resolved.published.items():
         # The table itself shows when a fit was stopped.

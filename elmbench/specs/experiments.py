@@ -91,6 +91,9 @@ class Published(Spec):
     parameters: str | tuple[str, ...] = ()
     #: Data sets that have the figures of another one, such as those that are drawn from the same distribution.
     stand_ins: dict[str, str] = Field(default_factory=dict)
+    #: How many draws of the protocol (splits, random nodes, order of rows) a printed mean is over. One, the widest
+    #: interval for a verdict, where the paper does not say.
+    mean_of: int = Field(default=1, ge=1)
     #: Metrics that the paper prints under another metric's name: printed name -> name that it must mean.
     meant: dict[str, str] = Field(default_factory=dict)
 

@@ -12,7 +12,7 @@ from elmbench.layouts.table import Column, Ending, Item, ResultTable, Section, V
 
 #: Characters of a line, a wider table being cut into several below each other, and those between two columns.
 _WIDTH, _GAP = 80, 2
-_COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
+_COLOURS = {"reproduced": "green", "close": "yellow", "differs": "red", "failed": "red"}
 
 
 def grid(
