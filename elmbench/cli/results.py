@@ -1,20 +1,24 @@
 """`elmbench status`, `table`, `check` and `baseline`."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elmbench.cli.app import app
 from elmbench.cli.state import state
 
+if TYPE_CHECKING:
+    from elmbench.reporting.results import Results
+    from elmbench.specs.profiles import Resolved
+
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
 )
 app.add_typer(baseline_app, name="baseline")
-
-#: Differences of a table that are printed.
-_SHOWN = 20
 
 _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 
@@ -22,17 +26,23 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 @app.command()
 def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
     """Show how many cells of each table have ended, and how."""
-    from elmbench.cli.render import grid
+    from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
-    from elmbench.specs.catalogue import find_experiment, load_catalogue
     from elmbench.workflow.status import table_status
 
-    names = [find_experiment(experiment).id] if experiment else list(load_catalogue())
-    lines = table_status(Store(state.results_dir), names)
+    store = Store(state.results_dir)
+    if experiment is not None and experiment not in {name for name, _ in store.tables()}:
+        # It takes a while to read every file of experiments.
+        from elmbench.specs.catalogue import find_experiment
+
+        experiment = find_experiment(experiment).id
+    lines = table_status(store, experiment)
     endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
     rows = [(line.experiment, line.profile, line.planned, said) for line, said in zip(lines, endings, strict=True)]
     text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit([asdict(line) for line in lines], text)
+    if store.damaged:
+        state.say(f"{store.damaged} damaged records in {store.root}: the next run computes anew what they held")
     if not rows:
         state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
     for line in lines:
@@ -42,12 +52,19 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
 
 @app.command()
 def table(
-    experiment: str,
+    experiment: Annotated[str | None, typer.Argument()] = None,
     profile: _Profile = "fast",
     form: Annotated[str, typer.Option("--format", help="text, md, csv or latex.")] = "text",
+    update: Annotated[
+        bool, typer.Option("--update", help="Write summary.csv and table.md anew; of all tables if none is named.")
+    ] = False,
+    statistics: Annotated[bool, typer.Option("--statistics", help="Compare the models over the data sets.")] = False,
+    diagram: Annotated[
+        Path | None, typer.Option(help="With --statistics: write the critical differences of the ranks as PNG.")
+    ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.errors import unknown_name
+    from elmbench.errors import ElmbenchError, unknown_name
     from elmbench.reporting.results import PICTURE, read_commands, read_results
     from elmbench.reporting.writers.csv import csv
     from elmbench.reporting.writers.latex import latex
@@ -58,8 +75,15 @@ def table(
 
     if form not in ("text", "md", "csv", "latex"):
         raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")
+    if update:
+        _update_tables([experiment] if experiment else [], profile)
+        return
+    if experiment is None:
+        raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
     results = read_results(resolve(find_experiment(experiment), profile), state.results_dir)
-    if state.as_json:
+    if statistics or diagram is not None:
+        _compare_models(results, resolve(find_experiment(experiment), profile), diagram)
+    elif state.as_json:
         state.emit(results.summary_lines())
     elif form == "text":
         state.console.print(table_text(results.table))
@@ -72,56 +96,76 @@ def table(
         typer.echo(latex(results.table), nl=False)
 
 
+def _compare_models(results: Results, resolved: Resolved, diagram: Path | None) -> None:
+    from elmbench.cli.statistics import statistics_text
+    from elmbench.files import write_atomically
+    from elmbench.layouts.base import title_of
+    from elmbench.reporting.statistics import compare_models, draw_critical_differences
+
+    found = compare_models(results.summary, resolved)
+    if diagram is not None:
+        write_atomically(diagram, draw_critical_differences(found[0], title_of(resolved)))
+    state.emit([asdict(one) for one in found], statistics_text(found))
+
+
+def _update_tables(names: list[str], profile: str) -> None:
+    from elmbench.workflow.checks import update_tables
+
+    folders = [str(folder) for folder in update_tables(names, profile, state.results_dir)]
+    state.emit(folders, "\n".join(f"written: {folder}/summary.csv, table.md" for folder in folders))
+
+
 @app.command()
 def check(
     experiments: Annotated[list[str] | None, typer.Argument()] = None,
     against: Annotated[str, typer.Option(help="baseline or published.")] = "baseline",
     profile: Annotated[str | None, typer.Option(help="ci against the baseline, fast otherwise.")] = None,
+    form: Annotated[str, typer.Option("--format", help="text, json or junit.")] = "text",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where a figure differs from the paper.")
     ] = False,
 ) -> None:
     """Compare results with the committed baseline or with the published values."""
     from elmbench.errors import unknown_name
+    from elmbench.specs.catalogue import find_experiment
 
     if against not in ("baseline", "published"):
         raise unknown_name("reference", against, ["baseline", "published"], "elmbench check --help")
-    from elmbench.specs.catalogue import find_experiment
-
+    if form not in ("text", "json", "junit"):
+        raise unknown_name("format", form, ["text", "json", "junit"], "elmbench check --help")
+    state.as_json = state.as_json or form == "json"
     names = [find_experiment(name).id for name in experiments or ()]
     if against == "baseline":
-        _check_baseline(names, profile or "ci")
+        _check_baseline(names, profile or "ci", junit=form == "junit")
     else:
-        _check_published(names, profile or "fast", strict)
+        _check_published(names, profile or "fast", strict, junit=form == "junit")
 
 
-def _check_baseline(names: list[str], profile: str) -> None:
-    from elmbench.cli.render import grid
+def _check_baseline(names: list[str], profile: str, *, junit: bool) -> None:
+    from elmbench.cli.checks import baseline_cases, baseline_text
+    from elmbench.reporting.writers.junit import junit as xml
     from elmbench.workflow.checks import check_baselines
 
     outcomes = check_baselines(names, profile, state.results_dir)
-    lines = [{"experiment": name, **asdict(found)} for name, found in outcomes.items()]
-    rows = [(name, found.compared, len(found.differences)) for name, found in outcomes.items()]
-    state.emit(lines, grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ")))
-    for name, found in outcomes.items() if not state.as_json else ():
-        for d in found.differences[:_SHOWN]:
-            state.emit(None, f"{name}: {d.place}: {d.what} is {d.found}, baseline {d.baseline} (allowed: {d.allowed})")
-        if len(found.differences) > _SHOWN:
-            state.emit(None, f"{name}: and {len(found.differences) - _SHOWN} more; --json has them all")
+    if junit:
+        typer.echo(xml(baseline_cases(outcomes)), nl=False)
+    else:
+        lines = [{"experiment": name, **asdict(found)} for name, found in outcomes.items()]
+        state.emit(lines, baseline_text(outcomes))
     _end(sum(found.compared for found in outcomes.values()), any(found.differences for found in outcomes.values()))
 
 
-def _check_published(names: list[str], profile: str, strict: bool) -> None:
-    from elmbench.cli.render import grid
-    from elmbench.layouts.table import JUDGED
-    from elmbench.workflow.checks import COUNTED, check_published
+def _check_published(names: list[str], profile: str, strict: bool, *, junit: bool) -> None:
+    from elmbench.cli.checks import published_cases, published_text
+    from elmbench.reporting.writers.junit import junit as xml
+    from elmbench.workflow.checks import check_published
 
     checks = check_published(names, profile, state.results_dir)
-    lines = [{"experiment": name, **counts} for name, counts in checks.items()]
-    rows = [(name, *counts.values()) for name, counts in checks.items()]
-    state.emit(lines, grid(("experiment", *COUNTED), rows, right=COUNTED) if rows else None)
-    compared = sum(counts[verdict] for counts in checks.values() for verdict in JUDGED)
-    _end(compared, strict and any(counts["differs"] for counts in checks.values()))
+    if junit:
+        typer.echo(xml(published_cases(checks)), nl=False)
+    else:
+        state.emit([asdict(one) for one in checks], published_text(checks) if checks else None)
+    _end(sum(one.compared for one in checks), strict and any(one.verdicts["differs"] for one in checks))
 
 
 def _end(compared: int, differs: bool) -> None:

@@ -107,6 +107,8 @@ class Layout(ABC):
         Whether hyperparameters are chosen. If not, cells go by the table's first selection.
     has_folds : bool
         Whether each outer fold has a cell; if not, one cell is measured on all rows.
+    has_runs : bool
+        Whether an entry has a value for each run, from which the spread of a draw is known.
     keeps_outputs : bool
         Whether cells store what the figure is drawn from.
     compares_readings : bool
@@ -122,6 +124,7 @@ class Layout(ABC):
     Options: ClassVar[type[LayoutOptions]] = LayoutOptions
     chooses: ClassVar[bool] = True
     has_folds: ClassVar[bool] = True
+    has_runs: ClassVar[bool] = True
     keeps_outputs: ClassVar[bool] = False
     compares_readings: ClassVar[bool] = False
     shows_profile: ClassVar[bool] = True

@@ -36,6 +36,7 @@ class TTest(Layout):
     """
 
     Options = TTestOptions
+    has_runs = False
     caption = "tests of the means on each data set"
     own_columns = (Column("model", "comparison", whole=True), MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
 

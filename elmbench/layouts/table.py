@@ -8,11 +8,15 @@ from typing import ClassVar, Protocol
 from elmbench.specs.papers import ChosenReading
 from elmbench.specs.published import PublishedValue
 
-#: Verdicts on a figure that is compared with the published one.
-JUDGED = ("agrees", "near", "differs")
-#: Verdicts on an entry of which every cell ended ok; any other verdict says how the entry ended instead.
-COMPLETE = ("", *JUDGED, "cited")
-#: A published figure of a model that the suite does not run.
+#: Verdicts on a published figure that our own runs can tell something of.
+JUDGED = ("reproduced", "close", "differs")
+#: Verdicts on a figure that was held against our runs.
+COMPARED = (*JUDGED, "cannot tell")
+#: Every verdict on a published figure (docs/verdicts.md).
+VERDICTS = (*COMPARED, "not comparable", "missing", "cited")
+#: How an entry ended of which every cell is there and ended ok.
+COMPLETE = "ok"
+#: How an entry ended that the suite has no model for.
 NOT_MEASURED = "not measured"
 _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
@@ -93,7 +97,7 @@ class Printed:
 
 
 class Verdict(Text):
-    """How a figure compares with the published one, or why it is not compared."""
+    """How a figure compares with the published one: one of `VERDICTS`."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +124,9 @@ class Ratio:
 
 #: What explains each kind of item.
 _LEGEND = {
-    Verdict: "Verdicts: agrees (within one published deviation and half of the last digit), "
-    "near (within two), differs.",
+    Verdict: "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
+    "digit), close (in one twice as wide), differs, cannot tell (fewer than three runs, or an interval as wide as the "
+    "models lie apart).",
     Ratio: "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
     Gain: "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
 }
@@ -203,7 +208,7 @@ class ResultTable:
     def legend(self) -> list[str]:
         """The sentences that explain the verdicts, the times and the optimism that the table shows."""
         items = [item for section in self.sections for line in section.lines for item in line.values()]
-        shown = {type(item) for item in items if not isinstance(item, Verdict) or item.text in JUDGED}
+        shown = {type(item) for item in items if not isinstance(item, Verdict) or item.text in COMPARED}
         return [sentence for kind, sentence in _LEGEND.items() if kind in shown]
 
 

@@ -3,7 +3,8 @@
 The tolerance rule, the same for every model:
 
 * Metrics that count test rows (all of classification): the confusion counts may differ as if one test row had been
-  predicted otherwise; with more than two classes, the number of right predictions may differ by one.
+  predicted otherwise; with more than two classes, the number of right predictions may differ by one. Where the counts
+  are equal, so are the metrics, to round-off.
 * A metric of classification at a value of a hyperparameter, which has no counts: 0.01, about one test row of the
   smaller class.
 * Metrics that are real numbers: 1e-6 relative, or `10 * condition * 2.2e-16` with the cell's stored estimate of the
@@ -115,7 +116,7 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: 
     if tolerance >= UNDECIDED:
         return found
     if not np.isnan(_real(old, "mcc")):
-        return found + _compare_counts(place, old, new)
+        return found + (_compare_counts(place, old, new) or _compare_rates(place, old, new))
     others = (*PLACE, "n_units", "n_test", "condition", "params", "status", *CAPPED, WARNING)
     metrics = [name for name in old if name not in others]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
@@ -140,6 +141,24 @@ def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> lis
         a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
         what, agree = "right predictions", np.abs(a - b).max() <= 1
     return [] if agree else [Difference(place, what, _whole(a), _whole(b), "one test row predicted otherwise")]
+
+
+def _compare_rates(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
+    """Return which metrics differ though the counts that they are made from do not."""
+    counted = not np.isnan(_real(old, "tp"))
+    names = [name for name in CLASSIFICATION if name not in COUNTS] if counted else ["accuracy"]
+    same = all(_real(old, name) == _real(new, name) for name in COUNTS) if counted else _same_rows(old, new)
+    return [
+        Difference(place, name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", "that of equal counts")
+        for name in names
+        if same and not _within(RELATIVE, _real(old, name), _real(new, name))
+    ]
+
+
+def _same_rows(old: dict[Any, Any], new: dict[Any, Any]) -> bool:
+    """Tell whether as many rows were predicted right, of more than two classes."""
+    a, b = (round(_real(line, "accuracy") * _real(line, "n_test")) for line in (old, new))
+    return a == b
 
 
 def _real(line: dict[Any, Any], name: str) -> float:

@@ -120,7 +120,7 @@ def _figures(
 ) -> tuple[float, dict[str, float]] | None:
     """Return the figure that a claim is about and those that it is compared with; None unless all are there."""
     # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
-    whole = summary[(summary["dataset"] == dataset) & summary["verdict"].isin(COMPLETE)].dropna(subset=["mean"])
+    whole = summary[(summary["dataset"] == dataset) & (summary["ended"] == COMPLETE)].dropna(subset=["mean"])
     own, other = (
         whole[whole["metric"] == measure.column].set_index("model")["mean"]
         for measure in (claim.metric, claim.than_metric or claim.metric)

@@ -80,6 +80,20 @@ class Unavailable(Note):
 
 
 @dataclass(frozen=True)
+class NotRun(Note):
+    """A model that is not run on a data set, and why."""
+
+    kind = "ending"
+    dataset: str
+    model: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.dataset} {self.model} not run: {self.reason}"
+
+
+@dataclass(frozen=True)
 class Ended(Note):
     """How many cells of an entry ended in one way other than ok, and the first reason."""
 
@@ -110,6 +124,20 @@ class Remark(Note):
     @property
     def text(self) -> str:
         return f"published {', '.join(map(' '.join, self.places))}: {self.remark}"
+
+
+@dataclass(frozen=True)
+class Declared(Note):
+    """What a published mean of the table is, and what the deviation beside it, and ours, is of."""
+
+    kind = "published"
+    mean_of: int
+    std: str
+
+    @property
+    def text(self) -> str:
+        draws = f"a mean over {self.mean_of} runs" if self.mean_of > 1 else "taken as the mean of one run"
+        return f"a published figure is {draws}; +- is the deviation {self.std}"
 
 
 @dataclass(frozen=True)
@@ -165,6 +193,14 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Warned]:
         yield Warned(str(text), tuple(places))
 
 
+def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[NotRun]:
+    """Yield the models that the experiment leaves out on these data sets."""
+    for column, model in resolved.spec.models.items():
+        for dataset, reason in model.not_run.items():
+            if dataset in datasets:
+                yield NotRun(dataset, column, reason)
+
+
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield a note for each way in which cells ended otherwise than ok."""
     bad = cells[cells["status"] != "ok"]
@@ -187,7 +223,9 @@ def _of_any(dataset: str, reason: str) -> str:
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the remarks on the published figures of these data sets, and which metrics the paper misnames."""
+    """Yield what the published figures are, the remarks on those of these data sets, and metrics that are misnamed."""
+    if any(figure.std is not None for figure in resolved.file.figures):
+        yield Declared(resolved.mean_of, resolved.spec.protocol.std.replace("-", " "))
     remarks: dict[str, list[tuple[str, str, str]]] = {}
     for place, figure in resolved.published.items():
         # The table itself shows when a fit was stopped.

@@ -36,7 +36,7 @@ class Results:
 
     def summary_lines(self) -> list[dict[Any, Any]]:
         """Return the lines of the summary as dictionaries, None for what is missing."""
-        return self.summary.astype(object).where(self.summary.notna(), None).to_dict("records")
+        return records(self.summary)
 
     @property
     def text(self) -> str:
@@ -55,6 +55,11 @@ class Results:
 
     def _repr_html_(self) -> str:
         return html(self.table)
+
+
+def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the lines of a data frame as dictionaries, None for what is missing."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 #: The picture of a table that has a figure.
@@ -91,9 +96,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     results = _assemble(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
-    write_frame(results.summary, folder / "summary.csv")
-    if len(gains := optimism(cells, resolved)):
-        write_frame(gains, folder / "optimism.csv")
+    _write_tables(results, resolved)
     picture = None
     figure = layout.figure(cells, _outputs(planned, store), resolved)
     if figure is not None:
@@ -116,6 +119,30 @@ def read_results(resolved: Resolved, results_dir: Path) -> Results:
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     return _assemble(resolved, folder, read_cells(folder / "cells.csv"))
+
+
+def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
+    """Write `summary.csv`, `optimism.csv` and `table.md` anew from the `cells.csv` of an earlier run.
+
+    What comes from the store stays as it is: the cells, the commands, `environment.json` and the figure.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is no `cells.csv`.
+    """
+    results = read_results(resolved, results_dir)
+    _write_tables(results, resolved)
+    picture = PICTURE if (results.folder / PICTURE).is_file() else None
+    commands = read_commands(results.folder)
+    write_atomically(results.folder / "table.md", markdown(results.table, commands, picture))
+    return results
+
+
+def _write_tables(results: Results, resolved: Resolved) -> None:
+    write_frame(results.summary, results.folder / "summary.csv")
+    if len(gains := optimism(results.cells, resolved)):
+        write_frame(gains, results.folder / "optimism.csv")
 
 
 def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
-from elmbench.layouts.table import NOT_MEASURED
+from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.reporting.cells import Order
+from elmbench.reporting.verdicts import (
+    Printed,
+    draws_of,
+    is_fact,
+    judge,
+    judge_fact,
+    run_means,
+    typical_distance,
+)
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
@@ -18,7 +28,9 @@ from elmbench.specs.published import PublishedValue
 ENTRY = ["dataset", "model", "select", "reading"]
 #: Columns of `summary.csv`.
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
-COLUMNS += ["published", "published_std", "verdict"]
+COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
+#: Those of them that are whole numbers or nothing.
+_WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.
 GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n"]
 
@@ -26,23 +38,27 @@ GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism"
 def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return one line for each entry and metric, with the columns of `summary.csv`, from cells as `cells.csv` has them.
 
-    `n` is the number of cells that ended ok; only these are averaged. The verdict of an entry of which every cell
-    ended in one other way is that ending. An entry is `incomplete` if some of its cells did not end ok, or if a run
-    lacks folds that have not been run yet. A figure that the authors took from another paper is `cited`; one of a
-    model that the suite does not run is `not measured`.
+    `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the ending of an entry of
+    which every cell ended in one other way, or `incomplete` if some of its cells did not end ok or if a run lacks folds
+    that have not been run yet, or `not measured` of a model that the suite does not run. `verdict` compares with the
+    published value (`elmbench.reporting.verdicts`): `runs` is the number of runs that it goes by, `low` and `high` are
+    the ends of the interval in which a published value is `reproduced`, `runs_to_tell` is the number of runs after
+    which there would be a verdict where it is `cannot tell`.
     """
     order, layout = Order(resolved), layout_of(resolved)
     lines = []
     cells = layout.entries_of(cells, resolved)
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
+        ended, ok = _ending(group, layout, resolved), group[group["status"] == COMPLETE]
         for position, measure in enumerate(layout.measures(resolved, place["dataset"], place["model"])):
             paper = resolved.published.get((place["dataset"], place["model"], measure.column))
-            line = _line(group, measure, paper, layout, resolved)
-            if position == 0 or line["mean"] is not None or paper is not None or line["verdict"]:
+            line = _line(ok, measure, paper, layout, resolved.spec.protocol.std)
+            line |= {"ended": ended} | _compared(ok, measure, ended, paper, layout, resolved)
+            if position == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(place | line)
     lines += _only_published(cells, layout, order, resolved)
-    return pd.DataFrame(sorted(lines, key=order.key), columns=COLUMNS)
+    return pd.DataFrame(sorted(lines, key=order.key), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
 def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved: Resolved) -> list[dict[str, Any]]:
@@ -57,10 +73,16 @@ def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved:
     place = {"select": min(set(default["select"]), key=order.select.index), "reading": ""}
     return [
         {"dataset": dataset, "model": model, **place, "metric": metric, "n": 0, **_printed(figure)}
-        | {"verdict": "cited" if figure.cited else NOT_MEASURED}
+        | {"verdict": _unmeasured(figure, layout), "ended": NOT_MEASURED}
         for (dataset, model, metric), figure in resolved.published.items()
         if dataset in shown and model not in models and (figure.cited or model not in resolved.file.measured)
     ]
+
+
+def _unmeasured(figure: PublishedValue, layout: Layout) -> str:
+    if figure.cited:
+        return "cited"
+    return "missing" if figure.value is not None and layout.is_judged(Measure(figure.metric)) else ""
 
 
 def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
@@ -71,53 +93,68 @@ def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
 
 
 def _line(
-    group: pd.DataFrame, measure: Measure, paper: PublishedValue | None, layout: Layout, resolved: Resolved
+    ok: pd.DataFrame, measure: Measure, paper: PublishedValue | None, layout: Layout, kind: str
 ) -> dict[str, Any]:
-    ok = group[group["status"] == "ok"]
     values = layout.values_of(ok, measure).dropna()
-    mean = float(values.mean()) if len(values) else None
-    verdict = ""
-    if paper is not None and layout.is_judged(measure):
-        verdict = "cited" if paper.cited else _verdict(mean, paper, layout.last_place(paper))
     return {
         "metric": measure.column,
-        "mean": mean,
-        "std": _deviation(values, ok["run"], resolved.spec.protocol.std),
+        "mean": float(values.mean()) if len(values) else None,
+        "std": _deviation(values, ok["run"], kind),
         "n": len(ok),
         **_printed(paper),
-        "verdict": _ending(group, layout, resolved) or verdict,
     }
+
+
+def _compared(
+    ok: pd.DataFrame, measure: Measure, ended: str, paper: PublishedValue | None, layout: Layout, resolved: Resolved
+) -> dict[str, Any]:
+    """Return the verdict on a published figure and what it goes by; nothing where there is none to be judged."""
+    if paper is None or paper.value is None or not layout.is_judged(measure):
+        return {"verdict": ""}
+    if paper.cited:
+        return {"verdict": "cited"}
+    values = layout.values_of(ok, measure).dropna()
+    if ended != COMPLETE or not len(values):
+        return {"verdict": "missing"}
+    dataset, reading, runs = str(ok["dataset"].iloc[0]), str(ok["reading"].iloc[0]), ok["run"].nunique()
+    if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
+        return {"verdict": "not comparable", "runs": runs}
+    if is_fact(measure):
+        return {"verdict": judge_fact(float(values.mean()), float(paper.value)), "runs": runs}
+    if not layout.has_runs:
+        return {"verdict": "cannot tell", "runs": runs}
+    draws = draws_of(values, ok, measure)
+    judgement = judge(draws, printed_of(dataset, paper, layout, resolved))
+    half_width = judgement.half_width
+    ends = {} if half_width is None else {"low": draws.mean - half_width, "high": draws.mean + half_width}
+    return {"verdict": judgement.verdict, "runs": runs, **ends, "runs_to_tell": judgement.runs_to_tell}
+
+
+def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Resolved) -> Printed:
+    """Return what the rule takes of a published figure on a data set (by the suite's name) that has a value."""
+    others = [
+        float(figure.value)
+        for (place, model, metric), figure in resolved.published.items()
+        if (place, metric) == (dataset, paper.metric) and model != paper.model
+        if figure.value is not None and not figure.cited
+    ]
+    value = float(paper.value) if paper.value is not None else math.nan
+    return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, typical_distance(value, others))
 
 
 def _deviation(values: pd.Series[float], runs: pd.Series[Any], kind: str) -> float | None:
     """Return the deviation over run means or over folds; None if there are fewer than two."""
     if kind == "of-run-means":
-        values = values.groupby(runs).mean()
+        values = pd.Series(run_means(values, runs))
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
 def _ending(group: pd.DataFrame, layout: Layout, resolved: Resolved) -> str:
-    """Return why an entry gets no verdict, or nothing if all its cells are there and ended ok."""
+    """Return how the cells of an entry ended: `ok` if all are there and did."""
     ended = group["status"].unique().tolist()
-    if ended != ["ok"]:
+    if ended != [COMPLETE]:
         return str(ended[0]) if len(ended) == 1 else "incomplete"
-    return "" if layout.is_complete(group, resolved) else "incomplete"
-
-
-def _verdict(mean: float | None, paper: PublishedValue, last_place: float) -> str:
-    """Return the verdict on a mean, from its distance to the published value.
-
-    `agrees` within one published deviation (and half of the last printed digit), `near` within two (or, if no
-    deviation is printed, within one more digit), else `differs`.
-    """
-    if paper.value is None or mean is None:
-        return ""
-    distance = abs(mean - float(paper.value))
-    deviation = float(paper.std or 0)
-    rounding = last_place / 2 * (1 + 1e-9)
-    if distance <= deviation + rounding:
-        return "agrees"
-    return "near" if distance <= 2 * (deviation or rounding) + rounding else "differs"
+    return COMPLETE if layout.is_complete(group, resolved) else "incomplete"
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:

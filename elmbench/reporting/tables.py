@@ -10,7 +10,14 @@ from elmbench.layouts.base import Entry, Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.notes import capped_notes, ending_notes, optimism_notes, published_notes, warning_notes
+from elmbench.reporting.notes import (
+    capped_notes,
+    ending_notes,
+    not_run_notes,
+    optimism_notes,
+    published_notes,
+    warning_notes,
+)
 from elmbench.reporting.summary import ENTRY, GAINS, optimism
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -43,6 +50,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         how = layout.heading(resolved) or f"{select}: {(HOW | by_criterion)[str(select)]}"
         sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
     file = resolved.file
+    shown = {*cells["dataset"], *summary["dataset"]}
     coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
     return ResultTable(
         title=f"{file.spec.label}: {file.spec.title}",
@@ -55,7 +63,8 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             *capped_notes(cells),
             *warning_notes(cells),
             *ending_notes(cells),
-            *published_notes(resolved, {*cells["dataset"], *summary["dataset"]}),
+            *not_run_notes(resolved, shown),
+            *published_notes(resolved, shown),
         ),
     )
 
@@ -86,7 +95,7 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
     known: dict[tuple[str, str], dict[str, Measure]] = {}
     for line in summary.to_dict("records"):
         dataset, model, column, verdict = line["dataset"], line["model"], line["metric"], line["verdict"]
-        if verdict in ("cited", NOT_MEASURED) and line["n"] == 0:
+        if line["ended"] == NOT_MEASURED:
             measure = Measure(column)
         else:
             if (dataset, model) not in known:
@@ -100,7 +109,7 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
             None if pd.isna(line["mean"]) else float(line["mean"]),
             _found(line, measure, cells, layout, resolved),
             resolved.published.get((dataset, model, column)),
-            Verdict(verdict) if verdict in (*COMPLETE[1:], "incomplete", NOT_MEASURED) else None,
+            Verdict(verdict) if verdict else None,
         )
 
 
@@ -108,17 +117,17 @@ def _found(
     line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
 ) -> Item | None:
     """Return the mean of an entry with its digits, or how its cells ended; None if there is neither."""
-    verdict = line["verdict"]
+    ended = line["ended"]
     if pd.isna(line["mean"]):
-        if verdict in (*COMPLETE, NOT_MEASURED):
+        if ended in (COMPLETE, NOT_MEASURED):
             return None
-        if verdict != "timeout" or "limit" not in cells:
-            return Ending(verdict)
+        if ended != "timeout" or "limit" not in cells:
+            return Ending(ended)
         own = cells[(cells[ENTRY] == [line[name] for name in ENTRY]).all(axis=1)]
-        limit, stopped = own.loc[own["status"] == verdict, list(LIMIT)].iloc[0]
+        limit, stopped = own.loc[own["status"] == ended, list(LIMIT)].iloc[0]
         # Unless searches may take longer than fits, one that was stopped counts as a fit that was.
-        return Ending(verdict, float(limit), stopped == "search" and bool(resolved.spec.search_limit))
+        return Ending(ended, float(limit), stopped == "search" and bool(resolved.spec.search_limit))
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])
-    ok = None if verdict in COMPLETE else int(line["n"])
+    ok = None if ended == COMPLETE else int(line["n"])
     return Quantity(float(line["mean"]), std, layout.places(measure, figure), ok)

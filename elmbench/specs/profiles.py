@@ -55,6 +55,20 @@ class Resolved:
         return {(name, figure.model, figure.metric): figure for name, figure in named}
 
     @property
+    def mean_of(self) -> int:
+        """How many draws of the protocol a published mean is over."""
+        return self.file.spec.published.mean_of if self.file.spec.published else 1
+
+    def cuts(self, dataset: str) -> bool:
+        """Tell whether the profile leaves rows of a data set out, or trains on another share of them than the paper."""
+        if dataset == ALL:
+            return any(map(self.cuts, self.spec.datasets))
+        spec = self.dataset(dataset)
+        rows, outer = (spec.prepared or spec.shape).instances, self.file.spec.protocol.outer
+        fewer = self.settings.rows is not None and self.settings.rows < rows
+        return fewer or self.spec.protocol.outer.folds_of(dataset) != outer.folds_of(dataset)
+
+    @property
     def stand_ins(self) -> Mapping[str, str]:
         """The data sets that have the figures of another one."""
         return self.spec.published.stand_ins if self.spec.published else {}

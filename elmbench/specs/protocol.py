@@ -188,6 +188,7 @@ class Protocol(Spec):
     #: What the table shows. The first that exists for the task, `train_accuracy` left aside, is what hyperparameters
     #: are chosen by.
     metrics: tuple[Metric, ...] = Field(min_length=1)
+    #: What the printed +- is the deviation of, and the one that is shown beside it.
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which training rows reach a sequential model.
     order: Literal["shuffled", "stored"] = "shuffled"

@@ -1,20 +1,19 @@
 """Results of many tables compared with their baselines or with the published values."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import JUDGED
+from elmbench.layouts.table import COMPARED, VERDICTS
+from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.results import has_results, read_results, results_folder
+from elmbench.reporting.results import has_results, read_results, records, results_folder, rewrite_results
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
-from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import resolve
-
-#: What `check_published` counts.
-COUNTED = (*JUDGED, "cited", "not run")
 
 
 class NothingToCompareError(ElmbenchError):
@@ -79,29 +78,71 @@ def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
     return {file.id: update_baseline(found[file.id], _baseline(file)) for file in files}
 
 
-def check_published(names: list[str], profile: str, results_dir: Path) -> dict[str, dict[str, int]]:
-    """Count the published figures of tables (by their ids; if there are none, of all with results) by verdict.
+def update_tables(names: list[str], profile: str, results_dir: Path) -> list[Path]:
+    """Write what is made from the `cells.csv` of tables anew (if none is named, of all with results); return folders.
 
-    A figure is `cited` if the authors took it from another paper, and `not run` for want of data, for a limit or a
-    failure, or if the suite does not have the model. Only the default readings count, and of several selections the
-    table's own.
+    Raises
+    ------
+    NothingToCompareError
+        If a table that is named has no results, or there are none at all.
+    """
+    files = _files(names, lambda file: has_results(results_dir, profile, file.id))
+    if not files:
+        raise NothingToCompareError(
+            f"no table has results of profile {profile} in {results_dir}",
+            expected="those of an earlier run",
+            next_step=f"elmbench run --all --profile {profile}",
+        )
+    for file in files:
+        _require_results(file, profile, results_dir)
+    return [rewrite_results(resolve(file, profile), results_dir).folder for file in files]
+
+
+@dataclass(frozen=True)
+class PublishedCheck:
+    """The published figures of one table under one profile.
+
+    Attributes
+    ----------
+    verdicts : dict of str to int
+        How many figures have each verdict.
+    metrics : list of Agreement
+        How each metric as a whole compares.
+    figures : list of dict
+        A line of `summary.csv` for each figure that has a verdict.
+    """
+
+    experiment: str
+    profile: str
+    verdicts: dict[str, int]
+    metrics: list[Agreement]
+    figures: list[dict[str, Any]]
+
+    @property
+    def compared(self) -> int:
+        """How many figures were held against our runs."""
+        return sum(self.verdicts[verdict] for verdict in COMPARED)
+
+
+def check_published(names: list[str], profile: str, results_dir: Path) -> list[PublishedCheck]:
+    """Compare tables (by their ids; if there are none, all with results) with their published figures.
+
+    Only the default readings count, and of several selections the table's own.
 
     Raises
     ------
     NothingToCompareError
         If a table that is named has no results.
     """
-    checks = {}
+    checks = []
     for file in _files(names, lambda file: has_results(results_dir, profile, file.id)):
         resolved = resolve(file, profile)
-        layout = layout_of(resolved)
         _require_results(file, profile, results_dir)
-        summary = read_results(resolved, results_dir).summary
-        own = summary[(summary["reading"] == "") & summary["published"].notna()]
+        results = read_results(resolved, results_dir)
+        own = results.summary[(results.summary["reading"] == "") & results.summary["published"].notna()]
         own = own.drop_duplicates(["dataset", "model", "metric"])
-        counts = dict.fromkeys(COUNTED, 0)
-        for line in own.to_dict("records"):
-            if layout.is_judged(Measure(line["metric"])):
-                counts[line["verdict"] if line["verdict"] in counts else "not run"] += 1
-        checks[file.id] = counts
+        counts = own["verdict"].value_counts()
+        verdicts = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
+        figures = records(own[own["verdict"] != ""])
+        checks.append(PublishedCheck(file.id, profile, verdicts, agreements(own, results.cells, resolved), figures))
     return checks

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -97,6 +99,7 @@ def test_an_empty_table_of_cells(elmbench: Callable, baseline: Path) -> None:
         (("nope",), "unknown experiment 'nope'"),
         (("one", "--against", "memory"), "unknown reference 'memory'"),
         (("one", "--against", "published", "--profile", "slow"), "unknown profile 'slow'"),
+        (("one", "--format", "html"), "unknown format 'html'"),
     ],
 )
 def test_usage(elmbench: Callable, ran: Path, words: tuple[str, ...], said: str) -> None:
@@ -112,52 +115,104 @@ def test_a_damaged_file_is_an_error(elmbench: Callable, baseline: Path) -> None:
     assert "lacks the columns dataset" in found.err
 
 
-def test_against_the_published_figures(elmbench: Callable, ran: Path) -> None:
-    words = ("check", "one", "--against", "published", "--profile", "ci")
-    found = elmbench(*words)
+PUBLISHED = ("check", "--against", "published", "--profile", "ci")
+
+
+def counted(found: Any) -> dict[str, int]:
+    """The verdicts of the only table that occur."""
+    (table,) = found.json
+    return {verdict: n for verdict, n in table["verdicts"].items() if n}
+
+
+@pytest.fixture
+def three_runs(elmbench: Callable, toy: Callable, worker: dict) -> Path:
+    """The toy experiment, three runs of profile ci: of ELM a figure is printed that comes out, of K-ELM none such."""
+    path = toy()
+    assert elmbench("run", "one", "--profile", "ci", "--runs", "3", "-q").code == 0
+    return path
+
+
+def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> None:
+    found = elmbench(*PUBLISHED, "one")
     assert found.code == 0
-    assert found.out.splitlines()[-1].split() == ["toy/one", "1", "0", "1", "0", "0"]
+    lines = [line.split() for line in found.out.splitlines()]
+    assert ["toy/one", "1", "0", "1", "0", "0", "0", "0"] in lines
+    assert "2 published figures: 1 reproduced, 1 differs." in found.out
     # Its figure for K-ELM differs from the paper's, which is no fault unless one says so.
-    assert elmbench(*words, "--strict").code == 1
-    assert elmbench(*words, "--json").json == [
-        {"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 1, "cited": 0, "not run": 0}
-    ]
+    assert elmbench(*PUBLISHED, "one", "--strict").code == 1
+    assert counted(elmbench(*PUBLISHED, "one", "--json")) == {"reproduced": 1, "differs": 1}
 
 
-def test_against_the_published_figures_without_names(elmbench: Callable, ran: Path) -> None:
+def test_json_has_every_figure_and_every_metric(elmbench: Callable, three_runs: Path) -> None:
+    found = elmbench(*PUBLISHED, "one", "--format", "json")
+    assert found.out == elmbench(*PUBLISHED, "one", "--json").out
+    (table,) = found.json
+    assert (table["experiment"], table["profile"]) == ("toy/one", "ci")
+    first = table["figures"][0]
+    assert (first["model"], first["published"], first["verdict"], first["runs"]) == ("ELM", 0.92, "reproduced", 3)
+    assert first["mean"] == pytest.approx(0.92)
+    assert first["low"] < 0.92 < first["high"]
+    metric = table["metrics"][0]
+    assert (metric["metric"], metric["figures"], metric["pairings"], metric["pairings_reproduced"]) == ("mcc", 2, 2, 1)
+
+
+def test_junit(elmbench: Callable, three_runs: Path) -> None:
+    found = elmbench(*PUBLISHED, "one", "--format", "junit")
+    (suite,) = ElementTree.fromstring(found.out)
+    assert suite.attrib == {"name": "toy/one", "tests": "2", "failures": "1", "skipped": "0"}
+    good, bad = suite
+    assert (good.get("name"), [child.tag for child in good]) == ("wdbc ELM mcc", ["system-out"])
+    (failure,) = bad
+    assert (failure.tag, failure.get("message", "").split(":")[0]) == ("failure", "differs")
+
+
+def test_junit_of_a_baseline(elmbench: Callable, baseline: Path) -> None:
+    edit(",118,1,5,66,", ",118,1,7,64,", count=1)
+    found = elmbench("check", "one", "--format", "junit")
+    assert found.code == 1
+    (suite,) = ElementTree.fromstring(found.out)
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+
+
+def test_one_run_tells_nothing(elmbench: Callable, ran: Path) -> None:
+    found = elmbench(*PUBLISHED, "one", "--strict")
+    assert found.code == 0
+    assert "2 published figures: 2 cannot tell. Of 2 that we cannot tell, 3 to 3 runs would tell." in " ".join(
+        found.out.split()
+    )
+
+
+def test_against_the_published_figures_without_names(elmbench: Callable, three_runs: Path) -> None:
     words = ("check", "--against", "published")
-    assert elmbench(*words, "--profile", "ci").code == 0
+    assert elmbench(*PUBLISHED).code == 0
     found = elmbench(*words)
     assert (found.code, found.out) == (3, "")
     assert found.err.startswith("error: nothing was compared")
     assert elmbench(*words, "one").err.startswith("error: toy/one has no results of profile fast")
 
 
-def test_other_readings_and_selections_do_not_count(elmbench: Callable, ran: Path) -> None:
-    words = ("run", "one", "--profile", "ci", "-q")
+def test_other_readings_and_selections_do_not_count(elmbench: Callable, three_runs: Path) -> None:
+    words = ("run", "one", "--profile", "ci", "--runs", "3", "-q")
     assert elmbench(*words, "--select", "oracle").code == 0
     assert elmbench(*words, "--reading", "order=stored").code == 0
-    found = elmbench("check", "one", "--against", "published", "--profile", "ci", "--json").json
-    assert found == [{"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 1, "cited": 0, "not run": 0}]
+    assert counted(elmbench(*PUBLISHED, "one", "--json")) == {"reproduced": 1, "differs": 1}
 
 
-def test_cells_that_did_not_end_ok_are_counted_as_not_run(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_cells_that_did_not_end_ok_are_missing(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     worker["k-elm"] = {"status": "timeout", "reason": "> 5 s"}
-    elmbench("run", "one", "--profile", "ci", "-q")
-    words = ("check", "one", "--against", "published", "--profile", "ci", "--strict")
-    found = elmbench(*words, "--json")
-    assert found.json == [{"experiment": "toy/one", "agrees": 1, "near": 0, "differs": 0, "cited": 0, "not run": 1}]
-    assert found.code == 0
+    run = ("run", "one", "--profile", "ci", "--runs", "3", "-q")
+    elmbench(*run)
+    found = elmbench(*PUBLISHED, "one", "--strict", "--json")
+    assert (counted(found), found.code) == ({"reproduced": 1, "missing": 1}, 0)
     worker["elm"] = worker["k-elm"]
-    elmbench("run", "one", "--profile", "ci", "-q", "--force")
-    assert elmbench(*words).code == 3
+    elmbench(*run, "--force")
+    assert elmbench(*PUBLISHED, "one", "--strict").code == 3
 
 
 def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worker: dict) -> None:
     path = toy(layout="parameters")
     path.with_name("one.csv").write_text("dataset,model,metric,value,std,note\nWDBC,ELM,C,40,,\nWDBC,ELM,L,460,,\n")
     elmbench("run", "one", "--profile", "ci", "-q")
-    found = elmbench("check", "one", "--against", "published", "--profile", "ci", "--json")
-    assert found.json == [{"experiment": "toy/one", "agrees": 0, "near": 0, "differs": 0, "cited": 0, "not run": 0}]
-    assert found.code == 3
+    found = elmbench(*PUBLISHED, "one", "--json")
+    assert (counted(found), found.code) == ({}, 3)

@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 from made_work import attempted
 
+import elmbench as elmbench_package
+
 CI = ("--profile", "ci")
 
 
@@ -64,7 +66,7 @@ def test_counts_and_facts(elmbench: Callable, real: Path) -> None:
     assert [line["metric"] for line in counts if line["model"] == "ELM"] == ["tn", "fp", "fn", "tp"]
     facts = elmbench("table", "table2", *CI, "--results-dir", real).out
     assert [line.split() for line in facts.splitlines() if "instances" in line] == [
-        ["instances", "569", "569", "agrees"]
+        ["instances", "569", "569", "reproduced"]
     ]
 
 
@@ -103,3 +105,45 @@ def test_a_layer_of_ones_scores_nothing_and_the_table_says_why(
     assert "wdbc eem, w-elm, in 6 of 6 cells: warned that the hidden layer yields the same values" in words
     again = elmbench("table", "one", "--profile", "ci", "--results-dir", "results")
     assert "warned that the hidden layer" in " ".join(again.out.split())
+
+
+def test_tables_are_written_anew_from_their_cells(elmbench: Callable, real: Path) -> None:
+    folder = real / "ci/kos-elm/table4"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    shutil.rmtree(real / ".store")
+    (folder / "summary.csv").write_text("old\n")
+    (folder / "table.md").write_text("old\n")
+    found = elmbench("table", "table4", *CI, "--update", "--results-dir", real)
+    assert (found.code, found.out.split()[0]) == (0, "written:")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    # Without a name, every table that has results.
+    assert len(elmbench("table", *CI, "--update", "--results-dir", real, "--json").json) == 3
+
+
+def test_there_is_nothing_to_write_anew(elmbench: Callable) -> None:
+    assert elmbench("table", *CI, "--update").code == 3
+    assert elmbench("table", "table4", *CI, "--update").code == 3
+
+
+def test_a_table_needs_a_name(elmbench: Callable) -> None:
+    found = elmbench("table")
+    assert (found.code, found.err.splitlines()[0]) == (2, "error: no table is named")
+
+
+def test_models_are_compared_over_data_sets(elmbench: Callable, tmp_path: Path) -> None:
+    committed = Path(elmbench_package.__file__).parents[1] / "results"
+    words = ("table", "rkelm/table3", "--profile", "paper", "--results-dir", committed, "--statistics")
+    picture = tmp_path / "ranks.png"
+    found = elmbench(*words, "--diagram", picture)
+    assert found.code == 0
+    assert "measured: 6 models on 3 data sets" in found.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    measured, published = elmbench(*words, "--json").json
+    assert (measured["source"], published["source"]) == ("measured", "published")
+    assert list(measured["ranks"].values()) == sorted(measured["ranks"].values())
+
+
+def test_models_of_one_data_set_are_not_compared(elmbench: Callable, real: Path) -> None:
+    found = elmbench("table", "table4", *CI, "--statistics", "--results-dir", real)
+    assert found.code == 2
+    assert "no two models on the same two data sets" in found.err

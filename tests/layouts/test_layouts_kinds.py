@@ -46,9 +46,11 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
         for p, a, v in [("positive", "positive", 65), ("negative", "positive", 2), ("positive", "negative", 3)]
     )
     resolved = toy(published, layout="confusion")
-    lines = folds("ELM", 1, 1, tn=118, fp=5, fn=4, tp=64)
-    lines[0] |= {"tp": 65}
-    assert (entry(resolved, lines, "tp")["mean"], entry(resolved, lines, "tp")["verdict"]) == (64.5, "agrees")
+    lines = [cell(run=run, fold=fold, tn=118, fp=5, fn=6, tp=65 - fold) for run in range(3) for fold in (0, 1)]
+    found = entry(resolved, lines, "tp")
+    # Every run is the same: half a printed digit, and the weight of one row in the mean of two folds.
+    ends = pytest.approx(64.5 - 0.5 - 0.5), pytest.approx(64.5 + 0.5 + 0.5)
+    assert (found["mean"], found["verdict"], found["low"], found["high"]) == (64.5, "reproduced", *ends)
     assert entry(resolved, lines, "fn")["verdict"] == "differs"
     assert entry(resolved, lines, "tn")["published"] != entry(resolved, lines, "tn")["published"]
     section = table_of(resolved, lines).sections[0]
@@ -75,10 +77,10 @@ def test_facts_that_follow_from_the_printed_ones_are_left_out(toy: Toy, printed:
 def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(toy: Toy) -> None:
     published = 'WDBC,ELM,"predicted positive, actual negative",6,,\n'
     plain = toy(published, layout="confusion")
-    lines = folds("ELM", 1, 1, tn=100, fp=1, fn=6, tp=60)
+    lines = [cell(run=run, fold=fold, tn=100, fp=1, fn=6, tp=60) for run in range(3) for fold in (0, 1)]
     assert entry(plain, lines, "fp")["verdict"] == "differs"
     meant = toy(published, layout="confusion", published={"meant": {"fp": "fn", "fn": "fp"}})
-    assert entry(meant, lines, "fn")["verdict"] == "agrees"
+    assert entry(meant, lines, "fn")["verdict"] == "reproduced"
     assert any("fp" in note and "fn" in note for note in notes_of(table_of(meant, lines)))
 
 
@@ -100,7 +102,7 @@ def test_facts_of_data_sets(facts: Resolved) -> None:
     assert "model" not in table.columns
     (section,) = table.sections
     rows = {(r["dataset"], r["measure"]): r for r in rows_of(section)}
-    assert (rows["WDBC", "features"]["value"], rows["WDBC", "features"]["verdict"]) == ("30", "agrees")
+    assert (rows["WDBC", "features"]["value"], rows["WDBC", "features"]["verdict"]) == ("30", "reproduced")
     assert rows["WDBC", "instances"]["verdict"] == "differs"
     assert rows["WDBC", "positives"]["value"] == "212"
     assert rows["Calhousing", "instances"]["value"] == "20640"
@@ -129,7 +131,7 @@ def test_parts_are_shown_where_the_paper_prints_them(toy: Toy) -> None:
         "train",
         "test",
     ]
-    assert (rows["WDBC", "train"]["value"], rows["WDBC", "train"]["verdict"]) == ("400", "agrees")
+    assert (rows["WDBC", "train"]["value"], rows["WDBC", "train"]["verdict"]) == ("400", "reproduced")
     assert (rows["WDBC", "test"]["value"], rows["WDBC", "test"]["verdict"]) == ("169", "")
     assert rows["Calhousing", "test"]["verdict"] == "differs"
     assert value_columns(toy("WDBC,data,features,30,,\n", **changes, protocol=protocol)) == facts[:5]
@@ -143,13 +145,15 @@ def test_correlations_stand_by_the_number_of_nodes(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,spearman@h=10,0.979,,\nWDBC,ELM,spearman@h=50,1.0,,\n", layout="rank-correlation", **SIZES)
     measures = [f"spearman@h={h}" for h in (1, 10, 50)]
     assert value_columns(resolved) == measures
-    table = table_of(resolved, [cell(**dict(zip(measures, (0.5, 0.9785, 0.9984), strict=True)))])
+    table = table_of(
+        resolved, [cell(run=run, **dict(zip(measures, (0.5, 0.9785, 0.9984), strict=True))) for run in range(3)]
+    )
     (section,) = table.sections
     shown = [[r["measure"], r["value"], r["published"], r["verdict"]] for r in rows_of(section)]
-    assert shown[0] == ["spearman@h=1", "0.500", "", ""]
-    assert shown[1] == ["spearman@h=10", "0.9785", "0.979", "agrees"]
+    assert shown[0] == ["spearman@h=1", "0.500 ± 0.000", "", ""]
+    assert shown[1] == ["spearman@h=10", "0.9785 ± 0.0000", "0.979", "reproduced"]
     # 1.000, whose trailing zeros are not printed.
-    assert shown[2] == ["spearman@h=50", "0.9984", "1.0", "differs"]
+    assert shown[2] == ["spearman@h=50", "0.9984 ± 0.0000", "1.0", "differs"]
     assert list(headings(table, section)) == ["dataset", "measure", "value", "published", "verdict"]
     assert "none" not in section.heading
     assert "rank correlation" in section.heading

@@ -55,8 +55,8 @@ def differences(found: BaselineCheck) -> list[str]:
         ({"tp": 66, "tn": 118}, False),
         ({"tp": 66, "fp": 3}, False),
         ({"tp": None, "fn": None, "tn": None, "fp": None}, False),
-        # Metrics follow from the counts, and are not compared beside them.
-        ({"mcc": 0.8999, "f1": 0.9}, True),
+        # Metrics follow from the counts, and are not compared beside other ones.
+        ({"tp": 66, "fn": 5, "mcc": 0.8999, "f1": 0.9}, True),
     ],
 )
 def test_one_row_of_two_classes_may_be_predicted_otherwise(
@@ -65,6 +65,16 @@ def test_one_row_of_two_classes_may_be_predicted_otherwise(
     found = both([cell(**COUNTED)], [cell(**COUNTED | change)])
     assert found.compared == 1
     assert differences(found) == ([] if within else ["tn, fp, fn, tp"])
+
+
+@pytest.mark.parametrize("metric", ["mcc", "f1", "accuracy"])
+def test_metrics_of_equal_counts_are_equal(both: Callable[..., BaselineCheck], metric: str) -> None:
+    old = cell(**COUNTED)
+    assert differences(both([old], [old | {metric: old[metric] * 1.001}])) == [metric]
+    assert differences(both([old], [old | {metric: old[metric] * (1 + 1e-9)}])) == []
+    many = cell(**CLASSES)
+    # Of more classes than two the same number of right predictions may have another MCC.
+    assert differences(both([many], [many | {metric: 0.9 * 1.001}])) == (["accuracy"] if metric == "accuracy" else [])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ Toy = Callable[..., Resolved]
 def test_columns_are_those_of_the_design(toy: Toy) -> None:
     found = summarise(frame(toy(), folds("ELM", 0.8, 0.9)), toy())
     expected = "dataset,model,metric,select,reading,mean,std,n,published,published_std,verdict"
+    expected += ",ended,runs,low,high,runs_to_tell"
     assert ",".join(found.columns) == expected == ",".join(COLUMNS)
 
 
@@ -27,7 +29,7 @@ def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
     line = entry(toy("WDBC,ELM,mcc,0.7,0.5,\n"), lines)
     assert line["mean"] == pytest.approx(0.7)
     assert line["n"] == 3
-    assert line["verdict"] == "incomplete"
+    assert (line["verdict"], line["ended"]) == ("missing", "incomplete")
 
 
 def test_the_deviation_is_that_of_the_run_means(toy: Toy) -> None:
@@ -44,37 +46,75 @@ def test_one_run_has_no_deviation(toy: Toy) -> None:
 
 def test_published_figures_are_in_natural_units(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,gmean_percent,88.6,1.2,\nWDBC,ELM,train_seconds,0.20,,\n")
-    lines = folds("ELM", 0.8, 0.9, gmean=0.8861)
+    lines = runs("ELM", 0.9, 0.9, 0.9, gmean=0.8861)
     line = entry(resolved, lines, "gmean")
-    assert (line["published"], line["published_std"], line["verdict"]) == (0.886, 0.012, "agrees")
+    assert (line["published"], line["published_std"], line["verdict"]) == (0.886, 0.012, "reproduced")
     assert entry(resolved, lines, "fit_seconds")["published"] == 0.2
 
 
+def runs(model: str, *mcc: float, **values: Any) -> list[dict[str, Any]]:
+    """Runs of two equal folds each."""
+    return [cell(model, run, fold, mcc=value, **values) for run, value in enumerate(mcc) for fold in (0, 1)]
+
+
 @pytest.mark.parametrize(
-    ("printed", "mean", "verdict"),
+    ("printed", "verdict"),
+    [("0.91", "reproduced"), ("0.947", "reproduced"), ("0.953", "close"), ("0.83", "close"), ("0.78", "differs")],
+)
+def test_the_verdict_and_what_it_goes_by(toy: Toy, printed: str, verdict: str) -> None:
+    line = entry(toy(f"WDBC,ELM,mcc,{printed},0.3,\n"), runs("ELM", 0.89, 0.9, 0.91))
+    # t(.975, 2) = 4.302653, and half of the last printed digit.
+    half = 4.302653 * 0.01 * (4 / 3) ** 0.5 + (0.005 if len(printed) == 4 else 0.0005)
+    assert (line["verdict"], line["runs"]) == (verdict, 3)
+    assert (line["low"], line["high"]) == (pytest.approx(0.9 - half, rel=1e-6), pytest.approx(0.9 + half, rel=1e-6))
+
+
+def test_a_published_mean_of_many_draws_has_a_narrower_interval(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9000,,\n", published={"mean-of": 20})
+    half = 4.302653 * 0.01 * (1 / 20 + 1 / 3) ** 0.5 + 0.00005
+    assert entry(resolved, runs("ELM", 0.89, 0.9, 0.91))["high"] == pytest.approx(0.9 + half, rel=1e-6)
+
+
+def test_what_more_runs_would_tell(toy: Toy) -> None:
+    figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,K-ELM,mcc,0.9500,,\nWDBC,OS-ELM,mcc,,,\n"
+    line = entry(toy(figures), runs("ELM", 0.89, 0.9, 0.91))
+    # 2 t s sqrt(1 + 1/R) + 0.0001 is 0.053 after six runs, 0.051 after seven and 0.0502 after eight.
+    assert (line["verdict"], line["runs_to_tell"]) == ("cannot tell", 9)
+    line = entry(toy(figures), folds("ELM", 0.9, 0.9))
+    assert (line["verdict"], line["runs"], line["runs_to_tell"]) == ("cannot tell", 1, 3)
+    assert pd.isna(line["low"])
+
+
+def test_figures_from_other_papers_do_not_count_as_models_of_the_row(toy: Toy) -> None:
+    figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,LASVM (cited),mcc,0.9010,,\n"
+    assert entry(toy(figures), runs("ELM", 0.89, 0.9, 0.91), model="ELM")["verdict"] == "reproduced"
+
+
+def test_a_reading_that_leaks_is_not_compared(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9,,\n")
+    line = entry(resolved, runs("ELM", 0.89, 0.9, 0.91, reading="carry-over=folds"))
+    assert (line["verdict"], line["runs"]) == ("not comparable", 3)
+    assert entry(resolved, runs("ELM", 0.89, 0.9, 0.91, reading="order=stored"))["verdict"] == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("profile", "verdict"),
     [
-        # One deviation and half of the last printed digit: 0.012 + 0.005.
-        ("0.93,0.012", 0.947, "agrees"),
-        ("0.93,0.012", 0.9471, "near"),
-        ("0.93,0.012", 0.913, "agrees"),
-        ("0.93,0.012", 0.9129, "near"),
-        # Two deviations and half of the last printed digit.
-        ("0.93,0.012", 0.959, "near"),
-        ("0.93,0.012", 0.9591, "differs"),
-        ("0.93,0.012", 0.901, "near"),
-        ("0.93,0.012", 0.9009, "differs"),
-        # No deviation printed: half of the last digit, then a whole one more.
-        ("0.93,", 0.935, "agrees"),
-        ("0.93,", 0.9351, "near"),
-        ("0.93,", 0.945, "near"),
-        ("0.93,", 0.9451, "differs"),
-        # More printed digits are a finer figure.
-        ("0.930,", 0.9305, "agrees"),
-        ("0.930,", 0.935, "differs"),
+        ({"rows": 200}, "not comparable"),
+        ({"rows": 569}, "reproduced"),
+        ({"tune-rows": 200}, "reproduced"),
+        ({"folds": 5}, "missing"),
     ],
 )
-def test_the_verdict_at_its_boundaries(toy: Toy, printed: str, mean: float, verdict: str) -> None:
-    assert entry(toy(f"WDBC,ELM,mcc,{printed},\n"), folds("ELM", mean, mean))["verdict"] == verdict
+def test_rows_that_a_profile_cut_are_not_compared(toy: Toy, profile: dict[str, int], verdict: str) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9,,\n", profile="fast", profiles={"fast": profile})
+    assert entry(resolved, runs("ELM", 0.89, 0.9, 0.91))["verdict"] == verdict
+
+
+def test_another_number_of_folds_is_not_compared(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,0.9,,\n", profile="fast", profiles={"fast": {"folds": 3}})
+    lines = [cell("ELM", run, fold, mcc=0.9) for run in range(3) for fold in range(3)]
+    assert entry(resolved, lines)["verdict"] == "not comparable"
 
 
 def test_no_verdict_without_a_published_figure(toy: Toy) -> None:
@@ -94,24 +134,25 @@ def test_times_and_sizes_are_not_judged(toy: Toy, metric: str) -> None:
 def test_an_entry_of_which_all_cells_ended_alike_says_how(toy: Toy, status: str) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n")
     line = entry(resolved, [cell(fold=0, status=status), cell(fold=1, status=status)])
-    assert line["verdict"] == status
+    assert (line["verdict"], line["ended"]) == ("missing", status)
     assert (pd.isna(line["mean"]), line["n"]) == (True, 0)
     mixed = entry(resolved, [cell(fold=0, status=status), cell(fold=1, mcc=0.9)])
-    assert (mixed["verdict"], mixed["n"]) == ("incomplete", 1)
+    assert (mixed["verdict"], mixed["ended"], mixed["n"]) == ("missing", "incomplete", 1)
 
 
 def test_a_run_that_lacks_folds_gets_no_verdict(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n")
     lines = folds("ELM", 0.9, 0.9)
-    assert entry(resolved, lines)["verdict"] == "agrees"
-    assert entry(resolved, [*lines, cell(run=1, fold=0, mcc=0.9)])["verdict"] == "incomplete"
+    assert entry(resolved, lines)["ended"] == "ok"
+    more = entry(resolved, [*lines, cell(run=1, fold=0, mcc=0.9)])
+    assert (more["ended"], more["verdict"]) == ("incomplete", "missing")
 
 
 def test_folds_are_counted_by_data_set(toy: Toy) -> None:
     outer = {"kind": "stratified-kfold", "folds": 2, "runs": 1, "except": {"wdbc": {"folds": 3}}}
     resolved = toy("WDBC,ELM,mcc,0.9,,\n", protocol={"outer": outer})
-    assert entry(resolved, folds("ELM", 0.9, 0.9))["verdict"] == "incomplete"
-    assert entry(resolved, folds("ELM", 0.9, 0.9, 0.9))["verdict"] == "agrees"
+    assert entry(resolved, folds("ELM", 0.9, 0.9))["ended"] == "incomplete"
+    assert entry(resolved, folds("ELM", 0.9, 0.9, 0.9))["ended"] == "ok"
 
 
 @pytest.mark.parametrize(("own", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")])
@@ -140,4 +181,4 @@ def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, own:
 def test_a_metric_that_is_no_number_is_shown_as_none(toy: Toy) -> None:
     lines = folds("ELM", float("nan"), float("nan"))
     line = entry(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
-    assert (pd.isna(line["mean"]), line["verdict"]) == (True, "")
+    assert (pd.isna(line["mean"]), line["verdict"]) == (True, "missing")

@@ -43,9 +43,9 @@ def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(toy: Toy, endin
     lines = [cell(fold=i, **ending) for i in range(2)] + folds("K-ELM", 0.9, 0.9)
     table = table_of(toy("WDBC,ELM,mcc,0.93,,\n"), lines)
     assert row(table.sections[0], "ELM")["value"] == shown
-    assert row(table.sections[0], "ELM")["verdict"] == ""
+    assert row(table.sections[0], "ELM")["verdict"] == "missing"
     assert row(table.sections[0], "ELM")["published"] == "0.93"
-    (note,) = notes_of(table)
+    (note,) = (note.text for note in table.notes if note.kind == "ending")
     assert ending["reason"] in note
     assert ("wdbc ELM, nested: 2 of 2 cells" in note) == (ending["status"] != "unavailable")
 
@@ -54,8 +54,8 @@ def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
     lines = [cell(fold=0, mcc=0.9), cell(fold=1, **stopped(5))]
     table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
     found = row(table.sections[0], "ELM")
-    assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "incomplete")
-    assert notes_of(table) == ("wdbc ELM, nested: 1 of 2 cells timeout: > 5 s",)
+    assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "missing")
+    assert "wdbc ELM, nested: 1 of 2 cells timeout: > 5 s" in notes_of(table)
 
 
 def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
@@ -236,3 +236,10 @@ def test_seconds_have_three_figures_at_most(value: float, text: str) -> None:
 def test_figures_that_have_run_away_fit_the_column() -> None:
     assert fixed(123456789.0, 3) == "1.2e+08"
     assert fixed(999999.0, 1) == "999999.0"
+
+
+def test_a_model_that_is_not_run_on_a_data_set_is_named_with_the_reason(toy: Toy) -> None:
+    column = {"model": "k-elm", "search": ["C"], "not-run": {"wdbc": "it would take days"}}
+    resolved = toy("WDBC,ELM,mcc,0.93,,\n", models={"K-ELM": column})
+    table = table_of(resolved, folds("ELM", 0.9, 0.9))
+    assert notes_of(table) == ("wdbc K-ELM not run: it would take days",)

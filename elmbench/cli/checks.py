@@ -1,0 +1,116 @@
+"""Outcomes of `elmbench check` for the terminal and for CI systems."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from elmbench.layouts.table import JUDGED, VERDICTS, three_figures
+from elmbench.reporting.agreement import Agreement
+from elmbench.reporting.baseline import BaselineCheck, Difference
+from elmbench.reporting.writers.junit import Case
+from elmbench.reporting.writers.text import grid
+from elmbench.workflow.checks import PublishedCheck
+
+_WHOLE = ("experiment", "metric", "own runs")
+#: Headings that would be too wide.
+_SHORT = {"not comparable": "not comp."}
+#: Differences of a table that are printed.
+_SHOWN = 20
+
+
+def baseline_text(outcomes: Mapping[str, BaselineCheck]) -> RenderableType:
+    """Return how many cells of each table were compared, and the first that differ."""
+    rows = [(name, found.compared, len(found.differences)) for name, found in outcomes.items()]
+    parts: list[RenderableType] = [
+        grid(("experiment", "cells compared", "differ"), rows, right=("cells compared", "differ"))
+    ]
+    for name, found in outcomes.items():
+        parts += [Text(f"{name}: {_of(difference)}") for difference in found.differences[:_SHOWN]]
+        if len(found.differences) > _SHOWN:
+            parts.append(Text(f"{name}: and {len(found.differences) - _SHOWN} more; --json has them all"))
+    return Group(*parts)
+
+
+def _of(found: Difference) -> str:
+    return f"{found.place}: {found.what} is {found.found}, baseline {found.baseline} (allowed: {found.allowed})"
+
+
+def baseline_cases(outcomes: Mapping[str, BaselineCheck]) -> Iterator[Case]:
+    """Yield a case for each cell that differs, and one for all others of a table."""
+    for name, found in outcomes.items():
+        yield Case(name, "baseline", "passed", f"{found.compared} cells compared")
+        for difference in found.differences:
+            yield Case(name, difference.place, "failed", _of(difference))
+
+
+def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
+    """Return the verdicts of each table, what stands beside them and what they count up to."""
+    counts = [(one.experiment, *one.verdicts.values()) for one in checks if any(one.verdicts.values())]
+    rows = [(one.experiment, *_measured(found)) for one in checks for found in one.metrics]
+    right = ("median apart", "rank corr.", "same best", "wrong pairs", "own runs")
+    headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
+    whole = [heading for heading in ("experiment", *headings) if heading != "cannot tell"]
+    parts: list[RenderableType] = [grid(("experiment", *headings), counts, right=headings, whole=whole)]
+    if rows:
+        parts += [
+            Text(""),
+            grid(("experiment", "metric", *right), rows, right=right, whole=_WHOLE),
+            Text(_LEGEND, style="dim"),
+        ]
+    return Group(*parts, Text(""), Text(_closing(checks)))
+
+
+_LEGEND = (
+    "median apart: of mean and print (of times: the factor between the ratios). same best: data sets on which the "
+    "printed best model is the best. wrong pairs: how many printed figures, held against another model's runs, are "
+    "called reproduced. own runs: how many of our runs, left out, the others reproduce; 95 % is right."
+)
+
+
+def _measured(found: Agreement) -> tuple[str, ...]:
+    apart = found.median_difference
+    shown = f"x {found.median_factor:.2g}" if apart is None else three_figures(apart)
+    order = "" if found.rank_correlation is None else f"{found.rank_correlation:.2f}"
+    best = f"{found.same_best} of {found.rows}" if found.rows else ""
+    return found.metric, shown, order, best, *map(_share, *_counted(found))
+
+
+def _counted(found: Agreement) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (found.pairings_reproduced, found.left_out_reproduced), (found.pairings, found.left_out)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole} {part / whole:.0%}" if whole else ""
+
+
+def _closing(checks: Sequence[PublishedCheck]) -> str:
+    """Return the line that counts all figures, and what would tell of those of which we cannot."""
+    total = {verdict: sum(one.verdicts[verdict] for one in checks) for verdict in VERDICTS}
+    counted = ", ".join(f"{n} {verdict}" for verdict, n in total.items() if n)
+    text = f"{sum(total.values())} published figures: {counted or 'none'}."
+    untold = [line for one in checks for line in one.figures if line["verdict"] == "cannot tell"]
+    more = [int(line["runs_to_tell"]) for line in untold if line["runs_to_tell"] is not None]
+    if more:
+        text += f" Of {len(more)} that we cannot tell, {min(more)} to {max(more)} runs would tell."
+    if len(untold) > len(more):
+        text += f" Of {len(untold) - len(more)} no number of runs would tell: the models lie too close together."
+    return text
+
+
+def published_cases(checks: Sequence[PublishedCheck]) -> Iterator[Case]:
+    """Yield a case for each figure: one that differs failed, one that cannot be compared is skipped."""
+    for one in checks:
+        for line in one.figures:
+            name = f"{line['dataset']} {line['model']} {line['metric']}"
+            verdict = line["verdict"]
+            outcome: Any = "failed" if verdict == "differs" else "passed" if verdict in JUDGED else "skipped"
+            yield Case(one.experiment, name, outcome, f"{verdict}: {_figures(line)}")
+
+
+def _figures(line: Mapping[str, Any]) -> str:
+    """Return the mean and the published value of a line of the summary, and the interval if there is one."""
+    found = f"{line['mean']:.6g}" if line["mean"] is not None else str(line["ended"])
+    text = f"{found}, published {line['published']:.6g}"
+    return text if line["low"] is None else f"{text}, reproduced from {line['low']:.6g} to {line['high']:.6g}"

@@ -1,0 +1,202 @@
+"""How far a table as a whole comes out again, and how much its verdicts can tell.
+
+Beside the verdicts on single figures: differences, the order of the models on each data set, and times as ratios; then
+what the rule of the verdicts says where it is known to be wrong (a figure held against another model) and where it is
+known to be right (one of our own runs held against the others).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from elmbench.layouts import layout_of
+from elmbench.layouts.table import COMPARED
+from elmbench.protocol.metrics import CLASSIFICATION, LESS_IS_BETTER
+from elmbench.reporting.cells import TIMES
+from elmbench.reporting.summary import ENTRY, printed_of
+from elmbench.reporting.verdicts import (
+    FEWEST_RUNS,
+    Draws,
+    Printed,
+    draws_of,
+    draws_of_means,
+    is_fact,
+    judge,
+    run_means,
+)
+from elmbench.specs.measures import COUNTS, Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import TRAIN_ACCURACY
+
+#: Metrics of which more or less is better.
+_WITH_BEST = {*CLASSIFICATION, *LESS_IS_BETTER, TRAIN_ACCURACY} - {*COUNTS}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How one metric of a table compares with the print, over all its data sets.
+
+    Attributes
+    ----------
+    metric : str
+        Without the value of a hyperparameter that it is measured at.
+    figures : int
+        The published figures that were compared.
+    median_difference : float or None
+        The median distance of mean and published figure; None of times.
+    median_factor : float or None
+        Of times: by which factor measured and published ratio over the first model differ, the median.
+    rank_correlation : float or None
+        Spearman's, the mean over the rows that have three models or more.
+    rows, same_best : int
+        The rows (data sets) of two models or more, and on how many of them the same model is the best.
+    pairings, pairings_reproduced, pairings_untold : int
+        A published figure held against each *other* model of its row: how many, on how many the verdict is
+        `reproduced`, and on how many `cannot tell`.
+    left_out, left_out_reproduced : int
+        One of our runs held against the others of its entry: how many, and on how many the verdict is `reproduced`.
+    """
+
+    metric: str
+    figures: int
+    median_difference: float | None = None
+    median_factor: float | None = None
+    rank_correlation: float | None = None
+    rows: int = 0
+    same_best: int = 0
+    pairings: int = 0
+    pairings_reproduced: int = 0
+    pairings_untold: int = 0
+    left_out: int = 0
+    left_out_reproduced: int = 0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A model's runs beside its published figure."""
+
+    dataset: str
+    measure: Measure
+    means: NDArray[np.float64]
+    draws: Draws
+    printed: Printed
+
+
+def agreements(own: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
+    """Return how each metric of a table compares with the print, in the order of the table.
+
+    Parameters
+    ----------
+    own : DataFrame
+        Lines of `summary.csv`, one for each published figure.
+    cells : DataFrame
+        As `cells.csv` has them.
+    """
+    entries = list(_entries(own[own["verdict"].isin(COMPARED)], cells, resolved))
+    metrics = dict.fromkeys(entry.measure.metric for entry in entries)
+    found = [_agreement(metric, [one for one in entries if one.measure.metric == metric]) for metric in metrics]
+    return found + [times for metric in TIMES if (times := _times(metric, own, resolved)) is not None]
+
+
+def _entries(lines: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[_Entry]:
+    layout = layout_of(resolved)
+    if not layout.has_runs or not len(lines):
+        return
+    groups = dict(tuple(cells[cells["status"] == "ok"].groupby(ENTRY, sort=False)))
+    for line in lines.to_dict("records"):
+        dataset, model, column = line["dataset"], line["model"], line["metric"]
+        group = groups[tuple(line[name] for name in ENTRY)]
+        measures = layout.measures(resolved, dataset, model)
+        measure = next(measure for measure in measures if measure.column == column)
+        if not is_fact(measure):
+            values = layout.values_of(group, measure).dropna()
+            printed = printed_of(dataset, resolved.published[dataset, model, column], layout, resolved)
+            means = run_means(values, group["run"])
+            yield _Entry(dataset, measure, means, draws_of(values, group, measure), printed)
+
+
+def _agreement(metric: str, entries: list[_Entry]) -> Agreement:
+    rows: dict[tuple[str, str], list[_Entry]] = {}
+    for entry in entries:
+        rows.setdefault((entry.dataset, entry.measure.column), []).append(entry)
+    measured = [[entry.draws.mean for entry in row] for row in rows.values()]
+    published = [[entry.printed.value for entry in row] for row in rows.values()]
+    pairs = list(zip(measured, published, strict=True))
+    several = [pair for pair in pairs if len(pair[0]) > 1] if metric in _WITH_BEST else []
+    wrong = Counter(judge(*pairing).verdict for row in rows.values() for pairing in _wrong_pairings(row))
+    left_out = [verdict for entry in entries for verdict in _left_out(entry)]
+    return Agreement(
+        metric,
+        len(entries),
+        float(np.median([abs(entry.draws.mean - entry.printed.value) for entry in entries])),
+        rank_correlation=_mean_rank_correlation(pairs),
+        rows=len(several),
+        same_best=sum(_same_best(*pair, less=metric in LESS_IS_BETTER) for pair in several),
+        pairings=wrong.total(),
+        pairings_reproduced=wrong["reproduced"],
+        pairings_untold=wrong["cannot tell"],
+        left_out=len(left_out),
+        left_out_reproduced=sum(left_out),
+    )
+
+
+def _wrong_pairings(row: list[_Entry]) -> Iterator[tuple[Draws, Printed]]:
+    """Yield the runs of each model of a row with the published figure of each other one."""
+    for i, entry in enumerate(row):
+        for j, other in enumerate(row):
+            if i != j:
+                yield entry.draws, replace(other.printed, apart=entry.printed.apart)
+
+
+def _left_out(entry: _Entry) -> Iterator[bool]:
+    """Yield for each run of an entry whether the others reproduce it; nothing if they are too few."""
+    if len(entry.means) <= FEWEST_RUNS:
+        return
+    for run, mean in enumerate(entry.means):
+        others = draws_of_means(np.delete(entry.means, run), entry.draws.least)
+        yield judge(others, Printed(float(mean), 0.0)).verdict == "reproduced"
+
+
+def _mean_rank_correlation(rows: Iterable[tuple[list[float], list[float]]]) -> float | None:
+    """Return the mean of Spearman's correlation over the rows that have three values or more and an order."""
+    found = [_rank_correlation(*row) for row in rows if len(row[0]) > 2]
+    known = [value for value in found if not math.isnan(value)]
+    return float(np.mean(known)) if known else None
+
+
+def _rank_correlation(one: list[float], other: list[float]) -> float:
+    return float(pd.Series(one).corr(pd.Series(other), method="spearman"))
+
+
+def _same_best(measured: list[float], published: list[float], *, less: bool) -> bool:
+    """Tell whether the best measured model is the best published one, or one of several that are."""
+    sign = -1 if less else 1
+    best = int(np.argmax(np.multiply(sign, measured)))
+    return sign * published[best] == max(sign * value for value in published)
+
+
+def _times(metric: str, own: pd.DataFrame, resolved: Resolved) -> Agreement | None:
+    """Return how times compare, as ratios over the first model of each data set; None if there are none.
+
+    Times on data sets of which the profile left rows out say nothing.
+    """
+    lines = own[(own["metric"] == metric) & (own["ended"] == "ok")].dropna(subset=["mean"])
+    lines = lines[~lines["dataset"].map(resolved.cuts).astype(bool) & (lines["published"] > 0)]
+    factors: list[float] = []
+    rows = []
+    for _, row in lines.groupby("dataset", sort=False):
+        measured, published = row["mean"].to_numpy(float), row["published"].to_numpy(float)
+        rows.append((list(measured), list(published)))
+        ratios = np.log(measured[1:] / measured[0]) - np.log(published[1:] / published[0])
+        factors += np.exp(np.abs(ratios)).tolist()
+    if not factors:
+        return None
+    factor = float(np.median(factors))
+    return Agreement(metric, len(lines), median_factor=factor, rank_correlation=_mean_rank_correlation(rows))

@@ -1,0 +1,70 @@
+"""The rule of the verdicts on the committed results: worked out a second time, and what it tells of our own runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, t
+
+import elmbench
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
+from elmbench.workflow.checks import check_published
+
+RESULTS = Path(elmbench.__file__).parents[1] / "results"
+#: Tables of the profile `paper` and what a printed mean of theirs is over.
+TABLES = {"kos-elm/table4": ("mcc", 20), "eem/table4": ("gmean", 1), "rkelm/table5": ("accuracy", 20)}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_verdict_by_hand(table: str) -> None:
+    (check,) = check_published([table], "paper", RESULTS)
+    metric, mean_of = TABLES[table]
+    cells = pd.read_csv(RESULTS / "paper" / table / "cells.csv", keep_default_na=False, na_values=[""])
+    cells = cells[cells["reading"].isna()]
+    figures = resolve(find_experiment(table), "paper").published
+    assert len(check.figures) > 3
+    for line in check.figures:
+        own = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
+        own = own[own["select"] == line["select"]]
+        if line["verdict"] == "missing":
+            assert (own["status"] != "ok").any()
+            continue
+        runs = own.groupby("run")[metric].mean().to_numpy(float)
+        figure = figures[line["dataset"], line["model"], metric]
+        published = float(figure.value)
+        others = [
+            abs(float(other.value) - published)
+            for (dataset, model, name), other in figures.items()
+            if (dataset, name) == (line["dataset"], metric) and model != line["model"] and other.value is not None
+        ]
+        if len(runs) < 3:
+            expected = "cannot tell"
+        else:
+            half = t.ppf(0.975, len(runs) - 1) * runs.std(ddof=1) * np.sqrt(1 / mean_of + 1 / len(runs))
+            half += 0.5 * 10.0 ** figure.value.as_tuple().exponent
+            distance = abs(published - runs.mean())
+            apart = np.median(others)
+            known = "reproduced" if distance <= half else "close"
+            expected = "differs" if distance > 2 * half else "cannot tell" if 2 * half >= apart else known
+            assert (line["low"], line["high"]) == pytest.approx((runs.mean() - half, runs.mean() + half))
+        assert line["verdict"] == expected, line
+
+
+def test_our_own_runs_are_reproduced_and_other_models_are_not() -> None:
+    metrics = [
+        metric
+        for table in ("kos-elm/table4", "rkelm/table3", "rkelm/table5", "rkelm/table12")
+        for check in check_published([table], "paper", RESULTS)
+        for metric in check.metrics
+    ]
+    left_out = sum(metric.left_out for metric in metrics)
+    reproduced = sum(metric.left_out_reproduced for metric in metrics)
+    assert left_out > 500
+    # Models share the splits of a run, so there are fewer independent trials than runs that were left out.
+    assert reproduced / left_out > binom.ppf(1e-4, left_out // 6, 0.95) / (left_out // 6)
+    pairings = sum(metric.pairings for metric in metrics)
+    assert sum(metric.pairings_reproduced for metric in metrics) < pairings / 4

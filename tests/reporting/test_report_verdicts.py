@@ -1,0 +1,144 @@
+"""The rule of the verdicts, against numbers worked out by hand and against draws of which the truth is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, t
+
+from elmbench.reporting.verdicts import (
+    MOST_RUNS,
+    Draws,
+    Printed,
+    draws_of,
+    draws_of_means,
+    judge,
+    judge_fact,
+    typical_distance,
+)
+from elmbench.specs.measures import Measure
+
+#: Three runs of mean 0.9 and deviation 0.01; t(.975, 2) = 4.302653.
+DRAWS = Draws(0.9, 0.01, 3, 0.0)
+HALF = 4.302653 * 0.01 * math.sqrt(1 + 1 / 3)
+
+
+def test_the_interval_is_that_of_a_new_draw() -> None:
+    assert DRAWS.half_width() == pytest.approx(HALF, rel=1e-6)
+    # A published mean of twenty draws varies less, and our mean of three varies all the same.
+    assert DRAWS.half_width(20) == pytest.approx(4.302653 * 0.01 * math.sqrt(1 / 20 + 1 / 3), rel=1e-6)
+    assert DRAWS.half_width(runs=10) == pytest.approx(t.ppf(0.975, 9) * 0.01 * math.sqrt(1.1))
+
+
+@pytest.mark.parametrize(
+    ("distance", "verdict"),
+    [
+        (HALF + 0.005 - 1e-6, "reproduced"),
+        (HALF + 0.005 + 1e-6, "close"),
+        (2 * (HALF + 0.005) - 1e-6, "close"),
+        (2 * (HALF + 0.005) + 1e-6, "differs"),
+    ],
+)
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_verdict_at_its_boundaries(distance: float, verdict: str, side: int) -> None:
+    found = judge(DRAWS, Printed(0.9 + side * distance, 0.005))
+    assert found.verdict == verdict
+    assert found.half_width == pytest.approx(HALF + 0.005, rel=1e-6)
+    assert found.runs_to_tell is None
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_one_or_two_runs_tell_nothing(runs: int) -> None:
+    draws = Draws(0.9, math.nan if runs == 1 else 0.001, runs, 0.005)
+    # Not even of a figure that is far away: two runs of a metric that counts rows often coincide.
+    for value in (0.9, 0.1):
+        found = judge(draws, Printed(value, 0.0005, apart=0.05))
+        assert (found.verdict, found.half_width, found.runs_to_tell) == ("cannot tell", None, 3)
+
+
+def test_an_interval_as_wide_as_the_models_lie_apart_tells_nothing() -> None:
+    near = Printed(0.9, 0.005)
+    width = 2 * (HALF + 0.005)
+    assert judge(DRAWS, replace(near, apart=width + 1e-6)).verdict == "reproduced"
+    assert judge(DRAWS, replace(near, apart=width - 1e-6)).verdict == "cannot tell"
+    # What lies far outside differs, however wide the interval.
+    assert judge(DRAWS, Printed(0.5, 0.005, apart=0.01)).verdict == "differs"
+
+
+def test_how_many_runs_would_tell() -> None:
+    printed = Printed(0.9, 0.0005, apart=0.06)
+    found = judge(DRAWS, printed)
+    assert found.verdict == "cannot tell"
+    runs = found.runs_to_tell
+    assert runs is not None
+    assert judge(replace(DRAWS, runs=runs), printed).verdict == "reproduced"
+    assert judge(replace(DRAWS, runs=runs - 1), printed).verdict == "cannot tell"
+    # A single published draw varies by 1.96 s whatever we do.
+    assert judge(DRAWS, replace(printed, apart=2 * 1.96 * 0.01)).runs_to_tell is None
+    assert MOST_RUNS >= 1000
+
+
+def test_runs_that_do_not_vary_leave_the_weight_of_one_test_row() -> None:
+    draws = Draws(1.0, 0.0, 5, 1 / 400)
+    assert judge(draws, Printed(1.0 - 1 / 400, 0.0)).verdict == "reproduced"
+    assert judge(draws, Printed(1.0 - 2 / 400, 0.0)).verdict == "close"
+    assert judge(draws, Printed(1.0 - 3 / 400, 0.0)).verdict == "differs"
+
+
+def frame(values: list[float], runs: list[int], n_test: int = 50) -> pd.DataFrame:
+    return pd.DataFrame({"run": runs, "n_test": n_test, "value": values})
+
+
+def test_draws_are_run_means() -> None:
+    cells = frame([0.8, 1.0, 0.5, 0.7, 0.9, 0.9], [0, 0, 1, 1, 2, 2])
+    found = draws_of(cells["value"], cells, Measure("mcc"))
+    assert (found.mean, found.runs) == (pytest.approx(0.8), 3)
+    assert found.deviation == pytest.approx(np.std([0.9, 0.6, 0.9], ddof=1))
+    # A run tests a hundred rows.
+    assert found.least == pytest.approx(1 / 100)
+    # One row of a run moves the mean of two folds by half a row.
+    assert draws_of(cells["value"], cells, Measure("tp")).least == pytest.approx(1 / 2)
+    assert draws_of(cells["value"], cells, Measure("nrmse")).least == pytest.approx(1e-6 * 0.8)
+
+
+def test_run_means_that_differ_by_round_off_do_not_vary() -> None:
+    values = [0.1 + 0.2, 0.3, 0.3]
+    assert np.std(values) > 0
+    assert draws_of_means(np.array(values), 0.01).deviation == 0
+
+
+def test_facts_are_equal_or_they_differ() -> None:
+    assert judge_fact(690.0, 690.0) == "reproduced"
+    assert judge_fact(691.0, 690.0) == "differs"
+
+
+def test_how_far_the_models_lie_apart() -> None:
+    assert typical_distance(0.9, [0.91, 0.95, 0.7]) == pytest.approx(0.05)
+    assert typical_distance(0.9, [0.91, 0.95]) == pytest.approx(0.03)
+    assert typical_distance(0.9, []) is None
+
+
+@pytest.mark.parametrize(("runs", "mean_of"), [(3, 1), (10, 1), (20, 20)])
+def test_a_new_draw_is_reproduced_95_times_in_100(seed: int, runs: int, mean_of: int) -> None:
+    rng, trials = np.random.default_rng(seed), 2000
+    reproduced = 0
+    for _ in range(trials):
+        published = float(rng.normal(0.8, 0.02, mean_of).mean())
+        draws = draws_of_means(rng.normal(0.8, 0.02, runs), 0.0)
+        reproduced += judge(draws, Printed(published, 0.0, mean_of)).verdict == "reproduced"
+    low, high = binom.ppf([1e-7, 1 - 1e-7], trials, 0.95)
+    assert low <= reproduced <= high
+
+
+@pytest.mark.parametrize(("runs", "mean_of"), [(10, 1), (10, 20), (20, 20)])
+def test_a_value_moved_by_five_standard_errors_changes_its_verdict(seed: int, runs: int, mean_of: int) -> None:
+    draws = draws_of_means(np.random.default_rng(seed).normal(0.8, 0.02, runs), 0.0)
+    error = draws.deviation * math.sqrt(1 / mean_of + 1 / runs)
+    for start in (0.0, 2.0):
+        value = draws.mean + start * error
+        assert judge(draws, Printed(value, 0.0, mean_of)).verdict == "reproduced"
+        assert judge(draws, Printed(value + 5 * error, 0.0, mean_of)).verdict == "differs"
