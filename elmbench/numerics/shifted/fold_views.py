@@ -27,19 +27,11 @@ class FoldView:
             for a, b in zip([0, *ends], [*ends, len(places)], strict=True)
         ]
 
-    def square(self, K: Array, work: Array) -> Array:
-        """Return K between the training rows: a view where these stand side by side in K, else a copy in `work`.
-
-        Both K, symmetric and of shape (n, n), and `work`, of shape (n_train, n_train), are in Fortran order.
-        """
-        if len(self._runs) == 1:
-            place = self._runs[0][1]
-            return K[place, place]
-        self.copy(K, work)
-        return work
-
     def copy(self, K: Array, work: NDArray[np.floating]) -> None:
-        """Write K between the training rows over `work`, of shape (n_train, n_train) and of any precision."""
+        """Write K between the training rows over `work`, of shape (n_train, n_train) and of any precision.
+
+        Both are in Fortran order.
+        """
         for own, place in self._runs:
             for other, there in self._runs:
                 work[own, other] = K[place, there]
