@@ -16,7 +16,7 @@ from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.entropy.discriminant import Discriminant
 from elmbench.numerics.entropy.landmarks import LandmarkFeatures
 from elmbench.numerics.kernels import KERNELS, kernel_product, row_blocks, squared_distances
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, padded
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "
@@ -56,9 +56,7 @@ def _fitted(
     rank = landmarks.map.shape[1]
 
     def features(rows: NDArray[np.intp]) -> Array:
-        values = np.zeros((len(rows), padded(rank)), order="F")
-        np.matmul(transform(distances(rows), gamma), landmarks.map, out=values[:, :rank])
-        return values
+        return transform(distances(rows), gamma) @ landmarks.map
 
     found = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(among))[rank]
     return found, landmarks.map @ np.column_stack([d.beta for d in found])
@@ -140,10 +138,9 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count matrices of the landmarks squared and the features of the rows, up to `HELD_BYTES` of these."""
         size = min(n_samples, params.get("n_landmarks", 100))
-        width = padded(size)
-        block = 4 * width * min(n_samples, ROW_BLOCK) + 2 * n_features * ROW_BLOCK
-        held = min(8 * n_samples * width, HELD_BYTES)
-        return held + 8 * (block + 6 * width**2 + 2 * n_samples * n_outputs + size * n_features)
+        block = 4 * size * min(n_samples, ROW_BLOCK) + 2 * n_features * ROW_BLOCK
+        held = min(8 * n_samples * size, HELD_BYTES)
+        return held + 8 * (block + 6 * size**2 + 2 * n_samples * n_outputs + size * n_features)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
