@@ -10,7 +10,14 @@ from elmbench.layouts.base import Entry, Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.notes import capped_notes, ending_notes, optimism_notes, published_notes, warning_notes
+from elmbench.reporting.notes import (
+    capped_notes,
+    ending_notes,
+    not_run_notes,
+    optimism_notes,
+    published_notes,
+    warning_notes,
+)
 from elmbench.reporting.summary import ENTRY, GAINS, optimism
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -43,6 +50,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         how = layout.heading(resolved) or f"{select}: {(HOW | by_criterion)[str(select)]}"
         sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
     file = resolved.file
+    shown = {*cells["dataset"], *summary["dataset"]}
     coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
     return ResultTable(
         title=f"{file.spec.label}: {file.spec.title}",
@@ -55,7 +63,8 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             *capped_notes(cells),
             *warning_notes(cells),
             *ending_notes(cells),
-            *published_notes(resolved, {*cells["dataset"], *summary["dataset"]}),
+            *not_run_notes(resolved, shown),
+            *published_notes(resolved, shown),
         ),
     )
 
