@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from path_rule import assert_path_follows_fits, assert_projections_follow_fits, random_folds
 from random_examples import examples
 
-from elmbench.models import EEKMClassifier, EEMClassifier, WELMClassifier
+from elmbench.models import EEMClassifier, WELMClassifier
 from elmbench.numerics.entropy import covariance
 
 SETTINGS = examples(110)
@@ -67,51 +67,28 @@ def test_eem(problem, sizes, activation):
     assert_projections_follow_fits(EEMClassifier, X, y, folds, candidates, **fixed)
 
 
-@SETTINGS
-@given(
-    problem=PROBLEMS,
-    pairs=st.lists(st.tuples(st.sampled_from([1, 2, 5, 20, 50, 100]), GAMMAS), min_size=1, max_size=6),
-    names=st.sampled_from([("n_landmarks", "gamma"), ("gamma",), ("n_landmarks",), ()]),
-)
-def test_eekm(problem, pairs, names):
-    X, y, folds = a_problem(**problem)
-    given_all = [dict(zip(("n_landmarks", "gamma"), pair, strict=True)) for pair in pairs]
-    candidates = [{name: pair[name] for name in names} for pair in given_all]
-    fixed = {name: value for name, value in {"n_landmarks": 20, "gamma": 0.1}.items() if name not in names}
-    fixed["random_state"] = problem["seed"] % 7
-    assert_path_follows_fits(EEKMClassifier, X, y, folds, candidates, **fixed)
-    assert_projections_follow_fits(EEKMClassifier, X, y, folds, candidates, **fixed)
-
-
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])
-@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier, EEKMClassifier])
+@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
 def test_several_row_blocks_and_what_is_not_held(cls, held, monkeypatch):
     """More rows than a block has, with features that are kept, or computed twice."""
     monkeypatch.setattr(covariance, "HELD_BYTES", held)
-    monkeypatch.setattr("elmbench.models.eekm.HELD_BYTES", held)
     X = rows(5200, 3, 2)
     y = targets(X, 2, "binary")
     folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
-    if cls is EEKMClassifier:
-        candidates = [{"n_landmarks": h, "gamma": gamma} for h in (90, 20) for gamma in (1e-6, 1.0)]
-    else:
-        candidates = [{"n_hidden": h} for h in (130, 64, 10)]
+    candidates = [{"n_hidden": h} for h in (130, 64, 10)]
     assert_path_follows_fits(cls, X, y, folds, candidates, random_state=0)
 
 
-@pytest.mark.parametrize("cls", [EEMClassifier, EEKMClassifier])
-def test_priors_costs_kinds_of_nodes_and_seeds_are_kept_apart(cls):
+def test_priors_costs_kinds_of_nodes_and_seeds_are_kept_apart():
     X, y, folds = a_problem(60, 3, 0, "binary", False, 2)
-    size = "n_landmarks" if cls is EEKMClassifier else "n_hidden"
-    name, values = ("gamma", (0.5, 4.0)) if cls is EEKMClassifier else ("activation", ("nsig", "rbf"))
     candidates = [
-        {size: number, "random_state": seed, **weights, name: value}
+        {"n_hidden": number, "random_state": seed, **weights, "activation": activation}
         for number in (30, 5)
         for seed in (1, 0)
         for weights in ({}, {"priors": [1, 9]}, {"costs": {-1: 5, 1: 1}})
-        for value in values
+        for activation in ("nsig", "rbf")
     ]
-    assert_path_follows_fits(cls, X, y, folds, candidates)
+    assert_path_follows_fits(EEMClassifier, X, y, folds, candidates)
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
@@ -123,11 +100,3 @@ def test_whole_grid_of_the_paper(cls, activation):
     folds = [(np.arange(0, 270), np.arange(270, 300)), (np.arange(30, 300), np.arange(30))]
     candidates = [{"n_hidden": h} for h in (50, 100, 250, 500, 1000)]
     assert_path_follows_fits(cls, X, y, folds, candidates, activation=activation, random_state=0)
-
-
-def test_whole_grid_of_the_paper_with_landmarks():
-    X = rows(200, 5, 1)
-    y = targets(X, 1, "binary")
-    folds = [(np.arange(0, 180), np.arange(180, 200))]
-    candidates = [{"n_landmarks": h, "gamma": 10.0**e} for h in (50, 100, 250, 500) for e in range(-10, 1)]
-    assert_path_follows_fits(EEKMClassifier, X, y, folds, candidates, random_state=0)
