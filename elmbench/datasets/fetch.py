@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from elmbench.datasets.claims import as_claimed
 from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import load_fetched
 from elmbench.datasets.receipts import Receipt, discard, fetched_files, keep, read_receipt
@@ -122,7 +123,7 @@ def _fetch_and_check(
     today = datetime.date.today().isoformat()
     receipt = keep(spec, source, rows.parts, Receipt(source.title, today, rows.downloads), cache_dir)
     try:
-        load_fetched(spec, source, receipt, cache_dir)
+        as_claimed(load_fetched(spec, source, receipt, cache_dir), spec, source)
     except ElmbenchError:
         discard(spec, source, receipt, cache_dir)
         raise

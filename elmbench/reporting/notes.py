@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.layouts.table import Gain, Note
-from elmbench.reporting.cells import CAPPED, WARNING
+from elmbench.reporting.cells import CAPPED, REMARKS, WARNING
 from elmbench.reporting.summary import ENTRY
 from elmbench.specs.profiles import Resolved
 
@@ -67,6 +67,19 @@ class Warned(Note):
 
 
 @dataclass(frozen=True)
+class Rows(Note):
+    """What is said of the rows of a data set: what was guessed about them, or that they are not the public file."""
+
+    kind = "data"
+    dataset: str
+    remarks: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.dataset}: {self.remarks}"
+
+
+@dataclass(frozen=True)
 class Unavailable(Note):
     """The data sets that are not here for the same reason."""
 
@@ -123,6 +136,14 @@ class Meant(Note):
     @property
     def text(self) -> str:
         return f"what the paper prints as {self.printed} is read as {self.meant}"
+
+
+def data_notes(cells: pd.DataFrame) -> Iterator[Rows]:
+    """Yield what is said of the rows of each data set, whatever the reading."""
+    if REMARKS in cells.columns:
+        said = cells.loc[cells[REMARKS].notna() & (cells[REMARKS] != ""), ["dataset", REMARKS]].drop_duplicates()
+        for dataset, remarks in said.itertuples(index=False):
+            yield Rows(str(dataset), str(remarks))
 
 
 def optimism_notes(gains: pd.DataFrame) -> Iterator[Optimism]:

@@ -147,12 +147,14 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
             models[cell.model] = f"{unit['model']}, version {unit['version']}"
         environments[record["environment"]] += 1
     spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
+    remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
     return {
         "experiment": resolved.file.id,
         "profile": resolved.profile,
         "commands": commands,
         "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
         "datasets": {name: sorted(found) for name, found in datasets.items()},
+        **({"remarks": remarks} if remarks else {}),
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
         "solvers": _solvers(planned, store),

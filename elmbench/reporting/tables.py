@@ -10,7 +10,14 @@ from elmbench.layouts.base import Entry, Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
-from elmbench.reporting.notes import capped_notes, ending_notes, optimism_notes, published_notes, warning_notes
+from elmbench.reporting.notes import (
+    capped_notes,
+    data_notes,
+    ending_notes,
+    optimism_notes,
+    published_notes,
+    warning_notes,
+)
 from elmbench.reporting.summary import ENTRY, GAINS, optimism
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -50,6 +57,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         columns=columns,
         sections=tuple(sections),
         notes=(
+            *data_notes(cells),
             *check_claims(summary, resolved),
             *optimism_notes(gains),
             *capped_notes(cells),
