@@ -192,7 +192,7 @@ def _hidden(values: Array, decimals: int) -> Array:
     here = _decimals(values)
     shown = np.clip(here, _FEWEST, max(decimals, _FEWEST))
     # A print that has all the digits hides nothing.
-    units = np.where((decimals > _FEWEST) & ((shown < decimals) | (here > decimals)), 10.0**-shown, 0.0)
+    units = np.where((decimals >= _FEWEST) & ((shown < decimals) | (here > decimals)), 10.0**-shown, 0.0)
     hidden: Array = np.maximum(units, _RELATIVE * np.abs(values))
     return hidden * (np.ptp(values, axis=0) > 0)
 

@@ -12,6 +12,7 @@ import pytest
 from loopback import Page, Server
 
 from elmbench.datasets import checksums, fetch, identify, load
+from elmbench.datasets.load import load_checked
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
 
@@ -25,9 +26,9 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def note(spec: Any, *args: Any) -> Any:
         names.append(spec.name)
-        return load(spec, *args)
+        return load_checked(spec, *args)
 
-    monkeypatch.setattr(checksums, "load", note)
+    monkeypatch.setattr(checksums, "load_checked", note)
     return names
 
 
@@ -44,8 +45,8 @@ def own_file(folder: Path, wdbc_lines: list[str]) -> Path:
 
 
 def test_the_second_call_loads_nothing(own_file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    first = identify(WDBC, own_file.parent).checksum
-    assert first == load(WDBC, own_file.parent).checksum
+    first = identify(WDBC, own_file.parent)
+    assert first.checksum == load(WDBC, own_file.parent).checksum
     assert identify(WDBC, own_file.parent) == first
     in_another_process(monkeypatch)
     assert identify(WDBC, own_file.parent) == first
@@ -66,14 +67,14 @@ def test_data_without_files(name: str, loaded: list[str], monkeypatch: pytest.Mo
         with pytest.raises(DataUnavailableError, match="is not here"):
             identify(spec)
         return
-    first = identify(spec).checksum
+    first = identify(spec)
     in_another_process(monkeypatch)
     assert identify(spec) == first
     if spec.redraw:
         assert loaded == []
         assert identify(spec, run=1) != first
     else:
-        assert first == expected
+        assert first.checksum == expected
         assert loaded == [name]
 
 
@@ -85,7 +86,7 @@ def test_a_file_that_changed_is_loaded_again(
     assert len(changed) == times.st_size
     own_file.write_text(changed)
     second = identify(WDBC, own_file.parent)
-    assert second == load(WDBC, own_file.parent).checksum != first
+    assert second.checksum == load(WDBC, own_file.parent).checksum != first.checksum
     os.utime(own_file, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
     in_another_process(monkeypatch)
     assert identify(WDBC, own_file.parent) == second
@@ -105,12 +106,12 @@ def test_whatever_else_the_rows_depend_on(
     assert loaded == ["wdbc"]
     spec = WDBC
     if what == "spec":
-        spec = WDBC.model_copy(update={"positive": ("1",)})
+        spec = WDBC.model_copy(update={"positive": ("1",), "fingerprint": None})
     elif what == "loader":
         monkeypatch.setattr(checksums, "LOADER_VERSION", 0)
     else:
         monkeypatch.setattr(checksums, "_packages", lambda: {"numpy": "0"})
-    assert identify(spec, own_file.parent) == load(spec, own_file.parent).checksum
+    assert identify(spec, own_file.parent).checksum == load(spec, own_file.parent).checksum
     assert loaded == ["wdbc"] * 2
 
 
@@ -118,11 +119,11 @@ def test_whatever_else_the_rows_depend_on(
 def test_a_damaged_index_is_built_again(
     own_file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
-    first = identify(WDBC, own_file.parent).checksum
+    first = identify(WDBC, own_file.parent)
     index = Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json"
     if content is None:
         ((place, entry),) = json.loads(index.read_text()).items()
-        content = json.dumps({place: [entry[0], None]}).encode()
+        content = json.dumps({place: [*entry[:2], None]}).encode()
     index.write_bytes(content)
     for _ in range(2):
         in_another_process(monkeypatch)
@@ -156,8 +157,8 @@ def test_fetched_files(
         identify(spec)
     server.pages["/toy"] = Page(b"1 1:3\n-1 2:1\n1 1:1\n")
     fetch("toy")
-    first = identify(spec).checksum
-    assert first == load(spec).checksum
+    first = identify(spec)
+    assert first.checksum == load(spec).checksum
     in_another_process(monkeypatch)
     assert identify(spec) == first
     assert loaded == ["toy"]

@@ -141,7 +141,7 @@ class DatasetSpec(SpecPart):
         declared = self.generator.options | {option: (value,) for option, value in fixed.items()}
         source = self.generator.model_copy(update={"options": declared})
         own = {"name": full_name(self.name, fixed), "file": "", "aliases": (), "sources": (source, *self.sources[1:])}
-        return self.model_copy(update=own)
+        return self.model_copy(update=own | {"fingerprint": None})
 
     @property
     def network_sources(self) -> list[NetworkSource]:
