@@ -140,10 +140,21 @@ class Meant(Note):
 
 def data_notes(cells: pd.DataFrame) -> Iterator[Rows]:
     """Yield what is said of the rows of each data set, whatever the reading."""
-    if REMARKS in cells.columns:
-        said = cells.loc[cells[REMARKS].notna() & (cells[REMARKS] != ""), ["dataset", REMARKS]].drop_duplicates()
-        for dataset, remarks in said.itertuples(index=False):
-            yield Rows(str(dataset), str(remarks))
+    for dataset, remarks in _remarks(cells).items():
+        yield Rows(dataset, remarks)
+
+
+def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary with the column `REMARKS`, if anything is said of the rows of a data set."""
+    remarks = _remarks(cells)
+    return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
+
+
+def _remarks(cells: pd.DataFrame) -> dict[str, str]:
+    if REMARKS not in cells.columns:
+        return {}
+    said = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
+    return {str(name): "; ".join(map(str, group)) for name, group in said.groupby("dataset", sort=False)[REMARKS]}
 
 
 def optimism_notes(gains: pd.DataFrame) -> Iterator[Optimism]:

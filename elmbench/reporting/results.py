@@ -15,6 +15,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import Order, cells_frame, read_cells, write_frame
+from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
@@ -120,7 +121,8 @@ def read_results(resolved: Resolved, results_dir: Path) -> Results:
 
 def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
     summary = summarise(cells, resolved)
-    return Results(folder, cells, summary, build_table(summary, cells, resolved))
+    table = build_table(summary, cells, resolved)
+    return Results(folder, cells, with_remarks(summary, cells), table)
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
