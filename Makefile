@@ -9,7 +9,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
+<<<<<<< HEAD
 .PHONY: reproduce results results-eem results-rkelm results-ospvm bench schemas fingerprints test fuzz lint types check baseline lock clean help
+=======
+.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas test fuzz lint types check baseline lock clean help
+>>>>>>> main
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -59,7 +63,16 @@ results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 results-ospvm: $(VENV)/.runtime ## The same for the OSPVM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the OSPVM paper's data files"; exit 2; }
 	$(BIN)/elmbench run --paper ospvm --jobs $(JOBS)
+	$(BIN)/elmbench run --paper ospvm --profile paper -d orl-faces -d secom -d arcene -d dexter -d mfeat --jobs $(JOBS)
+	for reading in theta-ratio=squared rank=truncate mean-update=off input-scaling=zero-one input-scaling=unit-rows; do \
+	  $(BIN)/elmbench run ospvm/table2 ospvm/table4 ospvm/table8 ospvm/table12 --reading $$reading \
+	    -d orl-faces -d arcene -d dexter -d mfeat --jobs $(JOBS) || exit 1; done
 	$(BIN)/elmbench report
+
+results-mk-elm: $(VENV)/.runtime ## The same for the MK-ELM paper.
+	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with ionosphere and mfeat"; exit 2; }
+	$(BIN)/elmbench run mk-elm/algorithm1 --jobs $(JOBS)
+	$(BIN)/elmbench run mk-elm/algorithm1 --profile paper -d wdbc -d ionosphere --jobs $(JOBS)
 
 bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others, half an hour; ROWS="elm-wdbc ..." for some.
 	$(THREADS) $(BIN)/python -m benchmarks $(ROWS)

@@ -1,13 +1,15 @@
 """Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as curves."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
 
 import pandas as pd
 from pydantic import Field
 
-from elmbench.layouts.base import Figure, Layout, LayoutOptions, Outputs, png, title_of
+from elmbench.layouts.base import DATASET, Entry, Figure, Gains, Layout, LayoutOptions, Outputs, png, title_of
 from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import legend_below, line_styles, panel_title, panels
+from elmbench.layouts.table import Column, Item, Line, Text
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -16,7 +18,14 @@ from elmbench.work.base import Work
 from elmbench.work.planner import DatasetPlanner
 from elmbench.work.stream import MEASURED, Stream, rows_after_chunks
 
+_ROWS = Column("rows", "rows", whole=True)
 _WORDS = {"accuracy": "testing accuracy", "train_accuracy": "training accuracy", "n_units": "hidden nodes"}
+
+
+def _column(model: str, metric: str, metrics: Sequence[str]) -> Column:
+    """Return the column of a measure of a model, named after the one that tells it from the others."""
+    heading = model if len(metrics) == 1 else f"{model} {metric}"
+    return Column(f"value {model} {metric}", heading)
 
 
 class StreamOptions(LayoutOptions):
@@ -73,7 +82,28 @@ class StreamCurves(Curves):
     def is_judged(self, measure: Measure) -> bool:
         return False
 
-    lines = Layout.lines
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns: the rows that have been learnt, and each measure of each model."""
+        metrics = self._metrics(resolved.spec)
+        return (
+            DATASET,
+            _ROWS,
+            *(_column(model, metric, metrics) for model in resolved.spec.models for metric in metrics),
+        )
+
+    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+        """Yield a line for each chunk; a data set of which nothing was measured has one line."""
+        metrics = self._metrics(resolved.spec)
+        for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
+            own = list(group)
+            measured = any(entry.mean is not None for entry in own)
+            lines: dict[str, dict[str, Item]] = {}
+            for entry in own:
+                rows = f"{entry.measure.value:g}" if measured and entry.measure.value is not None else ""
+                line = lines.setdefault(rows, {"dataset": Text(resolved.spelling(dataset)), "rows": Text(rows)})
+                if entry.found is not None:
+                    line[_column(entry.model, entry.measure.metric, metrics).name] = entry.found
+            yield from lines.values()
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         points = self.curves(cells, resolved)

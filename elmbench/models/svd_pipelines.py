@@ -6,13 +6,13 @@ rows. The directions are those of all rows of `fit`, so a pipeline is fitted at 
 row or block by block.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -24,6 +24,7 @@ from elmbench.models.base.parameters import check_count
 from elmbench.models.bsgd import BSGDClassifier
 from elmbench.models.os_elm import OSELMClassifier
 from elmbench.models.pegasos import PegasosClassifier
+from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.projection.batch import singular_directions
@@ -119,8 +120,32 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return len(self.components_)
 
 
+def _path_of(factory: Callable[..., Pipeline]) -> Callable[..., Iterator[Evaluated]]:
+    """Return the path over a grid, see `elmbench.models.protocols.GridPath`, of the pipelines that a factory makes.
+
+    Candidates share the directions of a fold, so they differ from single fits in nothing.
+    """
+
+    def evaluate_grid(
+        X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        pipelines = [factory(**fixed, **candidate) for candidate in candidates]
+        for j, (train, test) in enumerate(folds):
+            known: dict[Any, tuple[Array, Array]] = {}
+            for i, (features, model) in enumerate(pipelines):
+                key = features.n_components
+                found = key not in known
+                if found:
+                    known[key] = features.fit_transform(X[train]), features.transform(X[test])
+                own, others = known[key]
+                solvers = {"decomposition": 1} if found else {}
+                yield Evaluated(i, j, model.fit(own, y[train]).predict(others), solvers)
+
+    return evaluate_grid
+
+
 def _followed_by(model: Any) -> Callable[[_Factory], _Factory]:
-    """Give a factory of pipelines the version and the memory estimate that its second step makes for it."""
+    """Give a factory of pipelines the version and the memory estimate that its second step makes for it, and a path."""
 
     def with_memory(n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         size = min(params.get("n_components", 100), n_samples, n_features)
@@ -136,7 +161,7 @@ def _followed_by(model: Any) -> Callable[[_Factory], _Factory]:
 
     def marked(factory: _Factory) -> _Factory:
         version = f"{model.model_version}, scikit-learn {sklearn.__version__}"
-        factory.__dict__.update(model_version=version, memory_estimate=with_memory)
+        factory.__dict__.update(model_version=version, memory_estimate=with_memory, evaluate_grid=_path_of(factory))
         return factory
 
     return marked

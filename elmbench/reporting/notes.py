@@ -93,6 +93,20 @@ class Unavailable(Note):
 
 
 @dataclass(frozen=True)
+class NotRun(Note):
+    """A model that is not run on a data set, and why."""
+
+    kind = "ending"
+    dataset: str
+    model: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.dataset} {self.model} not run: {self.reason}"
+
+
+@dataclass(frozen=True)
 class Ended(Note):
     """How many cells of an entry ended in one way other than ok, and the first reason."""
 
@@ -195,6 +209,14 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Warned]:
             total = len(own[(own["dataset"] == dataset) & own["model"].isin(models)])
             places.append((str(dataset), models, len(part), total))
         yield Warned(str(text), tuple(places))
+
+
+def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[NotRun]:
+    """Yield the models that the experiment leaves out on these data sets."""
+    for column, model in resolved.spec.models.items():
+        for dataset, reason in model.not_run.items():
+            if dataset in datasets:
+                yield NotRun(dataset, column, reason)
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:

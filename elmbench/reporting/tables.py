@@ -14,6 +14,7 @@ from elmbench.reporting.notes import (
     capped_notes,
     data_notes,
     ending_notes,
+    not_run_notes,
     optimism_notes,
     published_notes,
     warning_notes,
@@ -50,6 +51,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         how = layout.heading(resolved) or f"{select}: {(HOW | by_criterion)[str(select)]}"
         sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
     file = resolved.file
+    shown = {*cells["dataset"], *summary["dataset"]}
     coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
     return ResultTable(
         title=f"{file.spec.label}: {file.spec.title}",
@@ -63,7 +65,8 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             *capped_notes(cells),
             *warning_notes(cells),
             *ending_notes(cells),
-            *published_notes(resolved, {*cells["dataset"], *summary["dataset"]}),
+            *not_run_notes(resolved, shown),
+            *published_notes(resolved, shown),
         ),
     )
 

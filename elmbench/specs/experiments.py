@@ -53,6 +53,8 @@ class Model(Spec):
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
     #: The data sets that the column is for; all of the table if none is named.
     only: tuple[str, ...] = ()
+    #: The data sets of which the paper prints figures that are not run, and why.
+    not_run: dict[str, str] = Field(default_factory=dict)
     #: Whether a sequential model keeps its state from one outer fold of a run to the next. With `folds` it has seen
     #: test rows.
     carry_over: Literal["none", "folds"] = "none"
@@ -64,6 +66,10 @@ class Model(Spec):
             return self
         change = {"params": self.params | own.params, "printed": self.printed | own.printed}
         return self.model_copy(update=change | ({} if own.search is None else {"search": own.search}))
+
+    def runs_on(self, dataset: str) -> bool:
+        """Tell whether the column is run on a data set."""
+        return (not self.only or dataset in self.only) and dataset not in self.not_run
 
     def thinned(self, every: int) -> Model:
         """Return the column with every `every`-th value of its own grids."""
@@ -201,7 +207,7 @@ class Experiment(Spec):
             for own in (model, *map(model.on, model.overrides)):
                 self._check_search(column, own)
             stand_ins = {name for profile in self.profiles.values() if profile for name in profile.stand_ins}
-            places[f"models.{column}"] = {*model.only, *model.overrides} - stand_ins - others
+            places[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - stand_ins - others
         places["published.stand-ins"] = self.published.stand_ins if self.published else ()
         for key, profile in self.profiles.items():
             if profile:

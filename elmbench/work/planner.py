@@ -47,7 +47,7 @@ class DatasetPlanner:
         self.resolved = resolved
         self.request = request
         self.dataset = dataset
-        self.columns = {c: model for c, model in columns.items() if not model.only or dataset.name in model.only}
+        self.columns = {c: model for c, model in columns.items() if model.runs_on(dataset.name)}
         self.work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
         self.missing = self.remarks = ""
         try:

@@ -60,7 +60,7 @@ class PrintedParameters:
         alike = (self._models[name].on(self._dataset.name) for name in self._like(model))
         searched = {name for one in (model, *alike) for name in one.search}
         names = [name for name in model.printed if name not in searched and name not in model.params]
-        if not names or (model.only and self._dataset.name not in model.only):
+        if not names or not model.runs_on(self._dataset.name):
             return model
         found = self.of(column, model)
         if missing := [name for name in names if name not in found]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from made_cells import cell, frame
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
+from elmbench.layouts.base import Entry
+from elmbench.layouts.table import Ending, Text
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan
 from elmbench.work.stream import Stream
@@ -45,6 +48,28 @@ def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
         for rows in (60, 100)
     ]  # fmt: skip
     np.testing.assert_allclose(found["mean"], [1, 0.75, 10, 20, 0.25, 0.5, 11, 21])
+
+
+def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each_model(toy: Toy) -> None:
+    resolved = toy(**STREAM)
+    layout = layout_of(resolved)
+    entries = [
+        Entry("wdbc", model, measure, 0.5, Text(f"{model} {measure.column}"))
+        for model in ("on", "off")
+        for measure in layout.measures(resolved, "wdbc", model)
+    ]
+    columns = layout.columns(resolved, ["wdbc"])
+    names = ("on accuracy", "on n_units", "off accuracy", "off n_units")
+    assert [column.heading for column in columns] == ["data set", "rows", *names]
+    found = [{name: item.text for name, item in line.items()} for line in layout.lines(entries, {}, resolved)]
+    assert found == [
+        {"dataset": "wdbc", "rows": rows} | {f"value {name}": f"{name}@rows={rows}" for name in names}
+        for rows in ("60", "100")
+    ]
+    missing = [replace(entry, mean=None, found=Ending("unavailable")) for entry in entries]
+    (line,) = layout.lines(missing, {}, resolved)
+    assert {item.text for name, item in line.items() if name.startswith("value")} == {"-"}
+    assert line["rows"].text == ""
 
 
 def test_the_work_of_a_stream(plan_toy: Callable[..., Plan], experiment: dict[str, Any]) -> None:

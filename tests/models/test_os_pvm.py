@@ -189,3 +189,14 @@ def test_unknown_label_in_a_later_chunk():
     model = OSPVMClassifier().partial_fit(X, np.arange(20) % 2)
     with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
         model.partial_fit(X, np.full(20, 7))
+
+
+def test_the_node_of_the_ones_may_be_all_that_a_cut_leaves(capfd: pytest.CaptureFixture[str]) -> None:
+    """Rows that lie close together: the square root of their number is by far the largest singular value."""
+    rng = np.random.default_rng(0)
+    X, y = 1e-6 * rng.standard_normal((60, 30)), rng.integers(2, size=60)
+    model = OSPVMClassifier(mode="truncate", batch_size=1).fit(X, y)
+    assert np.array_equal(model.weights_, np.zeros((1, 30)))
+    assert np.array_equal(model.biases_, [1.0])
+    assert len(set(model.predict(X))) == 1
+    assert capfd.readouterr() == ("", "")

@@ -17,7 +17,7 @@ from elmbench.models import (
     svd_pipelines,
 )
 from elmbench.models.baselines import n_units
-from elmbench.models.protocols import MemoryEstimate
+from elmbench.models.protocols import GridPath, MemoryEstimate
 from elmbench.models.svd_pipelines import SingularFeatures
 from elmbench.specs.registry import find_model, make_model, model_version
 
@@ -140,3 +140,26 @@ def test_sparse_rows_that_are_too_large_to_be_made_dense(n_components, monkeypat
 def test_bad_number_of_directions():
     with pytest.raises(ValueError, match="n_components: expected a positive integer, got 0"):
         SingularFeatures(0).fit(np.eye(3))
+
+
+@each_pipeline
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_matrix])
+def test_a_path_is_one_fit_each_of_shared_directions(name, as_rows, seed, monkeypatch):
+    _, params = STEPS[name]
+    X, y = wide(40, seed)
+    folds = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
+    candidates = [{"C": C, "n_components": size} for C in (0.01, 1.0, 64.0) for size in (2, 5)]
+    fixed = {key: value for key, value in params.items() if key != "C"} | {"random_state": seed}
+    factory = find_model(name).factory("classification")
+    assert isinstance(factory, GridPath)
+    rows = as_rows(X)
+    fits = []
+    decompose = SingularFeatures._decompose
+    monkeypatch.setattr(SingularFeatures, "_decompose", lambda self, X: (fits.append(1), decompose(self, X)))
+    found = {(i, j): outputs for i, j, outputs, _ in factory.evaluate_grid(rows, y, folds, candidates, **fixed)}
+    assert len(fits) == 4  # two sizes on two folds
+    assert set(found) == {(i, j) for i in range(6) for j in range(2)}
+    for (i, j), outputs in found.items():
+        train, test = folds[j]
+        model = factory(**fixed, **candidates[i]).fit(rows[train], y[train])
+        assert outputs.tolist() == model.predict(rows[test]).tolist()

@@ -236,3 +236,10 @@ def test_seconds_have_three_figures_at_most(value: float, text: str) -> None:
 def test_figures_that_have_run_away_fit_the_column() -> None:
     assert fixed(123456789.0, 3) == "1.2e+08"
     assert fixed(999999.0, 1) == "999999.0"
+
+
+def test_a_model_that_is_not_run_on_a_data_set_is_named_with_the_reason(toy: Toy) -> None:
+    column = {"model": "k-elm", "search": ["C"], "not-run": {"wdbc": "it would take days"}}
+    resolved = toy("WDBC,ELM,mcc,0.93,,\n", models={"K-ELM": column})
+    table = table_of(resolved, folds("ELM", 0.9, 0.9))
+    assert notes_of(table) == ("wdbc K-ELM not run: it would take days",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -102,7 +103,8 @@ def printed(table: ResultTable) -> str:
 
 
 def test_a_terminal_has_a_line_above_the_models_of_a_data_set(table: ResultTable) -> None:
-    lines = [line.strip() for line in printed(table).splitlines()]
+    short = replace(table, columns=table.columns[:7])
+    lines = [line.strip() for line in printed(short).splitlines()]
     assert lines.count("A & B_1") == 2
     assert sum(line.startswith("50 % #1 {x} $y$ ") for line in lines) == 2
     assert "- what the paper prints as <a> is read as b & c" in lines
@@ -113,7 +115,7 @@ def test_the_leaking_reading_is_named_in_every_format(table: ResultTable) -> Non
         assert text.count("LEAKING: test rows were learnt in earlier folds") == 1
 
 
-def test_a_table_far_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
+def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
     import io
 
     from rich.console import Console

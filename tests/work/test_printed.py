@@ -106,9 +106,15 @@ def test_one_data_set_may_differ_in_what_is_printed_and_searched(plan: Callable[
 
 
 def test_a_column_of_which_nothing_is_printed_has_what_it_is_like(plan: Callable[..., Plan]) -> None:
-    second = {"model": "ls-svm", "like": "K-ELM", "printed": {"C": "C", "gamma": "1/sigma"}, "only": ["wdbc"]}
+    second = {"model": "ls-svm", "like": "K-ELM", "printed": {"C": "C", "gamma": "1/sigma"}}
     planned = plan(changed(LS_SVM=second))
     assert params(planned)[3:] == [{"C": 0.125, "gamma": 0.25}] * 3
+
+
+@pytest.mark.parametrize("where", [{"only": ["wdbc"]}, {"not-run": {"waveform-drawn": "it would take days"}}])
+def test_a_column_may_be_for_some_data_sets(plan: Callable[..., Plan], where: dict[str, Any]) -> None:
+    second = {"model": "ls-svm", "like": "K-ELM", "printed": {"C": "C", "gamma": "1/sigma"}} | where
+    assert {cell.model for cell in plan(changed(LS_SVM=second)).cells} == {"K-ELM", "LS-SVM"}
     assert {cell.model for cell in plan(changed(LS_SVM=second), "waveform-drawn").cells} == {"K-ELM"}
 
 
@@ -125,6 +131,7 @@ def test_what_a_column_takes_over_is_not_fixed_at_its_printed_value(plan: Callab
         ({"printed": {"C": "2*C"}}, "printed"),
         ({"except": {"heart": {"params": {"gamma": 1}}}}, "heart"),
         ({"only": ["heart"]}, "heart"),
+        ({"not-run": {"heart": "it would take days"}}, "heart"),
         ({"except": {"wdbc": {"search": ["delta"]}}}, "delta"),
         ({"except": {"wdbc": {"params": {"C": 1}}}}, "both searches and fixes 'C'"),
         ({"params": {"gama": 1}}, "the model 'k-elm' has no parameter 'gama'"),

@@ -163,7 +163,8 @@ class StreamedDecomposition:
             change = rotation.T
         else:
             self._factor = np.zeros((held, held), order="F")
-            self._factor[:kept] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
+            if kept:
+                self._factor[:kept] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
             change = rotation.T @ rotation
         self.offset = self.offset @ change
         return change

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from elmbench.layouts.table import Column, Ending, Item, ResultTable, Section, Verdict
 
-#: Characters for the columns beside the models, and those from which a table is cut into several below each other.
-_ROOM, _FAR_TOO_WIDE = 62, 100
+#: Characters of a line, a wider table being cut into several below each other, and those between two columns.
+_WIDTH, _GAP = 80, 2
 _COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "failed": "red"}
 
 
@@ -40,7 +40,7 @@ def table_text(table: ResultTable) -> RenderableType:
         columns = [column for column in table.columns_of(section, narrow=True) if column.name != "dataset"]
         first, *others = columns
         parts.append(Text(f"\n{section.heading}", style="italic"))
-        parts += [_grid_of(section, first, some) for some in _side_by_side(section, others)]
+        parts += [_grid_of(section, first, some) for some in _side_by_side(section, first, others)]
     parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in table.notes)] if table.notes else []
     return Group(*parts)
 
@@ -60,26 +60,32 @@ def _grid_of(section: Section, first: Column, others: Sequence[Column]) -> RichT
     return grid([column.heading for column in columns], rows, right=right, whole=whole)
 
 
-def _side_by_side(section: Section, columns: Sequence[Column]) -> list[list[Column]]:
-    """Return the columns in groups that each fit a line: one group, unless there is far too little room for it."""
-    widths = {
-        column.name: 1
-        + max(
-            len(column.heading),
-            *(len(line[column.name].text) for line in section.lines if column.name in line),
-        )
-        for column in columns
-    }
-    if sum(widths.values()) <= _FAR_TOO_WIDE:
-        return [list(columns)]
+def _side_by_side(section: Section, first: Column, others: Sequence[Column]) -> list[list[Column]]:
+    """Return the columns beside the first one in groups that each fit a line, if none is wider than a line alone."""
+    room = _WIDTH - len("  ") - _width(section, first)
     groups: list[list[Column]] = [[]]
-    for column in columns:
-        # What is published of a metric stays beside it.
-        full = sum(widths[own.name] for own in groups[-1]) + widths[column.name] > _ROOM
-        if groups[-1] and (full or column.name.startswith("value")):
+    # What is published of a measure, and its verdict, stay beside it.
+    for unit in _units(others):
+        if groups[-1] and sum(_GAP + _width(section, column) for column in (*groups[-1], *unit)) > room:
             groups.append([])
-        groups[-1].append(column)
+        groups[-1] += unit
     return groups
+
+
+def _units(columns: Sequence[Column]) -> list[list[Column]]:
+    """Return the columns in groups that belong together, each with what it is compared with."""
+    units: list[list[Column]] = []
+    for column in columns:
+        if units and column.name.startswith(("published", "verdict")):
+            units[-1].append(column)
+        else:
+            units.append([column])
+    return units
+
+
+def _width(section: Section, column: Column) -> int:
+    texts = (line[column.name].text for line in section.lines if column.name in line)
+    return max(len(column.heading), *map(len, texts))
 
 
 def _coloured(item: Item | None) -> Text:

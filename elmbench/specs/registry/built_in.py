@@ -75,6 +75,20 @@ def _projection_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
 
 
+def _stream_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    chunk = params.get("batch_size", 16)
+    rank = min(n, d)
+    cut = params.get("mode") == "truncate"
+    if cut:
+        # A chunk adds its rows to the rank, of which the cut takes the share that theta leaves out.
+        kept = params.get("n_hidden") or chunk / max(1e-3, 1 - params.get("theta", 0.96))
+        rank = min(rank, int(params.get("initial_batch", 40) + chunk + kept))
+    # Five products with a basis that grows, or does not, at the pace of memory where a chunk has few rows.
+    products = (10.0 if cut else 5.0) * n * d * rank * (1 + 8 / chunk)
+    decompositions = n / chunk if cut else 1
+    return products + decompositions * (25.0 * rank**3 + cut * d * rank**2)
+
+
 def _budget_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     # A row is compared with every support vector, which takes a search of some hundred operations if it joins.
     return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
@@ -179,7 +193,7 @@ BUILT_IN = (
         cost=_hidden_cost,
     ),
     _classifier("pvm", "Projection vector machine", "pvm:PVM", {"theta": _THETA}, _projection_cost),
-    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", {"theta": _THETA}, _projection_cost),
+    _classifier("os-pvm", "Online sequential PVM", "os_pvm:OSPVM", {"theta": _THETA}, _stream_cost),
     _on_directions("os-elm", "Online sequential ELM", {"n_hidden": _L}, _hidden_cost),
     _on_directions("bsgd", "BSGD", {**_KERNEL_GRID, "budget": (50, 100, 200)}, _budget_cost),
     _on_directions("amm", "AMM", _WEIGHTS_GRID, _hyperplane_cost),
