@@ -9,11 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-<<<<<<< HEAD
-.PHONY: reproduce results results-eem results-rkelm results-ospvm bench schemas fingerprints test fuzz lint types check baseline lock clean help
-=======
-.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas test fuzz lint types check baseline lock clean help
->>>>>>> main
+.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas fingerprints test fuzz lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
