@@ -1,9 +1,13 @@
 """The cells that a user asks for, and the work that leads to them."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
 
-from elmbench.specs.protocol import Selection
-from elmbench.work.base import Work
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elmbench.specs.protocol import Selection
+    from elmbench.work.base import Work
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from made_store import lines_of
+
+from elmbench.running.store import Store
 
 CI = ("run", "one", "--profile", "ci")
 
@@ -319,24 +322,25 @@ def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
     elmbench: Callable, toy: Callable, worker: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy()
-    replace = os.replace
+    write = os.write
 
-    def full(source: str, target: str) -> None:
-        if len(kept) == 5:
-            raise OSError(28, "No space left on device")
-        if "units" in str(target):
-            kept.append(target)
-        replace(source, target)
+    def full(descriptor: int, content: bytes) -> int:
+        if content[65:].startswith(b"unit:"):
+            if len(kept) == 5:
+                write(descriptor, content[:100])
+                raise OSError(28, "No space left on device")
+            kept.append(content)
+        return write(descriptor, content)
 
-    kept: list[str] = []
+    kept: list[bytes] = []
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", full)
+        patch.setattr(os, "write", full)
         found = elmbench(*CI, "-q")
     assert (found.code, found.out) == (2, "")
     assert "No space left on device" in found.err
     assert not Path("results/ci").exists()
     assert [p for p in Path("results").rglob("*") if p.name.endswith(".part")] == []
-    assert len(list(Path("results/.store/units").rglob("*.json"))) == 5
+    assert lines_of(Store(Path("results"))) == kept
     assert elmbench(*CI).code == 0
     assert len(cells()) == 12
 
