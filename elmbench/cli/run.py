@@ -34,6 +34,9 @@ def run(
     no_paths: Annotated[
         bool, typer.Option("--no-paths", help="Fit each candidate of a search by itself, sharing no work.")
     ] = False,
+    other_data: Annotated[
+        bool, typer.Option("--other-data", help="Take files that are not the public ones; tables say so.")
+    ] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
@@ -69,6 +72,7 @@ def run(
                 with_baselines=with_baselines,
                 paths=not no_paths,
                 data_dir=state.data_dir,
+                other_data=other_data,
             ),
             settings=settings,
             retry=retry,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.layouts.table import Gain, Note
-from elmbench.reporting.cells import CAPPED, WARNING
+from elmbench.reporting.cells import CAPPED, REMARKS, WARNING
 from elmbench.reporting.summary import ENTRY
 from elmbench.specs.profiles import Resolved
 
@@ -64,6 +64,19 @@ class Warned(Note):
     def text(self) -> str:
         listed = (f"{data} {', '.join(models)}, in {n} of {total} cells" for data, models, n, total in self.places)
         return f"{'; '.join(listed)}: warned that {self.warning}"
+
+
+@dataclass(frozen=True)
+class Rows(Note):
+    """What is said of the rows of a data set: what was guessed about them, or that they are not the public file."""
+
+    kind = "data"
+    dataset: str
+    remarks: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.dataset}: {self.remarks}"
 
 
 @dataclass(frozen=True)
@@ -151,6 +164,25 @@ class Meant(Note):
     @property
     def text(self) -> str:
         return f"what the paper prints as {self.printed} is read as {self.meant}"
+
+
+def data_notes(cells: pd.DataFrame) -> Iterator[Rows]:
+    """Yield what is said of the rows of each data set, whatever the reading."""
+    for dataset, remarks in _remarks(cells).items():
+        yield Rows(dataset, remarks)
+
+
+def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary with the column `REMARKS`, if anything is said of the rows of a data set."""
+    remarks = _remarks(cells)
+    return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
+
+
+def _remarks(cells: pd.DataFrame) -> dict[str, str]:
+    if REMARKS not in cells.columns:
+        return {}
+    said = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
+    return {str(name): "; ".join(map(str, group)) for name, group in said.groupby("dataset", sort=False)[REMARKS]}
 
 
 def optimism_notes(gains: pd.DataFrame) -> Iterator[Optimism]:

@@ -97,6 +97,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words.append("--with-baselines")
     if not request.paths:
         words.append("--no-paths")
+    if request.other_data:
+        words.append("--other-data")
     for path in options.settings.plugins:
         # By its name: where it lies is of one machine.
         words += ["--plugin", Path(path).name]
