@@ -21,8 +21,7 @@ from elmbench.numerics.kernels import (
     kernel_product,
     kernel_round_off,
 )
-from elmbench.numerics.shifted.all_ridges import residuals
-from elmbench.numerics.shifted.fold_solutions import fold_solutions
+from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 from elmbench.numerics.solve import RidgeSystem

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.shifted.all_ridges import solve_shifted
+from elmbench.numerics.shifted.band_reduction import BandReduction
+from elmbench.numerics.shifted.prices import factor_seconds, reduction_seconds
 from elmbench.numerics.solve import RidgeSystem
 
 WITHIN_ROUND_OFF = 16
@@ -17,9 +18,9 @@ WITHIN_ROUND_OFF = 16
 def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str]) -> Array:
     """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within round-off.
 
-    Ridges that are large against the round-off of A share one orthogonal reduction, see `solve_shifted`, whose backward
-    error is like that of a factorisation: some units of round-off of A. The others are factored one by one; where that
-    breaks down, one set of eigenvectors serves all.
+    Ridges that are large against the round-off of A share one orthogonal reduction, if there are enough of them, whose
+    backward error is like that of a factorisation: some units of round-off of A. The others are factored one by one;
+    where that breaks down, one set of eigenvectors serves all.
 
     Parameters
     ----------
@@ -38,12 +39,12 @@ def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str]) ->
     n, k = B.shape
     solutions = np.empty((n, len(ridges) * k), order="F")
     shared = ridges > WITHIN_ROUND_OFF * EPS * np.abs(A).sum(axis=0).max()
-    if shared.any():
-        found = solve_shifted(A, B, ridges[shared], np.empty((n, n), order="F"), solvers, try_lanczos=False)
-        if found is None:
-            shared[:] = False
-        else:
-            solutions[:, np.repeat(shared, k)] = found
+    count = int(shared.sum())
+    if count * factor_seconds(n, k) > reduction_seconds(n, count, k):
+        solvers["reduction"] += count
+        solutions[:, np.repeat(shared, k)] = BandReduction(np.array(A, order="F")).solve(ridges[shared], B)
+    else:
+        shared[:] = False
 
     @cache
     def spectrum() -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import elmbench.numerics.nodes.hidden_layer as nodes
-import elmbench.numerics.shifted.all_ridges as shifted
+import elmbench.numerics.ridge_path as ridge_path
 from elmbench.models import ELMClassifier
 from elmbench.protocol.metrics import nrmse, score
 from elmbench.work.scoring import GridProblem, best
@@ -71,7 +71,7 @@ def test_a_random_grid(n, d, seed, kind, awkward, sizes, Cs, activation, reduce,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nodes, "ROW_BLOCK", row_block)
         if reduce:
-            patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
+            patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
         solvers = assert_path_follows_fits(
             class_of("ELM", kind), X, y, folds, grid, random_state=seed % 5, activation=activation
         )

@@ -26,7 +26,7 @@ def force(patch: pytest.MonkeyPatch, way: str) -> None:
         return
     patch.setattr(fold_solutions, "factor_seconds", lambda n, columns: np.inf)
     patch.setattr(fold_solutions, "krylov_seconds", lambda n, steps: 0.0)
-    patch.setattr(fold_solutions, "affordable", lambda *given: way == "krylov")
+    patch.setattr(fold_solutions, "_affordable", lambda *given: way == "krylov")
     patch.setattr(fold_solutions, "reduction_seconds", lambda n, ridges, columns: 1.0)
     patch.setattr(fold_solutions, "inverse_seconds", lambda n: 0.0 if way == "inverse" else np.inf)
     patch.setattr(fold_solutions, "preconditioned_seconds", lambda n, steps: 0.0)

@@ -1,4 +1,4 @@
-"""The systems (K + r I) Z = B of all ridges r on the training rows of one fold, by the cheapest of several ways."""
+"""All ridges r of (K + r I) Z = B on the training rows of a fold, by the cheapest of several ways; residuals."""
 
 import math
 from collections import Counter
@@ -8,17 +8,15 @@ from functools import partial
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.shifted.all_ridges import (
-    affordable,
+from elmbench.numerics.shifted.band_reduction import BandReduction
+from elmbench.numerics.shifted.fold_views import FoldView
+from elmbench.numerics.shifted.prices import (
     factor_seconds,
     inverse_seconds,
     krylov_seconds,
     preconditioned_seconds,
     reduction_seconds,
 )
-from elmbench.numerics.shifted.band_reduction import BandReduction
-from elmbench.numerics.shifted.fold_views import FoldView
-from elmbench.numerics.shifted.lanczos import steps_left
 from elmbench.numerics.shifted.shared_space import STOP, SharedSpace
 from elmbench.numerics.shifted.single_precision import SingleFactor
 
@@ -58,7 +56,7 @@ def fold_solutions(
     ndarray of shape (n, p * k) or None
         The k columns of the first ridge, then those of the second, ...; NaN where a system is not positive definite
         within round-off, or not solved in the time of a factorisation. None where factoring each system is cheaper.
-        Nothing here bounds the error: see `elmbench.numerics.shifted.all_ridges.residuals`.
+        Nothing here bounds the error: see `residuals`.
     """
     n, k = B.shape
     p = len(ridges)
@@ -74,7 +72,7 @@ def fold_solutions(
     for column in range(k):
         space = SharedSpace(product, B[:, column])
         if krylov:
-            goes_on = partial(affordable, n, k - column, spent, ways[way])
+            goes_on = partial(_affordable, n, k - column, spent, ways[way])
             krylov = _by_residuals(space, float(ridges.min()), goes_on)
             spent += krylov_seconds(n, space.steps)
             if not krylov:
@@ -168,3 +166,48 @@ def _inverse_steps(ridges: Array) -> float:
     """Return about how many steps `_by_inverse` takes, by the bound for conjugate gradients."""
     widest = min(float(ridges.max() / ridges.min()), _WIDEST)
     return 3 + 0.5 * widest**0.25 * math.log(2 / STOP)
+
+
+def _affordable(n: int, columns: int, spent: float, otherwise: float, steps: int, total: float) -> bool:
+    """Return whether to go on after some of so many steps, given what the rest of this column and those after it take.
+
+    What has been spent is lost either way, and the first few steps say little: a tenth of the other way is ventured.
+    """
+    so_far = krylov_seconds(n, steps)
+    needed = columns * krylov_seconds(n, total) - so_far
+    return needed < otherwise or spent + so_far < 0.1 * otherwise
+
+
+def steps_left(logs: list[float]) -> float:
+    """Return how many steps it takes until the last of a falling, mostly concave sequence reaches zero.
+
+    By the parabola through the last value and those of a quarter and half of the sequence before: residuals in
+    Krylov's space fall ever faster.
+    """
+    last = len(logs) - 1
+    quarter = max(1, last // 4)
+    near = (logs[last - quarter] - logs[last]) / quarter
+    far = (logs[last - 2 * quarter] - logs[last - quarter]) / quarter
+    speed, gain = near, max(0.0, (near - far) / quarter)
+    speed += gain * quarter / 2
+    if gain == 0:
+        return logs[last] / speed if speed > 0 else math.inf
+    # logs[last] = speed t + gain t^2 / 2
+    return (-speed + math.sqrt(speed * speed + 2 * gain * logs[last])) / gain
+
+
+def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
+    """Return the norms of B - (K + r I) Z, over those of B, for every ridge r: an array of shape (p, k).
+
+    Z are solutions as `fold_solutions` returns them, KZ the product of K with them, both of shape (n, p * k), and B, of
+    shape (n, k), the right-hand sides. A norm is infinite where a solution is not finite, and 0 where a column of B is
+    zero and its solution too.
+    """
+    k, p = B.shape[1], len(ridges)
+    left = np.multiply(Z.T, np.repeat(ridges, k)[:, np.newaxis], order="C")
+    left += KZ.T
+    left.reshape(p, k, -1)[:] -= B.T
+    norms = np.sqrt(np.einsum("ij,ij->i", left, left)).reshape(p, k)
+    size = np.linalg.norm(B, axis=0)
+    relative = norms / np.where(size > 0, size, 1.0)
+    return np.where(np.isfinite(relative), relative, np.inf)

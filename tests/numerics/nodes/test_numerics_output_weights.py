@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_examples import examples
 
 import elmbench.numerics.nodes.hidden_layer as nodes
-import elmbench.numerics.shifted.all_ridges as shifted
+import elmbench.numerics.ridge_path as ridge_path
 from elmbench.numerics.nodes.hidden_layer import Nodes, draw_hidden_nodes, hidden_layer
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 
@@ -58,7 +58,7 @@ def test_each_network_as_if_alone(n, networks, k, seed, repeated, row_block):
     X, T, all_nodes = a_problem(n, max(size for size, _ in networks), k, seed, repeated)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nodes, "ROW_BLOCK", row_block)
-        patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf if seed % 2 else 0.0)
+        patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf if seed % 2 else 0.0)
         assert_each_is_as_if_alone(X, T, all_nodes, networks, Counter())
 
 

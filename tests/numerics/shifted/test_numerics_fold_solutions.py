@@ -13,9 +13,9 @@ from random_examples import examples
 import elmbench.numerics.shifted.fold_solutions as module
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.kernels import kernel_matrix
-from elmbench.numerics.shifted.all_ridges import factor_seconds, inverse_seconds, reduction_seconds
-from elmbench.numerics.shifted.fold_solutions import fold_solutions
+from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals, steps_left
 from elmbench.numerics.shifted.fold_views import FoldViews
+from elmbench.numerics.shifted.prices import factor_seconds, inverse_seconds, krylov_seconds, reduction_seconds
 
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
@@ -28,7 +28,7 @@ def folds_of(n: int):
 
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
-    patch.setattr(module, "affordable", lambda *given: way == "krylov")
+    patch.setattr(module, "_affordable", lambda *given: way == "krylov")
     patch.setattr(module, "factor_seconds", lambda n, columns: np.inf)
     patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)
     patch.setattr(module, "inverse_seconds", lambda n: 0.0 if way == "inverse" else np.inf)
@@ -122,3 +122,42 @@ def test_it_ends_in_time_though_not_all_is_solved(monkeypatch, seed):
 def test_one_inverse_is_cheaper_than_other_ways_on_many_rows():
     assert 4 * inverse_seconds(10_000) < reduction_seconds(10_000, 8, 1)
     assert inverse_seconds(10_000) < factor_seconds(10_000, 1)
+
+
+def test_what_a_way_costs():
+    assert krylov_seconds(3000, 200) > 1.9 * krylov_seconds(3000, 100)
+    assert 3 < reduction_seconds(4000, 1, 1) / factor_seconds(4000, 1) < 6
+    assert reduction_seconds(1000, 22, 3) < 22 * factor_seconds(1000, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([8, 6, 4, 2], 1), ([16, 15, 12, 7], 1), ([4, 4, 4], np.inf), ([1, 2, 3], np.inf)]
+)
+def test_steps_left(values, expected):
+    assert steps_left([float(v) for v in values]) == pytest.approx(expected)
+
+
+def test_residuals_are_those_of_numpy(seed):
+    random = np.random.RandomState(seed)
+    K, Z, B = random.rand(9, 9), random.rand(9, 6), random.rand(9, 2)
+    B[:, 1] = 0.0
+    ridges = np.array([0.5, 2.0, 8.0])
+    found = residuals(K @ Z, Z, B, ridges)
+    assert found.shape == (3, 2)
+    for i, ridge in enumerate(ridges):
+        left = B - (K + ridge * np.eye(9)) @ Z[:, 2 * i : 2 * i + 2]
+        np.testing.assert_allclose(found[i], np.linalg.norm(left, axis=0) / [np.linalg.norm(B[:, 0]), 1.0])
+    Z[0, 3] = np.nan
+    assert np.isinf(residuals(K @ Z, Z, B, ridges)[1, 1])
+    assert residuals(np.zeros((9, 6)), np.zeros((9, 6)), np.zeros((9, 2)), ridges).max() == 0
+
+
+def test_the_bound_holds_for_the_fitted_values(seed):
+    """K (K + r I)^-1 has norm below 1, so that the residual bounds what the outputs for the training rows are off."""
+    random = np.random.RandomState(seed)
+    K, B = kernel_matrix(np.random.RandomState(0).rand(200, 3), gamma=0.5), random.randn(200, 1)
+    for ridge in (2.0**-13, 1.0):
+        exact = np.linalg.solve(K + ridge * np.eye(200), B)
+        Z = exact + 1e-3 * random.randn(200, 1)
+        bound = residuals(K @ Z, Z, B, np.array([ridge])).max()
+        assert np.linalg.norm(K @ (Z - exact)) <= bound * np.linalg.norm(B)
