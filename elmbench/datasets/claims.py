@@ -8,6 +8,9 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import GeneratorSource, Source
 
+#: What the remark on rows that are not those of the public file says.
+OTHER_DATA = "is other data than"
+
 
 def as_claimed(data: Dataset, spec: DatasetSpec, source: Source | None, other_data: bool = False) -> Dataset:
     """Return data that were held against the fingerprint of the public file, with a remark if they are not known.
@@ -35,9 +38,9 @@ def as_claimed(data: Dataset, spec: DatasetSpec, source: Source | None, other_da
     if not apart:
         return data
     if other_data:
-        return data.remarked(f"{_names(data)} is other data than {_original(spec)}: {', '.join(apart)}")
+        return data.remarked(f"{_names(data)} {OTHER_DATA} {_original(spec)}: {', '.join(apart)}")
     raise ElmbenchError(
-        f"{data.source} is other data than {_original(spec)} of {spec.name!r}: {', '.join(apart)}",
+        f"{data.source} {OTHER_DATA} {_original(spec)} of {spec.name!r}: {', '.join(apart)}",
         expected="the same values, in any order of rows and columns",
         next_step="replace it, or give --other-data: every table will say so",
     )

@@ -107,6 +107,19 @@ class NotRun(Note):
 
 
 @dataclass(frozen=True)
+class OtherRows(Note):
+    """A data set of which the paper has other rows than the public file, and how they differ."""
+
+    kind = "published"
+    dataset: str
+    how: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.dataset} not comparable: {self.how}"
+
+
+@dataclass(frozen=True)
 class Ended(Note):
     """How many cells of an entry ended in one way other than ok, and the first reason."""
 
@@ -258,6 +271,9 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield what the published figures are, the remarks on those of these data sets, and metrics that are misnamed."""
     if any(figure.std is not None for figure in resolved.file.figures):
         yield Declared(resolved.mean_of, resolved.spec.protocol.std.replace("-", " "))
+    for dataset, how in resolved.spec.other_rows.items():
+        if dataset in datasets:
+            yield OtherRows(dataset, how)
     remarks: dict[str, list[tuple[str, str, str]]] = {}
     for place, figure in resolved.published.items():
         # The table itself shows when a fit was stopped.
