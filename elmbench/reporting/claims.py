@@ -14,6 +14,7 @@ from elmbench.layouts.table import COMPLETE, Note
 from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.comparisons import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
+from elmbench.reporting.summary import is_other_data
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.measures import Measure
@@ -28,7 +29,7 @@ COLUMNS = ["says", "dataset", "metric", "model", "is", "than", "verdict", "test"
 COLUMNS += ["n", "of", "remark"]
 #: What is said of a claim on times.
 _ONE_MACHINE = "times of one machine"
-_CUT = "the profile cut the data"
+_NOT_THE_PAPERS = "the rows are not all of the paper's, or not the paper's"
 _MISSING = "cells are missing"
 
 
@@ -164,6 +165,12 @@ class _Results:
         whole = len(lines) and lines["ended"].iloc[0] == COMPLETE and lines["mean"].notna().all()
         return self._groups.get((dataset, model)) if whole else None
 
+    def is_comparable(self, dataset: str) -> bool:
+        """Tell whether the rows are all of the paper's, and no others."""
+        own = [group for (name, _), group in self._groups.items() if name == dataset]
+        other = dataset in self.resolved.spec.other_rows or any(map(is_other_data, own))
+        return not other and not self.resolved.cuts(dataset)
+
     def values(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         """Return the values of cells by run and fold."""
         keys = pd.MultiIndex.from_frame(cells[["run", "fold"]].astype(int))
@@ -200,9 +207,9 @@ def _check(claim: Claim, datasets: list[str], results: _Results) -> ClaimOutcome
     outcome = ClaimOutcome(claim, "undecided", _others(claim, datasets, results.resolved))
     if claim.metric.metric in TIMES:
         outcome = replace(outcome, remark=_ONE_MACHINE)
-    whole = [dataset for dataset in datasets if not results.resolved.cuts(dataset)]
+    whole = [dataset for dataset in datasets if results.is_comparable(dataset)]
     if not whole or (claim.dataset != MOST and len(whole) < len(datasets)):
-        return replace(outcome, verdict="not comparable", remark=_CUT)
+        return replace(outcome, verdict="not comparable", remark=_NOT_THE_PAPERS)
     found = {dataset: _pairs(claim, dataset, results) for dataset in whole}
     rows = {dataset: pairs for dataset, pairs in found.items() if pairs}
     if not rows:
