@@ -287,7 +287,7 @@ def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     if share is None:
         found = welch(one, two, region, least)
     else:
-        of = "folds" if len(one) > one.index.get_level_values("run").nunique() else "trials"
+        of = "folds" if len(one) > one.index.get_level_values("run").nunique() else "runs"
         found = corrected_t((one - two).dropna(), share, region, least, of)
     return _as_ratio(found) if timed else found
 

@@ -145,7 +145,7 @@ def test_trials_count_what_they_trained_on(toy: Any) -> None:
     assert found is not None
     half = t.ppf(0.975, 4) * values.std(ddof=1) * np.sqrt(1 / 5 + 69 / 500)
     assert found.high == pytest.approx(0.04 + half)
-    assert (found.n, found.of) == (5, "trials")
+    assert (found.n, found.of) == (5, "runs")
 
 
 def test_on_one_fixed_split_the_runs_are_independent(toy: Any) -> None:
