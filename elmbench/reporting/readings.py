@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
@@ -56,24 +55,6 @@ class ReadingComparison:
     model: str
     metric: str
     values: Mapping[str, float]
-
-
-def write_all_readings(papers: list[str], results_dir: Path) -> list[Path]:
-    """Write a page for each paper of which a reading has been run; return the files.
-
-    Raises
-    ------
-    ElmbenchError
-        If no reading of any has been run.
-    """
-    written = [path for paper in papers if (path := write_readings(paper, results_dir)) is not None]
-    if not written:
-        raise ElmbenchError(
-            f"no reading has been run into {results_dir}",
-            expected="cells of a reading beside those of the default",
-            next_step=f"elmbench run --paper {papers[0]} --reading ID=VALUE",
-        )
-    return written
 
 
 def write_readings(paper: str, results_dir: Path) -> Path | None:

@@ -93,7 +93,13 @@ def _leak(paper: PaperResults) -> Finding | None:
         ),
         ("data set", "measure", "published", reading.default, leaking),
         tuple(
-            (one.dataset, one.metric, f"{one.published:g}", f"{one.values[reading.default]:.3f}", f"{one.values[leaking]:.3f}")
+            (
+                one.dataset,
+                one.metric,
+                f"{one.published:g}",
+                f"{one.values[reading.default]:.3f}",
+                f"{one.values[leaking]:.3f}",
+            )
             for one in own
         ),
         (
@@ -140,7 +146,16 @@ def _choice(paper: PaperResults) -> tuple[int, Finding] | None:
             f"Ours minus the print is {own['oracle'].median():+.4f} in the median with the oracle, "
             f"{own['nested'].median():+.4f} nested (of errors the print minus ours).",
         ),
-        ("table", "profile", "measure", "oracle nearer", "nested nearer", "as near", "oracle − print", "nested − print"),
+        (
+            "table",
+            "profile",
+            "measure",
+            "oracle nearer",
+            "nested nearer",
+            "as near",
+            "oracle − print",
+            "nested − print",
+        ),
         tuple(rows),
         (
             (f"optimism.html#{paper.paper.key}", "what the choice gains, by data set and model"),

@@ -147,9 +147,7 @@ def gather(results_dir: Path) -> list[PaperResults]:
 def _paper(files: list[ExperimentFile], results_dir: Path) -> PaperResults:
     paper = files[0].paper
     tables = tuple(_table(file, results_dir) for file in files)
-    readings = {
-        name: compare_reading(name, reading, files, results_dir) for name, reading in paper.readings.items()
-    }
+    readings = {name: compare_reading(name, reading, files, results_dir) for name, reading in paper.readings.items()}
     return PaperResults(paper, tables, readings)
 
 
