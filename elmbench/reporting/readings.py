@@ -131,7 +131,7 @@ def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolve
                 resolved.spelling(dataset),
                 model,
                 metric,
-                {value: float(mean) for value, mean in table.mean().items() if not math.isnan(mean)},
+                {str(value): float(mean) for value, mean in table.mean().items() if not math.isnan(mean)},
             )
 
 

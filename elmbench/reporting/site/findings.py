@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -23,8 +23,6 @@ from elmbench.reporting.site.links import paper_page, readings_page, table_page
 _CLOSED = 0.5
 #: A table may come out under no reading if it has so many figures and their order is no more like the print's.
 _FEWEST, _UNLIKE = 10, 0.5
-#: So far from the print, in last printed digits, a figure still counts as come out.
-_DIGITS = 1
 
 
 @dataclass(frozen=True)
@@ -91,11 +89,10 @@ def _leak(paper: PaperResults) -> Finding | None:
             f"With {name}={leaking} ({reading.values[leaking].says}) the same folds and random numbers give the "
             "means on the right.",
         ),
-        ("data set", "measure", "published", reading.default, leaking),
+        ("data set", "published", reading.default, leaking),
         tuple(
             (
                 one.dataset,
-                one.metric,
                 f"{one.published:g}",
                 f"{one.values[reading.default]:.3f}",
                 f"{one.values[leaking]:.3f}",
@@ -117,7 +114,7 @@ def _share_closed(found: ReadingComparison, default: str) -> float:
 
 def _choice(paper: PaperResults) -> tuple[int, Finding] | None:
     """Return whether the print is nearer to a choice on the test folds than to one on inner folds, and by how many."""
-    rows, nearer, models, distances = [], np.zeros(3, dtype=int), set(), []
+    rows, nearer, distances = [], np.zeros(3, dtype=int), []
     for table in paper.tables:
         if not table.profiles:
             continue
@@ -128,11 +125,10 @@ def _choice(paper: PaperResults) -> tuple[int, Finding] | None:
         counts = [int((oracle < nested).sum()), int((oracle > nested).sum()), int((oracle == nested).sum())]
         nearer += counts
         distances.append(own)
-        models |= set(own["model"])
         medians = [f"{own[name].median():+.4f}" for name in ("oracle", "nested")]
-        place = (table.file.spec.label, table.profiles[0].profile, ", ".join(dict.fromkeys(own["metric"])))
-        rows.append((*place, *map(str, counts), *medians))
-    if not rows or nearer[0] <= nearer[1]:
+        place = f"{table.file.spec.label}, {table.profiles[0].profile}"
+        rows.append((place, *map(str, counts[:2]), *medians))
+    if not rows or nearer[0] < 2 * nearer[1]:
         return None
     own = pd.concat(distances)
     metrics = ", ".join(dict.fromkeys(own["metric"]))
@@ -146,16 +142,7 @@ def _choice(paper: PaperResults) -> tuple[int, Finding] | None:
             f"Ours minus the print is {own['oracle'].median():+.4f} in the median with the oracle, "
             f"{own['nested'].median():+.4f} nested (of errors the print minus ours).",
         ),
-        (
-            "table",
-            "profile",
-            "measure",
-            "oracle nearer",
-            "nested nearer",
-            "as near",
-            "oracle − print",
-            "nested − print",
-        ),
+        ("table", "oracle nearer", "nested nearer", "oracle − print", "nested − print"),
         tuple(rows),
         (
             (f"optimism.html#{paper.paper.key}", "what the choice gains, by data set and model"),
@@ -187,15 +174,14 @@ def _unexplained(paper: PaperResults) -> tuple[float, Finding] | None:
     likeness, own, lines = min(found, key=lambda one: one[0])
     label, id = own.resolved.file.spec.label, own.resolved.file.id
     nearest = _nearest(lines)
-    digits = nearest["digits"] * _DIGITS
-    out, opposite = int((nearest["distance"] <= digits).sum()), int((nearest["mean"] * nearest["published"] < 0).sum())
+    out = int((nearest["distance"] <= nearest["digits"]).sum())
+    opposite = int((nearest["mean"] * nearest["published"] < 0).sum())
     rows = tuple(
         (
-            reading or "all at their defaults",
+            str(reading) or "defaults",
             str(len(group)),
             f"{_rank_correlation(group):+.2f}",
             f"{group['distance'].median():.3f}",
-            f"{int((group['distance'] <= group['digits'] * _DIGITS).sum())}",
         )
         for reading, group in lines.groupby("reading", sort=False)
     )
@@ -208,7 +194,7 @@ def _unexplained(paper: PaperResults) -> tuple[float, Finding] | None:
             f"printed digit of ours even if each may take the reading that suits it best{signs}.",
             f"The rank correlation between the printed figures and ours is at most {likeness:+.2f}.",
         ),
-        ("reading", "figures", "rank correlation", "median distance", "within a digit"),
+        ("reading", "figures", "rank corr.", "median distance"),
         rows,
         (
             (table_page(id), label),
@@ -252,15 +238,6 @@ def _rank_correlation(lines: pd.DataFrame) -> float:
 
 def _label(paper: PaperResults, id: str) -> str:
     return next(table.file.spec.label for table in paper.tables if table.file.id == id)
-
-
-def counts(papers: Iterable[PaperResults]) -> Mapping[str, int]:
-    """Return how many published figures of all papers have each verdict."""
-    total: dict[str, int] = {}
-    for paper in papers:
-        for verdict, number in paper.verdicts.items():
-            total[verdict] = total.get(verdict, 0) + number
-    return total
 
 
 def power(papers: Iterable[PaperResults]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,14 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import COMPARED, JUDGED, VERDICTS
+from elmbench.layouts.table import COMPARED, VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.readings import ReadingComparison, compare_reading
 from elmbench.reporting.results import PICTURE, Results, has_results, read_results, records
 from elmbench.reporting.summary import optimism
 from elmbench.reporting.tables import EntrySection, entry_sections
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved, resolve
 
@@ -95,6 +95,11 @@ class TableResults:
         counts = Counter(line["verdict"] for line in self.figures)
         return {verdict: counts[verdict] for verdict in VERDICTS} | {"not run": max(0, self.printed - counts.total())}
 
+    @property
+    def is_of_facts(self) -> bool:
+        """Whether the table says what the data are: nothing in it is drawn, so its verdicts are counted apart."""
+        return any(figure.metric in FACTS for figure in self.file.figures)
+
 
 def _worth(line: Mapping[Any, Any]) -> int:
     verdict = line["verdict"]
@@ -111,16 +116,21 @@ class PaperResults:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many figures of all tables have each verdict."""
-        total: Counter[str] = Counter()
-        for table in self.tables:
-            total.update(table.verdicts)
-        return {verdict: total[verdict] for verdict in (*VERDICTS, "not run")}
+        """How many figures of all tables have each verdict, without facts of the data."""
+        return added(table.verdicts for table in self.tables if not table.is_of_facts)
 
     @property
-    def judged(self) -> int:
-        """How many figures our runs could tell something of."""
-        return sum(self.verdicts[verdict] for verdict in JUDGED)
+    def facts(self) -> dict[str, int]:
+        """How many facts of the data have each verdict."""
+        return added(table.verdicts for table in self.tables if table.is_of_facts)
+
+
+def added(verdicts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sum of counts of verdicts."""
+    total: Counter[str] = Counter()
+    for counts in verdicts:
+        total.update(counts)
+    return {verdict: total[verdict] for verdict in (*VERDICTS, "not run")}
 
 
 def gather(results_dir: Path) -> list[PaperResults]:

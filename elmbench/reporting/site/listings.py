@@ -117,9 +117,9 @@ def _read(papers: Sequence[PaperResults]) -> Iterator[Part]:
             (
                 name,
                 reading.question,
-                value + " (default)" * (value == reading.default),
+                value + (" (default)" if value == reading.default else ""),
                 choice.says,
-                _leaks(choice.leaks),
+                "leaks" * choice.leaks,
             )
             for name, reading in paper.paper.readings.items()
             for value, choice in reading.values.items()
@@ -128,10 +128,6 @@ def _read(papers: Sequence[PaperResults]) -> Iterator[Part]:
             links = [(readings_page(paper.paper.key), "figures under each")] if any(paper.readings.values()) else []
             columns = ("reading", "question", "value", "says", "leaks")
             yield Part(paper.paper.title, links=links, columns=columns, rows=rows, anchor=paper.paper.key)
-
-
-def _leaks(leaks: bool) -> str:
-    return "leaks" if leaks else ""
 
 
 def _readings(paper: PaperResults) -> Iterator[Part]:
@@ -227,7 +223,8 @@ def _environments(papers: Sequence[PaperResults]) -> Iterator[Part]:
         yield Part(
             heading,
             says=[
-                f"Commands: {'; '.join(record.get('commands', ()))}. Specification: {record.get('spec_sha256', '')}."
+                f"Commands: {'; '.join(record.get('commands', ()))}",
+                f"Checksum of the specification: {record.get('spec_sha256', '')}",
             ],
             items=[*versions, *checksums],
             links=[(table_page(file.id), file.spec.label)],

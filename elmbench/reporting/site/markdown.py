@@ -49,7 +49,7 @@ def _document(path: Path, stems: set[str]) -> Document:
 
 
 def _address(target: str, stems: set[str]) -> str:
-    """Return where a link of a document leads on the site; a file that is not on it leads to the document's own page."""
+    """Return where a link of a document leads on the site: to the front page if the file is not on it."""
     found = re.fullmatch(r"(?:\./)?([\w-]+)\.md(?:#.*)?", target)
     if found and found[1] in stems:
         return doc_page(found[1])

@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from elmbench import __version__
 from elmbench.layouts.table import COMPARED, VERDICTS, Printed
 from elmbench.reporting.grids import Place
-from elmbench.reporting.site.findings import Finding, counts, find, power
-from elmbench.reporting.site.gather import PaperResults
+from elmbench.reporting.site.findings import Finding, find, power
+from elmbench.reporting.site.gather import PaperResults, added
 from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
 from elmbench.reporting.site.listings import Listing, listings
 from elmbench.reporting.site.markdown import documents
@@ -52,7 +52,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
 
 
 def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
-    total = counts(papers)
+    total = added(paper.verdicts for paper in papers)
+    facts = added(paper.facts for paper in papers)
     drawn = scatter(papers)
     rows = [_count(paper_page(paper.paper.key), paper.paper.key, paper.verdicts) for paper in papers]
     return {
@@ -61,6 +62,7 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
         "rows": rows,
         "total": total,
         "compared": sum(total[verdict] for verdict in COMPARED),
+        "facts": {"reproduced": facts["reproduced"], "compared": sum(facts[verdict] for verdict in COMPARED)},
         "legend": LEGEND,
         "power": power(papers),
         "points": drawn.points,

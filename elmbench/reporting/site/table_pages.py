@@ -34,7 +34,7 @@ _HEADINGS = (
     "runs",
     "published",
     "verdict",
-    "runs that would tell",
+    "runs to tell",
 )
 
 
