@@ -72,7 +72,7 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     """Return the figures of a section as grids, those with published figures first.
 
     There is a grid of data sets and models for each measure. Of a single model there is one of data sets and measures,
-    of a single data set one of models and measures.
+    of a table with a single data set one of models and measures.
     """
     best = _best(section.entries, lambda entry: entry.mean)
     printed = _best(section.entries, _printed)
@@ -84,7 +84,7 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     names = {axis: list(dict.fromkeys(_names(place)[axis] for place in places)) for axis in _AXES}
     if len(names["model"]) <= 1:
         shape = ("dataset", "measure", "model")
-    elif len(names["dataset"]) <= 1:
+    elif len({*names["dataset"], *resolved.file.spec.datasets}) <= 1:
         shape = ("model", "measure", "dataset")
     else:
         shape = ("dataset", "model", "measure")

@@ -86,7 +86,8 @@ def _section(section: EntrySection, own: ProfileResults) -> dict[str, Any]:
     printed = [one for one in grids if one.has_printed] or grids[:1]
     more = [] if section.readings else [one for one in grids if one not in printed]
     short = f"profile {own.profile}, {section.select}" + (f", {readings}" if readings else "")
-    return {"heading": heading, "short": short, "shown": printed, "more": more}
+    beside = dict.fromkeys(place.entry.measure.column for one in more for place in one.places)
+    return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(beside)}
 
 
 def shown_grids(own: ProfileResults) -> list[Grid]:
@@ -125,12 +126,11 @@ _AGREEMENT = (
 
 
 def _agreement(one: Agreement) -> Sequence[str]:
+    shown = (one.median_difference, one.median_factor, one.rank_correlation)
     return (
         one.metric,
         str(one.figures),
-        _said(one.median_difference),
-        _said(one.median_factor),
-        _said(one.rank_correlation),
+        *("" if value is None else f"{value:.3g}" for value in shown),
         _of(one.same_best, one.rows),
         _of(one.pairings_reproduced, one.pairings),
         _of(one.left_out_reproduced, one.left_out),
