@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from elmbench import __version__
 from elmbench.layouts.table import COMPARED, VERDICTS, Printed
 from elmbench.reporting.grids import Place
 from elmbench.reporting.site.findings import Finding, find, power
@@ -98,7 +98,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals |= {"version": __version__, "signs": SIGNS, "verdicts": list(SIGNS)}
+    environment.globals |= {"version": version("elmbench"), "signs": SIGNS, "verdicts": list(SIGNS)}
     environment.filters["printed"] = _printed
     return environment
 

@@ -115,7 +115,7 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
         own = cells[(cells["dataset"] == dataset.lower()) & (cells["select"] == select) & cells["reading"].isna()]
         means = {model: own[own["model"] == model]["mcc"].mean() for model in models}
         for model, text in zip(models, shown, strict=True):
-            number = re.match(r"[\d.]+", text)[0]
+            number = re.findall(r"[\d.]+", text)[0]
             places = len(number.partition(".")[2])
             assert number == f"{means[model]:.{places}f}", (dataset, model)
             assert ("best of ours" in text) == (means[model] == max(means.values()))
