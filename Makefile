@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas test fuzz lint types check baseline lock clean help
+.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas fingerprints test fuzz lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -97,6 +97,9 @@ check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with 
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	$(BIN)/elmbench --results-dir "$$folder" -q run --all --profile ci --jobs $(JOBS) > /dev/null && \
 	$(BIN)/elmbench --results-dir "$$folder" check --against baseline
+
+fingerprints: $(VENV)/.runtime ## Write the fingerprints of the data sets that are at hand into datasets.yaml anew.
+	$(BIN)/python -m elmbench.workflow.fingerprints
 
 schemas: $(VENV)/.runtime ## Write the JSON Schemas of the YAML files anew.
 	$(BIN)/python -m elmbench.workflow.schemas

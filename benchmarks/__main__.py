@@ -15,9 +15,21 @@ from benchmarks.row import Result, Row
 
 def all_rows() -> list[Row]:
     """Return every row in the order of the report."""
-    from benchmarks import costs, fits, memory, multiple, packages, reduced, scaling, searches, streams, tables
+    from benchmarks import (
+        costs,
+        fits,
+        memory,
+        multiple,
+        overhead,
+        packages,
+        reduced,
+        scaling,
+        searches,
+        streams,
+        tables,
+    )
 
-    modules = (searches, reduced, tables, fits, multiple, streams, packages, scaling, costs, memory)
+    modules = (searches, reduced, tables, fits, multiple, streams, packages, scaling, costs, overhead, memory)
     return [row for module in modules for row in module.ROWS]
 
 

@@ -15,7 +15,6 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from benchmarks.problems import Array, Problem
@@ -88,11 +87,6 @@ def ridge_pipeline(problem: Problem, candidates: Candidates) -> Array:
     pipeline = Pipeline([("nodes", HiddenNodes()), ("ridge", Ridge(fit_intercept=False, solver="cholesky"))])
     parameters = [{"nodes__n_hidden": c["n_hidden"], "ridge__alpha": 1.0 / c["C"]} for c in candidates]
     return grid_search(pipeline, problem, parameters, cut=True)
-
-
-def svc(problem: Problem, candidates: Candidates) -> Array:
-    """GridSearchCV over SVC."""
-    return grid_search(SVC(kernel="rbf"), problem, candidates, cut=False)
 
 
 def bordered_solves(problem: Problem, candidates: Candidates) -> Array:

@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import platform
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -25,7 +27,7 @@ def replacing(path: Path) -> Iterator[Path]:
     it is written leaves untouched what was at `path` before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    partial = path.with_name(f".{path.name}.{this_process()}.{secrets.token_hex(4)}.part")
     try:
         yield partial
         with open(partial, "rb+") as stream:  # some systems flush only what is open for writing
@@ -56,13 +58,43 @@ def write_atomically(
         with replacing(path) as partial:
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        found = f"cannot write {path}: {error.strerror or error}"
-        raise WriteError(found, expected=expected, next_step=next_step) from error
+        raise cannot_write(path, error, expected=expected, next_step=next_step) from error
+
+
+def cannot_write(
+    path: Path, error: OSError, *, expected: str = _RESULTS_FOLDER, next_step: str = _RESUME
+) -> WriteError:
+    """Return the error for a file that cannot be written."""
+    return WriteError(f"cannot write {path}: {error.strerror or error}", expected=expected, next_step=next_step)
 
 
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:
-    """Delete what killed processes left half-written in a folder and below it, once it is a day (in seconds) old."""
+    """Delete what killed processes left half-written in a folder and below it.
+
+    What a process of this machine left goes once it has ended; anything goes once it is a day (in seconds) old.
+    """
     for partial in folder.rglob(".*.part"):
         with contextlib.suppress(OSError):  # another process sweeps too
-            if time.time() - partial.stat().st_mtime > older_than:
+            if _has_ended(partial.name) or time.time() - partial.stat().st_mtime > older_than:
                 partial.unlink()
+
+
+def this_process() -> str:
+    """Return the name of this machine and the number of this process, as names of files have them."""
+    host = re.sub(r"\W+", "_", platform.node()) or "machine"
+    return f"{host[:40]}-{os.getpid()}"
+
+
+def _has_ended(partial: str) -> bool:
+    """Tell from the name of what is half-written whether its writer was a process of this machine that has ended."""
+    host, _, process = this_process().rpartition("-")
+    found = re.search(rf"\.{host}-(\d+)\.[0-9a-f]+\.part$", partial)
+    if found is None or found[1] == process:
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False

@@ -125,6 +125,9 @@ def import_(
     name: str,
     file: Path,
     test: Annotated[Path | None, typer.Option(help="The test rows, where FILE holds the training rows.")] = None,
+    other_data: Annotated[
+        bool, typer.Option("--other-data", help="Take the file also if it is not the public one.")
+    ] = False,
 ) -> None:
     """Check a file and copy it into the data directory, under the name that it is found by."""
     from elmbench.datasets import import_file
@@ -135,7 +138,9 @@ def import_(
             expected="a folder to copy the file into",
             next_step=f"elmbench --data-dir FOLDER data import {name} {file}",
         )
-    data = import_file(name, file, state.data_dir, test=test)
+    data = import_file(name, file, state.data_dir, test=test, other_data=other_data)
     rows, columns = data.X.shape
     found = {"name": data.name, "rows": rows, "columns": columns, "checksum": data.checksum, "notes": data.notes}
     state.emit(found, f"{data.name}: {rows} rows, {columns} columns, imported into {state.data_dir}")
+    for remark in data.remarks:
+        state.say(remark)

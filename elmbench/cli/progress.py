@@ -1,12 +1,15 @@
 """Live progress of a run: a bar with the time left on a terminal, a line now and then elsewhere."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections import Counter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from elmbench.running.engine import Event
-from elmbench.workflow.prepare import PreparedRun
+if TYPE_CHECKING:
+    from elmbench.running.engine import Event
+    from elmbench.workflow.prepare import PreparedRun
 
 
 class RunProgress:
@@ -25,6 +28,9 @@ class RunProgress:
         self.done_cost = 0.0
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
+        #: Cells that other runs on the same folder have computed meanwhile.
+        self.done_elsewhere = 0
+        self._others: set[str] = set()
         self.started = self.last_line = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -51,7 +57,9 @@ class RunProgress:
             self._bar.stop()
         if not self.quiet and kind is None:
             ended = ", ".join(f"{n} {status}" for status, n in self.endings.items())
-            print(f"{self.done_cells} cells in {duration(time.monotonic() - self.started)}: {ended}", file=sys.stderr)
+            shared = f"; {self.done_elsewhere} of them by another run" if self.done_elsewhere else ""
+            took = duration(time.monotonic() - self.started)
+            print(f"{self.done_cells} cells in {took}: {ended}{shared}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Take note of the start or end of some work."""
@@ -60,14 +68,26 @@ class RunProgress:
             if event.work.key in self.shown:
                 self.done_cells += 1
                 self.endings[event.result["status"]] += 1
+                self.done_elsewhere += bool(event.other)
         if self.quiet:
             return
+        if event.kind == "elsewhere":
+            self._say_other(event.other)
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done_cost, **self._fields(event.work.label))
         elif time.monotonic() - self.last_line > 5:
             self.last_line = time.monotonic()
             share = f"{100 * self.done_cost / self.total:.0f} %"
             print(f"{self.done_cells}/{len(self.shown)} cells, {share}, {self._left()}", file=sys.stderr, flush=True)
+
+    def _say_other(self, name: str) -> None:
+        if name not in self._others:
+            self._others.add(name)
+            text = f"another run ({name}) works on the same results folder: what it computes is taken over"
+            if self._bar is not None:
+                self._bar.console.print(text, markup=False)
+            else:
+                print(text, file=sys.stderr, flush=True)
 
     def _fields(self, now: str) -> dict[str, str]:
         return {"cells": f"{self.done_cells}/{len(self.shown)}", "left": self._left(), "now": now[:34]}

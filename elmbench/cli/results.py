@@ -26,17 +26,23 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 @app.command()
 def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
     """Show how many cells of each table have ended, and how."""
-    from elmbench.cli.render import grid
+    from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
-    from elmbench.specs.catalogue import find_experiment, load_catalogue
     from elmbench.workflow.status import table_status
 
-    names = [find_experiment(experiment).id] if experiment else list(load_catalogue())
-    lines = table_status(Store(state.results_dir), names)
+    store = Store(state.results_dir)
+    if experiment is not None and experiment not in {name for name, _ in store.tables()}:
+        # It takes a while to read every file of experiments.
+        from elmbench.specs.catalogue import find_experiment
+
+        experiment = find_experiment(experiment).id
+    lines = table_status(store, experiment)
     endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
     rows = [(line.experiment, line.profile, line.planned, said) for line, said in zip(lines, endings, strict=True)]
     text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit([asdict(line) for line in lines], text)
+    if store.damaged:
+        state.say(f"{store.damaged} damaged records in {store.root}: the next run computes anew what they held")
     if not rows:
         state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
     for line in lines:

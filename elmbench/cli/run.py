@@ -11,6 +11,7 @@ from elmbench.cli.app import app
 from elmbench.cli.state import state
 
 if TYPE_CHECKING:
+    from elmbench.running.executors.local import LocalExecutor
     from elmbench.workflow.prepare import PreparedRun
 
 
@@ -33,6 +34,9 @@ def run(
     no_paths: Annotated[
         bool, typer.Option("--no-paths", help="Fit each candidate of a search by itself, sharing no work.")
     ] = False,
+    other_data: Annotated[
+        bool, typer.Option("--other-data", help="Take files that are not the public ones; tables say so.")
+    ] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
@@ -41,38 +45,47 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
 ) -> None:
     """Run experiments and write their tables; what has been computed before is not computed again."""
+    from elmbench.running.executors.local import LocalExecutor
     from elmbench.running.executors.sandbox import Settings
     from elmbench.specs.limits import parse_limits
-    from elmbench.work.plan import Request
-    from elmbench.workflow.prepare import RunOptions, prepare
 
-    options = RunOptions(
-        experiments=tuple(experiments or ()),
-        paper=paper,
-        everything=everything,
-        profile=profile,
-        readings=_pairs(reading or []),
-        request=Request(
-            datasets=tuple(dataset or ()),
-            models=tuple(model or ()),
-            select=_selections(select or []),
-            runs=runs,
-            with_baselines=with_baselines,
-            paths=not no_paths,
-            data_dir=state.data_dir,
-        ),
-        settings=Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit)),
-        retry=retry,
-        force=force,
-    )
-    prepared = prepare(options, state.results_dir)
-    if dry_run:
-        _show_plan(prepared)
-    else:
-        _run(prepared)
+    settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
+    with LocalExecutor(settings) as executor:
+        if not dry_run:
+            # It starts while the run is planned, which takes as long.
+            executor.warm()
+        # Only now what it takes seconds to import.
+        from elmbench.work.plan import Request
+        from elmbench.workflow.prepare import RunOptions, prepare
+
+        options = RunOptions(
+            experiments=tuple(experiments or ()),
+            paper=paper,
+            everything=everything,
+            profile=profile,
+            readings=_pairs(reading or []),
+            request=Request(
+                datasets=tuple(dataset or ()),
+                models=tuple(model or ()),
+                select=_selections(select or []),
+                runs=runs,
+                with_baselines=with_baselines,
+                paths=not no_paths,
+                data_dir=state.data_dir,
+                other_data=other_data,
+            ),
+            settings=settings,
+            retry=retry,
+            force=force,
+        )
+        prepared = prepare(options, state.results_dir)
+        if dry_run:
+            _show_plan(prepared)
+        else:
+            _run(prepared, executor)
 
 
-def _run(prepared: PreparedRun) -> None:
+def _run(prepared: PreparedRun, executor: LocalExecutor) -> None:
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.text import table_text
     from elmbench.workflow.execute import execute, failed_cells
@@ -82,10 +95,12 @@ def _run(prepared: PreparedRun) -> None:
     if counts["to_run"]:
         cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
         state.say(f"{cells}; roughly {duration(prepared.seconds)} on {prepared.options.settings.jobs} worker(s)")
+    if damaged := prepared.store.damaged:
+        typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunProgress(prepared, state.quiet or state.as_json) as progress:
-            results = execute(prepared, progress.on_event)
+            results = execute(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
         raise typer.Exit(130) from None

@@ -1,16 +1,17 @@
-"""The checksum of a data set without its rows: kept in the cache from one process to the next."""
+"""What a data set is, without its rows: its checksum and remarks, kept in the cache from one process to the next."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from elmbench.datasets.folders import cache_folder
-from elmbench.datasets.load import Origin, find_origin, load
+from elmbench.datasets.load import Origin, find_origin, load_checked
 from elmbench.datasets.receipts import fetched_folder
 from elmbench.datasets.sources.generator import identity
 from elmbench.files import replacing
@@ -22,43 +23,59 @@ LOADER_VERSION = 1
 #: What a spec says that no row depends on.
 _ONLY_SAID = {"title", "aliases", "papers", "citation", "licence", "notes"}
 
-#: Checksums of this process, by what they depend on: of a cache that cannot be written, too.
-_known: dict[str, str] = {}
+
+@dataclass(frozen=True)
+class Identity:
+    """What results on a data set depend on and say of it."""
+
+    #: Of the prepared arrays, or of what they are drawn from.
+    checksum: str
+    #: As in `Dataset`.
+    remarks: tuple[str, ...] = ()
 
 
-def checksum_of(
+#: Those of this process, by what they depend on: of a cache that cannot be written, too.
+_known: dict[str, Identity] = {}
+
+
+def identify(
     spec: DatasetSpec,
     data_dir: Path | str | None = None,
     run: int = 0,
     options: Mapping[str, float] | None = None,
     cache_dir: Path | str | None = None,
-) -> str:
-    """Return `load(...).checksum`; the rows are read only where nothing like it has been loaded before.
+    other_data: bool = False,
+) -> Identity:
+    """Return checksum and remarks of `load_checked(...)`; the rows are read only if nothing like it was loaded before.
 
-    Of generated data that are redrawn every run it is, instead, a hash of all that the rows are drawn from: they need
-    not be drawn to tell them apart.
+    Of generated data that are redrawn every run the checksum is, instead, a hash of all that the rows are drawn from:
+    they need not be drawn to tell them apart.
 
-    Parameters and errors are those of `load`.
+    Parameters and errors are those of `load_checked`.
     """
     chosen = spec.chosen_options(options)
     origin = find_origin(spec, data_dir, cache_dir)
     if spec.redraw and isinstance(origin.source, GeneratorSource):
-        return identity(spec, origin.source, chosen, run)
+        return Identity(identity(spec, origin.source, chosen, run))
     values = [f"{option}={value!r}" for option, value in sorted(chosen.items())]
     place = " ".join([spec.name, *values, *(str(path.resolve()) for path in origin.files.paths)])
-    state = _state(spec, origin, chosen, cache_dir)
+    state = _state(spec, origin, chosen, cache_dir, other_data)
     if state not in _known:
         path = cache_folder(cache_dir) / "checksums.json"
         entry = _read(path).get(place)
-        if isinstance(entry, list) and len(entry) == 2 and entry[0] == state and isinstance(entry[1], str):
-            _known[state] = entry[1]
-        else:
-            _known[state] = load(spec, data_dir, run, options, cache_dir).checksum
-            _write(path, _read(path) | {place: [state, _known[state]]})
+        match entry:
+            case [str(known), str(checksum), [*remarks]] if known == state:
+                _known[state] = Identity(checksum, tuple(map(str, remarks)))
+            case _:
+                data = load_checked(spec, data_dir, run, options, cache_dir, other_data)
+                _known[state] = Identity(data.checksum, data.remarks)
+                _write(path, _read(path) | {place: [state, data.checksum, data.remarks]})
     return _known[state]
 
 
-def _state(spec: DatasetSpec, origin: Origin, options: dict[str, float], cache_dir: Path | str | None) -> str:
+def _state(
+    spec: DatasetSpec, origin: Origin, options: dict[str, float], cache_dir: Path | str | None, other_data: bool
+) -> str:
     """Return a hash of all that the rows depend on: the spec, the files as they lie there, options, and packages."""
     paths = origin.files.paths
     if origin.receipt is not None:
@@ -71,6 +88,7 @@ def _state(spec: DatasetSpec, origin: Origin, options: dict[str, float], cache_d
         "receipt": vars(origin.receipt) if origin.receipt else None,
         "files": [(str(path.resolve()), *_size_and_time(path)) for path in paths],
         "options": options,
+        "other_data": other_data,
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

@@ -1,7 +1,9 @@
 """A data set that is ready for use, and its checksum."""
 
+from __future__ import annotations
+
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,8 @@ class Dataset:
         Row indices of the official parts, {'train': ..., 'test': ...}, where the source has them.
     notes : tuple of str
         What whoever uses the data ought to know.
+    remarks : tuple of str
+        Those of the notes that are about these rows, such as what was guessed about their labels.
     """
 
     X: NDArray[np.float64] | sp.csr_matrix
@@ -48,6 +52,11 @@ class Dataset:
     checksum: str
     splits: dict[str, NDArray[np.int64]] | None = None
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def remarked(self, remark: str) -> Dataset:
+        """Return the same data with one more remark."""
+        return replace(self, notes=(*self.notes, remark), remarks=(*self.remarks, remark))
 
 
 def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:

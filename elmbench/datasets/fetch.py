@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from elmbench.datasets.claims import as_claimed
 from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import load_fetched
+from elmbench.datasets.readers import unpacked_bytes
 from elmbench.datasets.receipts import Receipt, discard, fetched_files, keep, read_receipt
 from elmbench.datasets.sources import fetch_from, hosts
 from elmbench.datasets.sources.download import Progress, remote_size
@@ -117,12 +119,13 @@ def _fetch_and_check(
         raise DataUnavailableError(f"{hosts.host_of(closed)[0]} cannot be reached", expected="a network")
     before = read_receipt(spec, source, cache_dir)
     known = before.downloads if before else {}
-    job = FetchJob(spec.shape.features, cache_folder(cache_dir) / "downloads", known, progress)
+    most = unpacked_bytes(spec.shape.instances, spec.shape.features, spec.sparse)
+    job = FetchJob(spec.shape.features, cache_folder(cache_dir) / "downloads", most, known, progress)
     rows = fetch_from(source, job)
     today = datetime.date.today().isoformat()
     receipt = keep(spec, source, rows.parts, Receipt(source.title, today, rows.downloads), cache_dir)
     try:
-        load_fetched(spec, source, receipt, cache_dir)
+        as_claimed(load_fetched(spec, source, receipt, cache_dir), spec, source)
     except ElmbenchError:
         discard(spec, source, receipt, cache_dir)
         raise

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from elmbench.datasets.claims import as_claimed
 from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.folders import data_folder
 from elmbench.datasets.prepare import prepare
@@ -28,6 +29,7 @@ def load_dataset(
     run: int = 0,
     options: Mapping[str, float] | None = None,
     cache_dir: Path | str | None = None,
+    other_data: bool = False,
 ) -> Dataset:
     """Load a data set by name, prepared but not scaled. Never uses a network.
 
@@ -47,15 +49,30 @@ def load_dataset(
         Options of generated data, such as `{"noise_variance": 0}`.
     cache_dir : path, optional
         `ELMBENCH_CACHE_DIR`, or the user's cache folder, where it is not given.
+    other_data : bool
+        Take a file also if its rows are not those of the public file; a note says so.
 
     Raises
     ------
     DataUnavailableError
         If no source is reachable here.
     ElmbenchError
-        If the name is unknown, or a file is there but bad.
+        If the name is unknown, or a file is there but bad, or holds other rows than the public file.
     """
-    return load(load_dataset_specs().find(name), data_dir, run, options, cache_dir)
+    return load_checked(load_dataset_specs().find(name), data_dir, run, options, cache_dir, other_data)
+
+
+def load_checked(
+    spec: DatasetSpec,
+    data_dir: Path | str | None = None,
+    run: int = 0,
+    options: Mapping[str, float] | None = None,
+    cache_dir: Path | str | None = None,
+    other_data: bool = False,
+) -> Dataset:
+    """Load the data set of a spec, and hold it against the fingerprint of the public file (see `load_dataset`)."""
+    source = find_origin(spec, data_dir, cache_dir).source
+    return as_claimed(load(spec, data_dir, run, options, cache_dir), spec, source, other_data)
 
 
 def load(
@@ -65,13 +82,13 @@ def load(
     options: Mapping[str, float] | None = None,
     cache_dir: Path | str | None = None,
 ) -> Dataset:
-    """Load the data set of a spec (see `load_dataset`)."""
+    """Load the data set of a spec as it is here (see `load_dataset`); its counts are checked, its values are not."""
     chosen = spec.chosen_options(options)
     origin = find_origin(spec, data_dir, cache_dir)
     if origin.source is None:
         data = load_files(origin.files, spec)
         unused = f"{data.source} is used as it is: the options have no effect"
-        return replace(data, notes=(*data.notes, unused)) if options else data
+        return data.remarked(unused) if options else data
     if isinstance(origin.source, ScikitLearnSource):
         return _finish(load_bundled(origin.source), spec, origin.source)
     if isinstance(origin.source, GeneratorSource):
@@ -112,7 +129,7 @@ def find_origin(spec: DatasetSpec, data_dir: Path | str | None = None, cache_dir
 
 
 def load_files(files: Files, spec: DatasetSpec) -> Dataset:
-    """Load a data set from files in the layout of the public file; an error if they are not the data set."""
+    """Load a data set from files in the layout of the public file; an error if they have other counts."""
     return _finish(read_files(files, spec), spec)
 
 
@@ -142,7 +159,7 @@ def _finish(table: Table, spec: DatasetSpec, source: Source | None = None, key: 
         splits = {"train": rows[: table.n_train], "test": rows[table.n_train :]}
     checksum = array_checksum(X, y) if key is None else array_checksum(X, y, key)
     notes = (*spec.notes, *table.notes)
-    return Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits, notes)
+    return Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits, notes, table.notes)
 
 
 def _as_public(table: Table, spec: DatasetSpec, source: Source | None) -> Table:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from elmbench.datasets.claims import as_claimed
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.folders import cache_folder, data_folder
 from elmbench.datasets.load import find_origin, load_files
@@ -63,7 +64,9 @@ def _status(spec: DatasetSpec, data_dir: Path | str | None, cache_dir: Path | st
         return Status(spec.name, "bad", error.found, error.next_step or "")
 
 
-def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path | str | None = None) -> Dataset:
+def import_file(
+    name: str, file: Path | str, data_dir: Path | str, *, test: Path | str | None = None, other_data: bool = False
+) -> Dataset:
     """Check a file and copy it into a data directory under the name that it is found by; `name` may be an alias.
 
     Parameters
@@ -75,6 +78,8 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
         The data directory; created if it is missing.
     test : path, optional
         A file of the test rows.
+    other_data : bool
+        Take the file also if its rows are not those of the public file.
 
     Raises
     ------
@@ -89,7 +94,7 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
         if not path.is_file():
             raise ElmbenchError(f"{path} is no file", expected="a file of rows", next_step="correct the path")
         targets[part] = folder / f"{spec.stem}{'' if part == 'whole' else '.' + part}{_ending(path)}"
-    data = load_files(Files(**given), spec)
+    data = as_claimed(load_files(Files(**given), spec), spec, None, other_data)
     there = find_files(spec, folder) if folder.is_dir() else None
     strangers = [path for path in (there.paths if there else ()) if path not in targets.values()]
     if strangers:
@@ -99,7 +104,7 @@ def import_file(name: str, file: Path | str, data_dir: Path | str, *, test: Path
     for part, path in given.items():
         with replacing(targets[part]) as partial:
             shutil.copyfile(path, partial)
-    return data if there is None else load_files(Files(**targets), spec)
+    return data
 
 
 def _ending(path: Path) -> str:

@@ -34,10 +34,13 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
         return replace(table, target=words)
     there = set(words)
     as_is = {label: label for label in known}
-    for mapping in (labels, as_is, *(source.labels for source in spec.sources)):
+    others = [(source.labels, source.title) for source in spec.sources]
+    for mapping, guessed in ((labels, ""), (as_is, ""), *others):
         if _spells(mapping, there):
             mapped = [mapping.get(word, mapping.get("*")) for word in words]
-            return replace(table, target=np.array(mapped, dtype=object))
+            pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
+            notes = (f"labels read as {guessed} spells them: {pairs}",) if guessed else ()
+            return replace(table, target=np.array(mapped, dtype=object), notes=(*table.notes, *notes))
     by_size = _labels_by_size(words, spec)
     if by_size:
         pairs = ", ".join(f"{word} is {label}" for word, label in by_size.items())
@@ -98,8 +101,9 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
 def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column still holds words, or a value is missing or infinite."""
     for place, words in table.nominal.items():
-        row, word = next((row, word) for row, word in enumerate(words) if _is_word(word))
-        found = f"{table.origin}: the column {table.names[place]!r} holds {word!r} (row {row + 1})"
+        # The word that made it nominal may stand in a row that the preparation drops.
+        shown = next((f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)), "words")
+        found = f"{table.origin}: the column {table.names[place]!r} holds {shown}"
         expected = "numbers, since no preparation of this column is declared"
         next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
         raise ElmbenchError(found, expected=expected, next_step=next_step)

@@ -1,6 +1,6 @@
 """The extreme entropy kernel machine: an extreme entropy machine in the features of a kernel at some landmarks."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,15 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
+from elmbench.models.base.entropy import EntropyClassifier, discriminants
 from elmbench.models.base.parameters import check_choice, check_count, check_real
-from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
-from elmbench.numerics.entropy.discriminant import Discriminant
 from elmbench.numerics.entropy.landmarks import LandmarkFeatures
-from elmbench.numerics.kernels import KERNELS, kernel_product, row_blocks, squared_distances
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, padded
+from elmbench.numerics.kernels import KERNELS, kernel_matrix, kernel_product
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "
@@ -24,47 +22,7 @@ CONSTANT_KERNEL = (
 )
 
 
-class _Distances:
-    """Squared distances from rows to landmarks, of which those of the first rows asked for are kept."""
-
-    def __init__(self, X: Array, landmarks: Array) -> None:
-        self._X = X
-        self._landmarks = landmarks
-        self._kept: dict[bytes, Array] = {}
-        self._room = HELD_BYTES
-
-    def __call__(self, rows: NDArray[np.intp]) -> Array:
-        key = rows.tobytes()
-        if key in self._kept:
-            return self._kept[key].copy()
-        distances = squared_distances(self._X[rows], self._landmarks)
-        if distances.nbytes <= self._room:
-            self._room -= distances.nbytes
-            self._kept[key] = distances.copy()
-        return distances
-
-
-def _fitted(
-    distances: Callable[[NDArray[np.intp]], Array], among: Array, T: Array, kernel: str, gamma: float
-) -> tuple[list[Discriminant], Array]:
-    """Return the discriminants in the features of landmarks, and beta^ = K^(-1/2) beta of section 6.
-
-    `distances` returns the squared distances of rows, by number, to the landmarks; `among` holds those among these.
-    """
-    transform = KERNELS[kernel]
-    landmarks = LandmarkFeatures(transform(among.copy(), gamma))
-    rank = landmarks.map.shape[1]
-
-    def features(rows: NDArray[np.intp]) -> Array:
-        values = np.zeros((len(rows), padded(rank)), order="F")
-        np.matmul(transform(distances(rows), gamma), landmarks.map, out=values[:, :rank])
-        return values
-
-    found = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(among))[rank]
-    return found, landmarks.map @ np.column_stack([d.beta for d in found])
-
-
-class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
+class EEKMClassifier(EntropyClassifier, BaseEstimator):
     """Extreme entropy kernel machine.
 
     An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
@@ -120,17 +78,20 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
         self.costs = costs
         self.random_state = random_state
 
-    def _checked(self) -> tuple[str, float, int]:
-        gamma = check_real("gamma", self.gamma)
-        return check_choice("kernel", self.kernel, KERNELS), gamma, check_count("n_landmarks", self.n_landmarks)
-
     def _fit(self, X: Array, T: Array) -> None:
-        kernel, gamma, n_landmarks = self._checked()
-        landmarks = X[check_random_state(self.random_state).permutation(len(X))[:n_landmarks]]
-        among = squared_distances(landmarks)
-        found, beta = _fitted(lambda rows: squared_distances(X[rows], landmarks), among, T, kernel, gamma)
-        self.landmarks_, self.beta_ = landmarks, beta
-        self.n_units_ = len(landmarks)
+        gamma, n_landmarks = check_real("gamma", self.gamma), check_count("n_landmarks", self.n_landmarks)
+        kernel = check_choice("kernel", self.kernel, KERNELS)
+        chosen = X[check_random_state(self.random_state).permutation(len(X))[:n_landmarks]]
+        landmarks = LandmarkFeatures(kernel_matrix(chosen, gamma=gamma, kernel=kernel))
+        rank = landmarks.map.shape[1]
+
+        def features(rows: NDArray[np.intp]) -> Array:
+            return kernel_matrix(X[rows], chosen, gamma=gamma, kernel=kernel) @ landmarks.map
+
+        found = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(chosen))[rank]
+        # beta^ = K^(-1/2) beta, section 6
+        self.landmarks_, self.beta_ = chosen, landmarks.map @ np.column_stack([d.beta for d in found])
+        self.n_units_ = len(chosen)
         self._set(found)
 
     def _projections(self, X: Array) -> Array:
@@ -140,31 +101,6 @@ class EEKMClassifier(EntropyClassifier, ProjectionPathMixin, BaseEstimator):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count matrices of the landmarks squared and the features of the rows, up to `HELD_BYTES` of these."""
         size = min(n_samples, params.get("n_landmarks", 100))
-        width = padded(size)
-        block = 4 * width * min(n_samples, ROW_BLOCK) + 2 * n_features * ROW_BLOCK
-        held = min(8 * n_samples * width, HELD_BYTES)
-        return held + 8 * (block + 6 * width**2 + 2 * n_samples * n_outputs + size * n_features)
-
-    @classmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the landmarks of a fold once, and make the distances to them once for all `gamma`."""
-        X, y, models = grid.X, grid.y, grid.models
-        checked = [model._checked() for model in models]
-        for j, (train, test) in enumerate(grid.folds):
-            T, decoded = cls._coded(y[train])
-            classes = np.unique(y[train])
-            groups: dict[tuple[Any, int], dict[tuple[str, float], list[int]]] = {}
-            for i, (kernel, gamma, n_landmarks) in enumerate(checked):
-                drawn = models[i].random_state, min(n_landmarks, len(train))
-                groups.setdefault(drawn, {}).setdefault((kernel, gamma), []).append(i)
-            for (random_state, size), kernels in groups.items():
-                rows = X[train]
-                landmarks = rows[check_random_state(random_state).permutation(len(rows))[:size]]
-                distances, among = _Distances(rows, landmarks), squared_distances(landmarks)
-                probes = [squared_distances(X[test[block]], landmarks) for block in row_blocks(len(test), size)]
-                for (kernel, gamma), members in kernels.items():
-                    found, beta = _fitted(distances, among, T, kernel, gamma)
-                    projections = np.concatenate([KERNELS[kernel](probe.copy(), gamma) @ beta for probe in probes])
-                    for i in members:
-                        odds = odds_of(projections, found, models[i]._log_weights(classes))
-                        yield i, j, grid.asked(decoded(odds), projections)
+        block = 4 * size * min(n_samples, ROW_BLOCK) + 2 * n_features * ROW_BLOCK
+        held = min(8 * n_samples * size, HELD_BYTES)
+        return held + 8 * (block + 6 * size**2 + 2 * n_samples * n_outputs + size * n_features)

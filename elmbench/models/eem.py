@@ -12,7 +12,7 @@ from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, layer_blocks, padded
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, layer_blocks
 
 
 class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
@@ -81,7 +81,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         self._set(found)
 
     def _features(self, X: Array) -> Callable[[NDArray[np.intp]], Array]:
-        return lambda rows: self._layer(X[rows])
+        return lambda rows: self._hidden(X[rows])
 
     def _projections(self, X: Array) -> Array:
         return EEMNodesMixin._outputs(self, X)
@@ -90,11 +90,10 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count matrices of the nodes squared, copies of the rows and up to `HELD_BYTES` of their outputs."""
         n_hidden = params.get("n_hidden", 100)
-        width = padded(n_hidden)
-        outputs = 2 * width * ROW_BLOCK + 2 * TILE * ROW_BLOCK
+        outputs = 3 * n_hidden * ROW_BLOCK
         nodes = 3 * n_hidden * (n_features + 1)
         rows = n_samples * (n_features + 2 * n_outputs)
-        return min(8 * n_samples * width, 2 * HELD_BYTES) + 8 * (nodes + rows + outputs + 6 * width**2)
+        return min(8 * n_samples * n_hidden, 2 * HELD_BYTES) + 8 * (nodes + rows + outputs + 6 * n_hidden**2)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

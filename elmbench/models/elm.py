@@ -13,9 +13,8 @@ from elmbench.models.base.parameters import check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
-from elmbench.numerics.nodes.cholesky import factor_width
-from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, TILE, Nodes, layer_blocks, padded
-from elmbench.numerics.nodes.output_weights import many_outputs, output_weights
+from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, Nodes, layer_blocks
+from elmbench.numerics.nodes.output_weights import many_weights, output_weights
 
 
 class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
@@ -50,50 +49,38 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
     def _kind(self) -> tuple[Any, ...]:
         return *super()._kind(), check_real("slope", self.slope)
 
-    def _layer(self, X: Rows) -> Array:
+    def _hidden(self, X: Rows) -> Array:
         return self._nodes().outputs(X)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the nodes, H'H and a block of hidden outputs or, of more nodes than rows, all and HH', in place.
+        """Count the nodes, H'H and a block of hidden outputs or, of more nodes than rows, all and HH', twice.
 
-        The nodes are twice what they are kept as: when they are drawn, and with one tile of them when they are used.
+        The nodes are twice what they are kept as, when they are drawn.
         """
         n_hidden = params.get("n_hidden", 100)
-        nodes = (n_hidden + max(n_hidden, TILE)) * (n_features + 1)
+        nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
-            width = factor_width(n_hidden)
-            outputs = (padded(n_hidden) + 4 * TILE) * min(n_samples, ROW_BLOCK)
-            return 8 * (nodes + width**2 + outputs + 4 * width * (TILE + n_outputs))
-        width = padded(n_hidden)
-        return 8 * (nodes + n_samples * (width + 4 * TILE) + n_samples**2 + 3 * width * n_outputs)
+            return 8 * (nodes + 3 * n_hidden**2 + n_hidden * (2 * min(n_samples, ROW_BLOCK) + 4 * n_outputs))
+        return 8 * (nodes + 2 * n_samples * n_hidden + 2 * n_samples**2 + 3 * n_hidden * n_outputs)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Draw the hidden nodes of the largest network only, whose first nodes are those of the others.
 
         One Cholesky factor a `C` serves every `n_hidden` up to the number of training rows; beyond, one reduction an
-        `n_hidden` serves every `C`, see `many_outputs`. What a reduction yields is taken where its residual tells that
-        a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference.
+        `n_hidden` serves every `C`, see `many_weights`.
         """
         for largest, _, members in by_nodes(grid):
             networks = [(int(model.n_hidden), 1.0 / check_real("C", model.C)) for _, model in members]
-            nodes = largest._nodes()
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(grid.y[train])
-                H = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
-                norms = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in H])
-                for solved in many_outputs(grid.X[train], T, nodes, networks, H, grid.solvers):
-                    accepted = solved.close
-                    if issubclass(cls, FamilyClassifier):
-                        accepted = cls._each_holds(solved.outputs, np.outer(norms, solved.slack))
-                    for i, network in enumerate(solved.networks):
-                        outputs = solved.outputs[:, i * T.shape[1] : (i + 1) * T.shape[1]]
-                        if not accepted[i]:
-                            grid.solvers["bound failed"] += 1
-                            beta = solved.exact(i)
-                            outputs = np.concatenate([block[:, : len(beta)] @ beta for block in H])
-                        yield members[network][0], j, decoded(outputs)
+                k = T.shape[1]
+                probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
+                for places, weights in many_weights(grid.X[train], T, largest._nodes(), networks, grid.solvers):
+                    outputs = np.concatenate([H[:, : len(weights)] @ weights for H in probes])
+                    for i, place in enumerate(places):
+                        yield members[place][0], j, decoded(outputs[:, i * k : (i + 1) * k])
 
 
 class ELMClassifier(FamilyClassifier, _ELM):

@@ -21,12 +21,17 @@ from elmbench.numerics.kernels import (
     kernel_product,
     kernel_round_off,
 )
-from elmbench.numerics.shifted.all_ridges import RESIDUAL, residuals, solve_shifted
+from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 from elmbench.numerics.solve import RidgeSystem
 
 DTYPES = ("float64", "float32")
+
+RESIDUAL = 2e-11
+"""Norm of a residual, over that of the targets, up to which solutions count whatever the condition.
+
+K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the outputs for the training rows are off."""
 
 
 class _KELM(GridPathMixin, BaseEstimator):
@@ -74,12 +79,12 @@ class _KELM(GridPathMixin, BaseEstimator):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Make the kernel of all rows that are trained on once a `gamma`, of which folds are views where possible.
 
-        All `C` of a fold are solved at once, see `solve_shifted`. What that yields is taken where its residual tells
-        that a fit would give the same values (`RESIDUAL`), or that no label hangs on the difference; elsewhere, and
-        where there are too few `C` to share anything, the model is fitted. So are all candidates in single precision,
-        the point of which is the memory that shared work would need: 8 (n^2 + m^2) bytes and little more, for n rows
-        that any fold trains on and m of them in the largest training part; of few rows the distances are kept too, see
-        `kernel_ladder`.
+        All `C` of a fold are solved at once, see `fold_solutions`. Values are taken where their residual is no larger
+        than `RESIDUAL`, or than the round-off that a fit has too; labels where none hangs on what outputs may be off;
+        elsewhere, and where there are too few `C` to share anything, the model is fitted. So are all candidates in
+        single precision, the point of which is the memory that shared work would need: 8 n^2 bytes and at most 8 m^2
+        more, for n rows that any fold trains on and m of them in the largest training part, 4 m^2 where m is large; of
+        few rows the distances are kept too, see `kernel_ladder`.
         """
         groups: dict[str, dict[float, list[tuple[int, float]]]] = {}
         single = []
@@ -163,14 +168,14 @@ def _fold_outputs(
     """
     omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
-    work = shared.room[: n * n].reshape((n, n), order="F")
-    Z = solve_shifted(part.square(omega, work), T, ridges, work, solvers)
+    Z = fold_solutions(omega, part, T, ridges, shared.room, solvers)
     if Z is None:
         return [None] * len(ridges)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
     product = part.product(omega, weights)
     reached = product[part.test] if across is None else across.product(weights)
     test, mass = reached[:, :-1], reached[:, -1]
+    mass_within = product[part.training, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)
     lengths = np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)
     if issubclass(cls, FamilyClassifier):
@@ -182,7 +187,9 @@ def _fold_outputs(
         errors += (shared.round_off + n * EPS) * mass[:, np.newaxis] * np.abs(Z).reshape(n, -1, k).max(axis=(0, 2))
         accepted = cls._each_holds(test, errors)
     else:
-        accepted = off.max(axis=1) <= RESIDUAL
+        # The condition of the system is at least as large.
+        condition = 1 + mass_within.mean() / ridges
+        accepted = off.max(axis=1) <= np.maximum(RESIDUAL, EPS * condition)
     if not accepted.all():
         solvers["bound failed"] += int((~accepted).sum())
     return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]

@@ -1,7 +1,5 @@
 """The least-squares support vector machine."""
 
-from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,15 +11,12 @@ from sklearn.utils.multiclass import unique_labels
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin, ProjectionPathMixin
-from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, kernel_product, row_blocks, squared_distances
-from elmbench.numerics.shifted.bordered import BorderedSystems, SharedOutputs, bordered, reach_of, shared_outputs
+from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.solve import RidgeSystem
 
 WEIGHTINGS = ("corrected", "as-printed")
-
-CLOSE = 5e-11
-"""Shared outputs this near the exact ones, over the largest of them, are as good as a fit whatever the condition."""
 
 
 class _LSSVM(GridPathMixin, BaseEstimator):
@@ -43,14 +38,6 @@ class _LSSVM(GridPathMixin, BaseEstimator):
         """Return Q^(-1/2) of the rows of targets T, of labels or values y, for every unfitted model."""
         return [np.ones(len(T))] * len(models)
 
-    @classmethod
-    @abstractmethod
-    def _holds(cls, found: SharedOutputs, reach: float | Array, condition: float) -> bool:
-        """Return whether shared outputs may stand for those of a fit.
-
-        `reach` is that of `SharedOutputs.errors`; `condition` that of the system, or a number below it.
-        """
-
     def _fit(self, X: Array, T: Array) -> None:
         self._learn(X, T, np.ones(len(T)))
 
@@ -60,7 +47,7 @@ class _LSSVM(GridPathMixin, BaseEstimator):
         K = kernel_matrix(X, gamma=gamma, kernel=kernel, out=np.empty((len(X), len(X)), order="F"))
         _weigh(K, scale)
         system = RidgeSystem(K, ridge)
-        self.intercept_, self.beta_ = _solution(system, T, scale)
+        self.intercept_, self.beta_ = _bordered(scale, system.solve(_right_hand_sides(T, scale)))
         self.condition_ = system.condition
         self.dictionary_ = X
         self.n_units_ = len(X)
@@ -77,11 +64,7 @@ class _LSSVM(GridPathMixin, BaseEstimator):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Make the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together.
 
-        These come from one Krylov space or one reduction of the kernel matrix, see `solve_shifted`, and are taken where
-        a bound by their residual shows that no label hangs on what they are off, or that values are off by no more than
-        a factorisation leaves; elsewhere, and where there are too few `C` to share anything, the system is factored as
-        in `fit`. So it is for projections, whose last digits may be what is compared. Needs three matrices of 8 m^2
-        bytes for m rows in a training part.
+        See `ridge_solutions`. Needs three matrices of 8 m^2 bytes for m rows in a training part.
         """
         X, y, models = grid.X, grid.y, grid.models
         checked = [model._checked() for model in models]
@@ -93,50 +76,18 @@ class _LSSVM(GridPathMixin, BaseEstimator):
                 groups.setdefault((kernel, gamma, scales[i].tobytes()), []).append(i)
             among = squared_distances(X[train], out=np.empty((len(train), len(train)), order="F"))
             probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
-            K, work = np.empty_like(among), np.empty_like(among)
+            K = np.empty_like(among)
             for (kernel, gamma, _), members in groups.items():
                 scale, ridges = scales[members[0]], np.array([checked[i][2] for i in members])
                 np.copyto(K, among)
                 _weigh(KERNELS[kernel](K, gamma), scale)
-                across = [KERNELS[kernel](probe.copy(), gamma) for probe in probes]
-                systems = BorderedSystems(K, work, T, scale, ridges, across)
-                shared = None if grid.project else shared_outputs(systems, grid.solvers)
-                for place, values in cls._decided(systems, shared, grid.solvers):
-                    yield members[place], j, grid.asked(decoded(values), values)
-
-    @classmethod
-    def _decided(
-        cls, systems: BorderedSystems, shared: list[SharedOutputs] | None, solvers: Counter[str]
-    ) -> Iterator[tuple[int, Array]]:
-        """Yield the place of each ridge and its outputs: shared ones where their bound shows that they will do.
-
-        From the smallest ridge to the largest: factoring a system that could not be decided otherwise gives a sharper
-        bound for the test rows, which mostly decides the larger ridges.
-        """
-        scale, ridges, across = systems.scale, systems.ridges, systems.across
-        reach: Array | None = None
-        factored_ridge = condition = 0.0
-        order = np.argsort(ridges)
-        for done, place in enumerate(order):
-            ridge = float(ridges[place])
-            if shared is not None:
-                known = ridge**-0.5 if reach is None else np.minimum(reach, ridge**-0.5)
-                # (largest + r) / (least + r), of eigenvalues, falls no faster than 1 / r.
-                if cls._holds(shared[place], known, condition * factored_ridge / ridge):
-                    yield int(place), shared[place].values
-                    continue
-                solvers["residual too large"] += 1
-            solvers["cholesky"] += 1
-            np.copyto(systems.work, systems.K)
-            factored = RidgeSystem(systems.work, ridge)
-            if factored.by_cholesky:
-                factored_ridge, condition = ridge, factored.condition
-            intercept, beta = _solution(factored, systems.T, scale)
-            yield int(place), np.concatenate([k @ beta + intercept for k in across])
-            left, n, n_test = len(order) - done - 1, len(scale), sum(map(len, across))
-            # 2 n^2 n_test operations against n^3 / 3 for each factorisation that they may save.
-            if shared is not None and reach is None and factored.by_cholesky and 6 * n_test < left * n:
-                reach = reach_of(factored, scale, across)
+                Z = ridge_solutions(K, _right_hand_sides(T, scale), ridges, grid.solvers)
+                solved = [_bordered(scale, part) for part in np.hsplit(Z, len(members))]
+                beta = np.hstack([beta for _, beta in solved])
+                products = np.concatenate([KERNELS[kernel](probe.copy(), gamma) @ beta for probe in probes])
+                for i, product, (intercepts, _) in zip(members, np.hsplit(products, len(members)), solved, strict=True):
+                    values = product + intercepts
+                    yield i, j, grid.asked(decoded(values), values)
 
 
 class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, _LSSVM):
@@ -215,11 +166,6 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, _LSSVM):
     def _fit(self, X: Array, T: Array) -> None:
         self._learn(X, T, self._scale(T, self.classes_))
 
-    @classmethod
-    def _holds(cls, found: SharedOutputs, reach: float | Array, condition: float) -> bool:
-        largest = found.errors(reach).max(axis=1, keepdims=True)
-        return bool(np.isfinite(largest).all() and cls._each_holds(found.values, largest)[0])
-
 
 class LSSVMRegressor(FamilyRegressor, _LSSVM):
     """Least-squares support vector machine for regression: kernel ridge regression with an intercept.
@@ -247,12 +193,6 @@ class LSSVMRegressor(FamilyRegressor, _LSSVM):
     extreme learning machine, Neural Networks 76, 2016, Tables 2 and 3.
     """
 
-    @classmethod
-    def _holds(cls, found: SharedOutputs, reach: float | Array, condition: float) -> bool:
-        # Half of what a path may differ from a fit: the other half is left to the fit's own round-off.
-        allowed = max(CLOSE, 5 * EPS * condition) * np.abs(found.values).max(axis=0)
-        return bool((found.distances(reach) <= allowed).all())
-
 
 def _weigh(K: Array, scale: Array) -> None:
     """Multiply a kernel matrix by the scale of its rows and of its columns, in place."""
@@ -261,8 +201,18 @@ def _weigh(K: Array, scale: Array) -> None:
         K *= scale
 
 
-def _solution(system: RidgeSystem, T: Array, scale: Array) -> tuple[Array, Array]:
-    """Return the intercepts and beta from the factored matrix without its border."""
-    Z = system.solve(scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T]))
-    intercepts, solution = bordered(scale, Z[:, 0], Z[:, 1:])
-    return intercepts, scale[:, np.newaxis] * solution
+def _bordered(scale: Array, solutions: Array) -> tuple[Array, Array]:
+    """Return the solution b, of shape (k,), and beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
+
+    The matrix is A = K + r S^-2 with a diagonal S of `scale`, so A^-1 = S (S K S + r I)^-1 S; `solutions`, of shape (n,
+    1 + k), are (S K S + r I)^-1 S [1 T]. Then b = 1' A^-1 T / 1' A^-1 1 and beta = A^-1 T - b A^-1 1 (Suykens and
+    Vandewalle, 1999).
+    """
+    ones, targets = solutions[:, 0], solutions[:, 1:]
+    intercepts = (scale @ targets) / (scale @ ones)
+    return intercepts, scale[:, np.newaxis] * (targets - np.outer(ones, intercepts))
+
+
+def _right_hand_sides(T: Array, scale: Array) -> Array:
+    """Return S [1 T], for the diagonal S of scales."""
+    return scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T])

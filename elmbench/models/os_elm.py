@@ -10,7 +10,6 @@ from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
-from elmbench.numerics.nodes.hidden_layer import TILE, padded
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem
 
@@ -92,8 +91,8 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         n_hidden = params.get("n_hidden", 20)
         rows = min(n_samples, max(params.get("initial_batch", 250), params.get("batch_size", 200)))
         # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
-        floats = 4 * n_hidden**2 + 4 * rows * padded(n_hidden) + 3 * rows**2
-        nodes = (n_hidden + max(n_hidden, TILE)) * (n_features + 1)
+        floats = 4 * n_hidden**2 + 4 * rows * n_hidden + 3 * rows**2
+        nodes = 2 * n_hidden * (n_features + 1)
         return 8 * (floats + nodes + 2 * n_hidden * n_outputs)
 
 

@@ -11,7 +11,6 @@ from elmbench.models.base.family import SequentialClassifier
 from elmbench.models.base.parameters import check_choice, check_count
 from elmbench.models.base.projection import ProjectionNodesMixin, Rows
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.hidden_layer import TILE, padded
 from elmbench.numerics.projection.spectrum import Spectrum, with_ones, without_ones
 from elmbench.numerics.projection.stream import StreamedDecomposition
 
@@ -171,4 +170,4 @@ class OSPVMClassifier(SequentialClassifier, ProjectionNodesMixin, BaseEstimator)
             rank = min(rank, size + params.get("initial_batch", 40) + params.get("batch_size", 16))
         chunk = 6 * max(params.get("initial_batch", 40), params.get("batch_size", 16)) * (n_features + rank)
         kept = 4 * rank * n_features + 2 * n_samples * rank + 6 * rank**2 + 2 * size * n_features
-        return 8 * (kept + chunk + n_samples * (2 * size + padded(size) + 4 * TILE + 4 * n_outputs)) + 2**20
+        return 8 * (kept + chunk + n_samples * (3 * size + 4 * n_outputs)) + 2**20

@@ -39,8 +39,8 @@ class GridPath(Protocol):
     """A class that evaluates a whole grid from shared work.
 
     A path and one fit a candidate agree in their real outputs to max(1e-10, 10 x condition x machine precision) of the
-    outputs' size, where condition is that of the system that is solved. Labels follow from the outputs by the rule of
-    `predict`, which also decides ties. So both choose the same hyperparameters.
+    outputs' size, those for the training rows included, where condition is that of the system that is solved. Labels
+    follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same hyperparameters.
     """
 
     @classmethod

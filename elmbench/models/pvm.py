@@ -11,7 +11,6 @@ from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.models.base.projection import ProjectionNodesMixin, Rows, cutoff, hidden_outputs, projected
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.hidden_layer import TILE, padded
 from elmbench.numerics.nodes.least_squares import leading_solutions
 from elmbench.numerics.projection.batch import singular_directions
 from elmbench.numerics.projection.spectrum import Spectrum, with_ones
@@ -128,7 +127,7 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, GridPathMixin, BaseE
         rank = min(n_samples, n_features)
         size = min(params.get("n_hidden") or rank, rank) + 1
         decomposed = 3 * n_samples * n_features + 8 * rank**2
-        solved = 2 * size * n_features + n_samples * (size + padded(size) + 4 * TILE) + 4 * size**2
+        solved = 2 * size * n_features + 2 * n_samples * size + 4 * size**2
         return 8 * (max(decomposed, solved + rank * n_features) + 4 * n_samples * n_outputs) + 2**20
 
     @classmethod

@@ -12,7 +12,7 @@ from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks, padded
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.nodes.least_squares import leading_solutions
 
 CUTOFF = 1e-15
@@ -86,18 +86,17 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     def _fit(self, X: Array, T: Array) -> None:
         self._draw_nodes(X.shape[1])
-        ((_, self.beta_, self.condition_),) = balanced_solutions(self._layer(X), T, [len(self.weights_)])
+        ((_, self.beta_, self.condition_),) = balanced_solutions(self._hidden(X), T, [len(self.weights_)])
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the hidden outputs, what is decomposed of them at a time, and triangles of the number of nodes."""
         n_hidden = params.get("n_hidden", 100)
-        width = padded(n_hidden)
         nodes = 3 * n_hidden * (n_features + 1)
         least = min(n_hidden, n_samples)
-        # H, what is decomposed of it at a time (all of it with more nodes than rows), triangles, their singular vectors
-        decomposed = 4 * TILE * n_samples if n_hidden <= n_samples else 2 * n_samples * n_hidden
-        return 8 * (nodes + n_samples * (width + 3 * n_outputs + TILE) + decomposed + 4 * least**2) + 2**20
+        # H, where it is decomposed or (with more nodes than rows) beside that, triangles, their singular vectors
+        decomposed = 0 if n_hidden <= n_samples else 2 * n_samples * n_hidden
+        return 8 * (nodes + n_samples * (n_hidden + 3 * n_outputs) + decomposed + 5 * least**2) + 2**20
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
@@ -107,7 +106,7 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
                 probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
-                for n_hidden, beta, _ in balanced_solutions(largest._layer(X[train]), T, sizes):
+                for n_hidden, beta, _ in balanced_solutions(largest._hidden(X[train]), T, sizes):
                     values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:

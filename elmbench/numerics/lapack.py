@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
+from scipy.linalg.blas import dsyrk
 
 from elmbench.numerics.arrays import Array
 
@@ -77,6 +78,15 @@ def _scalar(kind: type, value: str | int | float) -> Any:
     if kind is str:
         return ctypes.c_char_p(str(value).encode())
     return ctypes.byref(ctypes.c_int(value) if kind is int else ctypes.c_double(value))  # type: ignore[arg-type]
+
+
+def add_gram(gram: Array, A: Array) -> None:
+    """Add A'A to the lower triangle of `gram`, in place.
+
+    `gram`, of shape (m, m), is in Fortran order; A, of shape (n, m), is best contiguous in either order.
+    """
+    columns = A.flags.f_contiguous
+    dsyrk(1.0, A if columns else A.T, beta=1.0, c=gram, trans=int(columns), lower=1, overwrite_c=1)
 
 
 def symmetric_product(A: Array) -> Callable[[Array, Array], None]:

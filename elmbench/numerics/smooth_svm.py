@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 from scipy.special import expit
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 SMOOTHING = 5.0
@@ -131,8 +131,7 @@ def weighted_gram(A: Array, weights: Array) -> Array:
     gram = np.zeros((A.shape[1], A.shape[1]), order="F")
     step = max(1, BLOCK_BYTES // (8 * A.shape[1]))
     for start in range(0, len(A), step):
-        block = roots[start : start + step] * A[start : start + step]
-        gram = dsyrk(1.0, block.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+        add_gram(gram, roots[start : start + step] * A[start : start + step])
     mirror(gram)
     return gram
 

@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.lapack import call
 
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
 """Where a block of `mirror` is written to."""
@@ -53,6 +54,16 @@ class RidgeSystem:
         if self._factor is None:
             return self._half @ (self._half.T @ B)
         solution, _ = dpotrs(self._factor, B, lower=1)
+        return solution
+
+    def solve_leading(self, B: Array) -> Array:
+        """Return the solution of the leading system of as many rows as B has, of shape (l, k), by the same factor.
+
+        The leading block of the factor is that of the leading block of A + ridge I: for where `by_cholesky` holds.
+        """
+        assert self._factor is not None
+        solution = np.array(B, order="F")
+        call("dpotrs", "L", *B.shape, self._factor, len(self._factor), solution, len(B))
         return solution
 
     def inverse(self) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from elmbench.datasets import Dataset, load
 from elmbench.protocol.content import OPTIONAL, UNSAID, named
 from elmbench.protocol.scaling import scale_columns, scale_targets
-from elmbench.protocol.splits import Indices, cut_to, outer_split, subsample
+from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split
 
@@ -185,11 +185,18 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
     return split if dataset.rows is None else cut_to(split, n_rows, whole)
 
 
+@lru_cache(maxsize=2)
+def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) -> list[tuple[Indices, Indices]]:
+    """Return the training and test rows of every outer fold of a run: the folds of a run come one after the other."""
+    data = load_rows(dataset, data_dir)
+    return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
+
+
 def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
     data = load_rows(place.dataset, data_dir)
-    split = split_of_rows(place.dataset, place.protocol.outer, len(data.y))
-    train, test = outer_split(data, split, place.protocol.order, place.run, place.fold)
+    train, test = _parts(place.dataset, data_dir, place.protocol.outer, place.run)[place.fold]
+    train = presented(train, place.protocol.order, data.name, place.run, place.fold)
     X, y = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train), data.y
     if place.protocol.targets is not None and data.classes is None:
         y = scale_targets(y, train if place.protocol.targets.fit_on == "train" else slice(None), place.protocol.targets)
@@ -200,3 +207,4 @@ def forget_data() -> None:
     """Drop the data that are kept in memory."""
     load_rows.cache_clear()
     _scaled.cache_clear()
+    _parts.cache_clear()

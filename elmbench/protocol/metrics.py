@@ -69,6 +69,23 @@ def classification_metrics(y_true: NDArray[Any], y_pred: NDArray[Any], labels: l
     dict of str to float
         `mcc` is 0 where it is 0/0 (one class only, predicted or true); so are the others.
     """
+    confusion = confusion_counts(y_true, y_pred, labels)
+    if confusion is None:
+        return _with_other_labels(y_true, y_pred, labels)
+    values = {metric: _from_confusion(metric, confusion) for metric in ("mcc", "gmean", "accuracy")}
+    if len(labels) == 2:
+        tn, fp, fn, tp = confusion.ravel().astype(int).tolist()
+        of_one = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
+        return values | {name: a / b if b else 0.0 for name, (a, b) in of_one.items()} | _counts(tn, fp, fn, tp)
+    return values | {metric: _from_confusion(metric, confusion) for metric in ("precision", "recall", "f1")}
+
+
+def _counts(tn: int, fp: int, fn: int, tp: int) -> dict[str, float]:
+    return {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
+
+
+def _with_other_labels(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> dict[str, float]:
+    """Return every metric where a label is predicted that the data do not have."""
     from imblearn.metrics import geometric_mean_score
     from sklearn.metrics import (
         accuracy_score,
@@ -94,8 +111,7 @@ def classification_metrics(y_true: NDArray[Any], y_pred: NDArray[Any], labels: l
         "f1": float(f1),
     }
     if binary:
-        tn, fp, fn, tp = confusion_matrix(y_true, y_pred, labels=labels).ravel().tolist()
-        values |= {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
+        values |= _counts(*confusion_matrix(y_true, y_pred, labels=labels).ravel().tolist())
     return values
 
 
@@ -122,7 +138,7 @@ def score(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[
     elif len(labels) == 2:
         value = _from_counts(metric, y_true, y_pred)
     else:
-        value = _from_confusion(metric, y_true, y_pred, np.asarray(labels))
+        value = _of_classes(metric, y_true, y_pred, labels)
     if not np.isfinite(value):
         return -np.inf
     return -value if metric in LESS_IS_BETTER else value
@@ -150,19 +166,40 @@ def _from_counts(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any]) -> flo
     return {"recall": recall, "precision": precision}[metric]
 
 
-def _from_confusion(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Return a metric of more classes, of which `labels` are all in ascending order, as `classification_metrics` does.
-
-    To the last bit: the operations are those of scikit-learn and imbalanced-learn.
-    """
+def _of_classes(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> float:
+    """Return a metric of more classes."""
     if metric == "accuracy":
         return float(np.mean(y_true == y_pred))
-    k = len(labels)
-    true, predicted = (np.minimum(np.searchsorted(labels, y), k - 1) for y in (y_true, y_pred))
-    if not (labels[predicted] == y_pred).all():
-        return classification_metrics(y_true, y_pred, labels.tolist())[metric]  # a label that the data do not have
-    counts = np.bincount(k * true + predicted, minlength=k * k).reshape(k, k).astype(np.float64)
+    confusion = confusion_counts(y_true, y_pred, labels)
+    if confusion is None:
+        return classification_metrics(y_true, y_pred, labels)[metric]
+    return _from_confusion(metric, confusion)
+
+
+def confusion_counts(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> NDArray[np.float64] | None:
+    """Return how often each label was predicted for each, a row a true label; None where another one was predicted.
+
+    Parameters
+    ----------
+    labels : list of int
+        All of them, in ascending order.
+    """
+    known, k = np.asarray(labels), len(labels)
+    true, predicted = (np.minimum(np.searchsorted(known, y), k - 1) for y in (y_true, y_pred))
+    if not (known[predicted] == y_pred).all():
+        return None
+    return np.bincount(k * true + predicted, minlength=k * k).reshape(k, k).astype(np.float64)
+
+
+def _from_confusion(metric: str, counts: NDArray[np.float64]) -> float:
+    """Return a metric of all classes from how often each was predicted for each.
+
+    To the last bit: the operations are those of scikit-learn and imbalanced-learn, whose checks of what they are given
+    take a hundred times as long.
+    """
     hits, of_true, of_predicted = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
+    if metric == "accuracy":
+        return float(hits.sum() / counts.sum())
     if metric == "mcc":
         n = of_true.sum()
         spreads = (n**2 - of_predicted @ of_predicted) * (n**2 - of_true @ of_true)

@@ -38,13 +38,23 @@ def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) ->
     ElmbenchError
         If the data have too few rows for the split, or no official parts.
     """
+    train, test = outer_parts(data, split, run)[fold]
+    return presented(train, order, data.name, run, fold), test
+
+
+def presented(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
+    """Return training rows in the order in which they are presented."""
+    return generator("order", name, run, fold).permutation(train) if order == "shuffled" else train
+
+
+def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, Indices]]:
+    """Return the training and test rows of every outer fold of a run, in the order of the file; see `outer_split`."""
     check_splittable(data, split)
+    if split.kind.endswith("kfold"):
+        return list(splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y))
     if split.kind == "official":
         assert data.splits is not None
         train, test = data.splits["train"], data.splits["test"]
-    elif split.kind.endswith("kfold"):
-        folds = splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y)
-        train, test = next(pair for i, pair in enumerate(folds) if i == fold)
     elif split.kind == "stratified-holdout":
         from sklearn.model_selection import StratifiedShuffleSplit
 
@@ -59,9 +69,7 @@ def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) ->
         train, test = rows[:n_train], rows[n_train : n_train + n_test]
         if split.kind == "holdout":
             train, test = np.sort(train), np.sort(test)
-    if order == "shuffled":
-        train = generator("order", data.name, run, fold).permutation(train)
-    return train, test
+    return [(train, test)]
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:

@@ -28,6 +28,8 @@ CAPPED = ("capped", "search_capped")
 WARNING = "warning"
 #: The limit of time in seconds that stopped a cell, and whether it stopped its own work or the search before it.
 LIMIT = ("limit", "stopped")
+#: What is said of the data, such as that they are not the public file.
+REMARKS = "data"
 _USER_WARNING = "UserWarning: "
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
@@ -37,7 +39,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     """Return those of the planned cells that have ended, with the columns of `cells.csv`.
 
     `values` are the columns of measured values. The columns `CAPPED` are there only if a model may be stopped,
-    `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached.
+    `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached, `REMARKS` only if there are any.
     """
     lines = []
     fits = CappedFits(store)
@@ -52,6 +54,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     columns += CAPPED if any("capped" in line for line in lines) else ()
     columns += [WARNING] if any(WARNING in line for line in lines) else []
     columns += LIMIT if any("limit" in line for line in lines) else ()
+    columns += [REMARKS] if any(REMARKS in line for line in lines) else []
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
@@ -66,6 +69,7 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
         # In a table of hyperparameters a cell is the search itself.
         **({"search_seconds": result["seconds"]} if "scores" in result else {}),
+        **({REMARKS: cell.remarks} if cell.remarks else {}),
     }
 
 

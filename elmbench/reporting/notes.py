@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.layouts.table import Gain, Note
-from elmbench.reporting.cells import CAPPED, WARNING
+from elmbench.reporting.cells import CAPPED, REMARKS, WARNING
 from elmbench.reporting.summary import ENTRY
 from elmbench.specs.profiles import Resolved
 
@@ -67,6 +67,19 @@ class Warned(Note):
 
 
 @dataclass(frozen=True)
+class Rows(Note):
+    """What is said of the rows of a data set: what was guessed about them, or that they are not the public file."""
+
+    kind = "data"
+    dataset: str
+    remarks: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.dataset}: {self.remarks}"
+
+
+@dataclass(frozen=True)
 class Unavailable(Note):
     """The data sets that are not here for the same reason."""
 
@@ -91,6 +104,19 @@ class NotRun(Note):
     @property
     def text(self) -> str:
         return f"{self.dataset} {self.model} not run: {self.reason}"
+
+
+@dataclass(frozen=True)
+class OtherRows(Note):
+    """A data set of which the paper has other rows than the public file, and how they differ."""
+
+    kind = "published"
+    dataset: str
+    how: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.dataset} not comparable: {self.how}"
 
 
 @dataclass(frozen=True)
@@ -151,6 +177,25 @@ class Meant(Note):
     @property
     def text(self) -> str:
         return f"what the paper prints as {self.printed} is read as {self.meant}"
+
+
+def data_notes(cells: pd.DataFrame) -> Iterator[Rows]:
+    """Yield what is said of the rows of each data set, whatever the reading."""
+    for dataset, remarks in _remarks(cells).items():
+        yield Rows(dataset, remarks)
+
+
+def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary with the column `REMARKS`, if anything is said of the rows of a data set."""
+    remarks = _remarks(cells)
+    return summary.assign(**{REMARKS: summary["dataset"].map(remarks)}) if remarks else summary
+
+
+def _remarks(cells: pd.DataFrame) -> dict[str, str]:
+    if REMARKS not in cells.columns:
+        return {}
+    said = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
+    return {str(name): "; ".join(map(str, group)) for name, group in said.groupby("dataset", sort=False)[REMARKS]}
 
 
 def optimism_notes(gains: pd.DataFrame) -> Iterator[Optimism]:
@@ -226,6 +271,9 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield what the published figures are, the remarks on those of these data sets, and metrics that are misnamed."""
     if any(figure.std is not None for figure in resolved.file.figures):
         yield Declared(resolved.mean_of, resolved.spec.protocol.std.replace("-", " "))
+    for dataset, how in resolved.spec.other_rows.items():
+        if dataset in datasets:
+            yield OtherRows(dataset, how)
     remarks: dict[str, list[tuple[str, str, str]]] = {}
     for place, figure in resolved.published.items():
         # The table itself shows when a fit was stopped.

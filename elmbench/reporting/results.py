@@ -15,6 +15,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import Order, cells_frame, read_cells, write_frame
+from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.html import html
@@ -147,7 +148,8 @@ def _write_tables(results: Results, resolved: Resolved) -> None:
 
 def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
     summary = summarise(cells, resolved)
-    return Results(folder, cells, summary, build_table(summary, cells, resolved))
+    table = build_table(summary, cells, resolved)
+    return Results(folder, cells, with_remarks(summary, cells), table)
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
@@ -174,12 +176,14 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
             models[cell.model] = f"{unit['model']}, version {unit['version']}"
         environments[record["environment"]] += 1
     spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
+    remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
     return {
         "experiment": resolved.file.id,
         "profile": resolved.profile,
         "commands": commands,
         "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
         "datasets": {name: sorted(found) for name, found in datasets.items()},
+        **({"remarks": remarks} if remarks else {}),
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
         "solvers": _solvers(planned, store),

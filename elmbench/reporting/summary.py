@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.datasets.claims import OTHER_DATA
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.protocol.metrics import LESS_IS_BETTER
-from elmbench.reporting.cells import Order
+from elmbench.reporting.cells import REMARKS, Order
 from elmbench.reporting.verdicts import (
     Printed,
     draws_of,
@@ -121,6 +122,8 @@ def _compared(
         return {"verdict": "not comparable", "runs": runs}
     if is_fact(measure):
         return {"verdict": judge_fact(float(values.mean()), float(paper.value)), "runs": runs}
+    if dataset in resolved.spec.other_rows or _is_other_data(ok):
+        return {"verdict": "not comparable", "runs": runs}
     if not layout.has_runs:
         return {"verdict": "cannot tell", "runs": runs}
     draws = draws_of(values, ok, measure)
@@ -128,6 +131,11 @@ def _compared(
     half_width = judgement.half_width
     ends = {} if half_width is None else {"low": draws.mean - half_width, "high": draws.mean + half_width}
     return {"verdict": judgement.verdict, "runs": runs, **ends, "runs_to_tell": judgement.runs_to_tell}
+
+
+def _is_other_data(cells: pd.DataFrame) -> bool:
+    """Tell whether the rows are known not to be those of the public file."""
+    return REMARKS in cells and bool(cells[REMARKS].fillna("").str.contains(OTHER_DATA).any())
 
 
 def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Resolved) -> Printed:

@@ -13,6 +13,7 @@ from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.notes import (
     capped_notes,
+    data_notes,
     ending_notes,
     not_run_notes,
     optimism_notes,
@@ -84,6 +85,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         columns=columns,
         sections=tuple(sections),
         notes=(
+            *data_notes(cells),
             *check_claims(summary, resolved),
             *optimism_notes(gains),
             *capped_notes(cells),

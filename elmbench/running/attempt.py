@@ -1,10 +1,12 @@
 """One unit of work, done so that no failure leaves as an exception."""
 
+import sys
 import traceback
 import warnings
 from collections.abc import Mapping
+from functools import lru_cache
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import load_rows
@@ -56,7 +58,7 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     if failed is not None:
         # Said once, however many searches and choices lead to one another.
         return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=blas_threads):
+    with warnings.catch_warnings(record=True) as caught, _libraries(len(sys.modules)).limit(limits=blas_threads):
         warnings.simplefilter("default")
         try:
             result = work.run(inputs, context)
@@ -74,3 +76,9 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     messages = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
     solvers = {"solvers": dict(sorted(context.solvers.items()))} if context.solvers else {}
     return result | {"warnings": messages[:5]} | solvers
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Return the libraries with threads of their own; looked for again only where modules have come in since."""
+    return ThreadpoolController()

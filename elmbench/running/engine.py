@@ -1,18 +1,28 @@
-"""Running a plan: tasks start as soon as what they need is there, and each result is kept the moment it arrives."""
+"""Running a plan: tasks start as soon as what they need is there, and each result is kept the moment it arrives.
 
+Runs on one results folder share the work: each claims a task before it starts it, leaves what another one has claimed,
+and takes over the result when it is there.
+"""
+
+import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Literal
 
 from elmbench.running.attempt import attempt
+from elmbench.running.claims import Claims
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.limits import allows_more, machine_memory
+from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import Store
 from elmbench.running.tasks import Task, TaskQueue, as_tasks
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Result, Work
+
+#: Seconds between two looks at what other runs have done, while there is nothing else to do.
+_LOOK_EVERY = 0.25
 
 
 @dataclass(frozen=True)
@@ -21,14 +31,18 @@ class Event:
 
     Attributes
     ----------
-    kind : {"start", "end"}
+    kind : {"start", "end", "elsewhere"}
+        "elsewhere" where another run is computing it now; its end follows.
     result : dict or None
         What the work yielded, at its end.
+    other : str
+        Where another run computes or has computed it, that run: its machine and process.
     """
 
-    kind: Literal["start", "end"]
+    kind: Literal["start", "end", "elsewhere"]
     work: Work
     result: Result | None = None
+    other: str = ""
 
 
 OnEvent = Callable[[Event], None]
@@ -85,6 +99,8 @@ class Run:
         By key.
     on_event : callable
         Called in this thread at the start and end of all work.
+    executor : LocalExecutor, optional
+        Where the work is done; it is ended with the run.
     """
 
     def __init__(
@@ -94,12 +110,14 @@ class Run:
         store: Store,
         settings: Settings,
         on_event: OnEvent = lambda event: None,
+        executor: LocalExecutor | None = None,
     ) -> None:
         self.works = works
         self.limits = limits
         self.store = store
         self.settings = settings
         self.on_event = on_event
+        self.executor = executor
 
     def run(self, todo: list[str]) -> None:
         """Do the work of these keys and keep its results in the store.
@@ -110,44 +128,111 @@ class Run:
             On Ctrl-C, after the workers have been ended; every result that had arrived is in the store.
         WriteError
             If a result cannot be kept; the run stops.
+        ElmbenchError
+            If the store is deleted meanwhile.
         """
-        queue = TaskQueue(as_tasks(self.works, todo))
-        running: dict[Future[Result], Task] = {}
-        with LocalExecutor(self.settings) as executor:
-            try:
-                while queue or running:
-                    while len(running) < executor.width and (task := queue.pop()) is not None:
-                        self._start(task, executor, running, queue)
-                    for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
-                        self._finish(running[future], future.result(), queue)
-                        del running[future]
-            except KeyboardInterrupt:
-                for future, task in running.items():
-                    if future.done():
-                        for key, result in task.results(future.result()).items():
-                            self._put(self.works[key], result)
-                raise
+        if not todo:
+            return
+        with self.store.claims() as claims, self.executor or LocalExecutor(self.settings) as executor:
+            _Running(self, todo, executor, claims).go_on()
 
-    def _start(
-        self, task: Task, executor: LocalExecutor, running: dict[Future[Result], Task], queue: TaskQueue
-    ) -> None:
+    def limits_of(self, task: Task) -> Limits:
+        """Return what a task may take."""
+        return task.limits(self.limits)
+
+    def put(self, work: Work, result: Result) -> None:
+        """Keep a result."""
+        self.store.put(work, result, self.settings.environment)
+
+
+class _Running:
+    """A run under way."""
+
+    def __init__(self, run: Run, todo: list[str], executor: LocalExecutor, claims: Claims) -> None:
+        self.plan = run
+        self.store = run.store
+        self.on_event = run.on_event
+        self.executor = executor
+        self.claims = claims
+        self.queue = TaskQueue(as_tasks(run.works, todo))
+        self.running: dict[Future[Result], Task] = {}
+        #: What other runs are computing, by the keys.
+        self.elsewhere: dict[tuple[str, ...], Task] = {}
+
+    def go_on(self) -> None:
+        """Do all the work."""
+        try:
+            while self.queue:
+                while len(self.running) < self.executor.width and (task := self.queue.pop()) is not None:
+                    self._begin(task)
+                self._wait()
+        except KeyboardInterrupt:
+            for future, task in self.running.items():
+                if future.done():
+                    for key, result in task.results(future.result()).items():
+                        self.plan.put(self.plan.works[key], result)
+            raise
+        finally:
+            self.store.sync()
+
+    def _wait(self) -> None:
+        """Wait for a result, of a worker here or of another run, and keep it; meanwhile, for the disk."""
+        if self.running:
+            pause = _LOOK_EVERY if self.elsewhere else SYNC_EVERY if self.store.unsynced else None
+            for future in wait(self.running, pause, FIRST_COMPLETED).done:
+                # It counts as under way until it is kept: an interrupt in between loses nothing.
+                self._finish(self.running[future], future.result())
+                del self.running[future]
+        elif self.elsewhere:
+            time.sleep(_LOOK_EVERY)
+        self.store.sync(at_once=False)
+        for task in list(self.elsewhere.values()):
+            if len(self.running) < self.executor.width:
+                self._begin(task)
+
+    def _begin(self, task: Task) -> None:
+        """Start a task, unless another run has done it or is at it."""
+        keys = tuple(part.key for part in task.parts)
+        if task.work.immediate:
+            self._start(task)
+            return
+        other = self.claims.take(keys)
+        # Only now: what another run has just stored it does not claim any more.
+        if self.store.arrived(keys):
+            self.claims.drop(keys)
+            self._take_over(task)
+        elif other is None:
+            self.elsewhere.pop(keys, None)
+            self._start(task)
+        elif keys not in self.elsewhere:
+            self.elsewhere[keys] = task
+            for part in task.parts:
+                self.on_event(Event("elsewhere", part, other=other))
+
+    def _start(self, task: Task) -> None:
         inputs = {key: self.store.result(key) or {} for key in task.work.needs}
         for part in task.parts:
             self.on_event(Event("start", part))
         if task.work.immediate:
-            self._finish(task, attempt(task.work, inputs, Context(self.settings.data_dir)), queue)
+            self._finish(task, attempt(task.work, inputs, Context(self.plan.settings.data_dir)))
         else:
-            running[executor.submit(task.work, inputs, task.limits(self.limits))] = task
+            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task))] = task
 
-    def _finish(self, task: Task, result: Result, queue: TaskQueue) -> None:
+    def _take_over(self, task: Task) -> None:
+        """Take what another run has stored for a task's own result."""
+        keys = tuple(part.key for part in task.parts)
+        self.elsewhere.pop(keys, None)
+        for part in task.parts:
+            self.on_event(Event("end", part, self.store.result(part.key), other="another run"))
+        self.queue.done(task)
+
+    def _finish(self, task: Task, result: Result) -> None:
         results = task.results(result)
         if not results:
-            queue.take_apart(task)
+            self.queue.take_apart(task)
             return
         for part in task.parts:
-            self._put(part, results[part.key])
+            self.plan.put(part, results[part.key])
             self.on_event(Event("end", part, results[part.key]))
-        queue.done(task)
-
-    def _put(self, work: Work, result: Result) -> None:
-        self.store.put(work, result, self.settings.environment)
+        self.claims.drop([part.key for part in task.parts])
+        self.queue.done(task)

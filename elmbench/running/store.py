@@ -1,25 +1,28 @@
-"""The store: one file a unit of work, written atomically, named by the unit's key.
+"""The store: what has been computed, and which cells each table was asked for.
 
-Why files and not a database: a unit is written once and read whole, never queried; a rename is atomic on every local
-and network file system, where SQLite's write-ahead log asks for shared memory that cluster file systems lack; several
-machines write into one folder without a lock, and merging two stores is copying files; a kill at any moment loses the
-unit under way and nothing else. What a database would bring, an index of what belongs to which table, is one small
-file a table.
+Why a log of JSON lines and not a database: a result is written once and read whole, never queried; each process appends
+to a file of its own, so neither runs side by side, on several machines too, nor a kill disturb the others; SQLite's
+write-ahead log asks for shared memory that cluster file systems lack. See `elmbench.running.records`.
 
-Layout below the root: `units/<2 digits>/<key>.json`, `index/<profile>/<paper>/<table>.json`,
-`environments/<hash>.json`. JSON everywhere: nothing here can run code when it is read.
+Layout below the root: `records/*.log`, the log; `runs/*`, what living runs compute now; locks; `damaged`, lines of the
+log that were found not to be as written. Nothing here can run code when it is read.
 """
 
-import json
-from collections.abc import Iterable
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from elmbench.errors import ElmbenchError
-from elmbench.files import write_atomically
-from elmbench.work.base import Result, Work, key_of
-from elmbench.work.plan import Cell
+from elmbench.files import sweep
+from elmbench.running.claims import Claims, locked
+from elmbench.running.records import Records
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Result, Work
+    from elmbench.work.plan import Cell
 
 
 class Store:
@@ -33,18 +36,14 @@ class Store:
 
     def __init__(self, results_dir: Path) -> None:
         self.root = results_dir / ".store"
+        self.records = Records(self.root / "records")
 
-    def _unit_path(self, key: str) -> Path:
-        return self.root / "units" / key[:2] / f"{key}.json"
+    # --- Results
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the record of a unit, or None where there is none (or none that can be read)."""
-        try:
-            record = json.loads(self._unit_path(key).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        whole = isinstance(record, dict) and record.get("key") == key and isinstance(record.get("result"), dict)
-        return record if whole and "status" in record["result"] else None
+        """Return the record of a unit, or None where there is none (or none that is as it was written)."""
+        record: dict[str, Any] | None = self.records.get(_unit(key))
+        return record
 
     def result(self, key: str) -> dict[str, Any] | None:
         """Return what a unit yielded, or None where it has not run."""
@@ -54,70 +53,146 @@ class Store:
     def put(self, work: Work, result: Result, environment: str) -> None:
         """Keep what some work yielded, with the work itself and the environment that it was done in.
 
+        It outlives the process at once. Of results that arrive within a second the disk is waited for together, here or
+        in `sync`.
+
         Raises
         ------
         WriteError
             If it cannot be written.
+        ElmbenchError
+            If the store has been deleted since it was opened.
         """
         record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
-        write_atomically(self._unit_path(work.key), json.dumps(record, sort_keys=True))
+        self.records.append(_unit(work.key), record)
+        self.sync(at_once=False)
+
+    def sync(self, *, at_once: bool = True) -> None:
+        """Wait until all that was kept is on the disk; with `at_once` False, not if that was done within a second."""
+        self.records.sync(at_once=at_once)
+
+    @property
+    def unsynced(self) -> bool:
+        """Whether something was kept that a failure of the machine, though no kill, could still take away."""
+        return self.records.unsynced
+
+    def close(self) -> None:
+        """Wait for the disk and close the file that results were appended to; the store can be used again."""
+        self.records.close()
+
+    def arrived(self, keys: Iterable[str]) -> bool:
+        """Tell whether another run has stored the results of all these units since the store was opened."""
+        self.records.refresh()
+        return all(_unit(key) in self.records.arrived for key in keys)
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Keep a description of software and machine; return its hash."""
+        from elmbench.work.base import key_of
+
         name = key_of(environment)[:16]
-        path = self.root / "environments" / f"{name}.json"
-        if not path.is_file():
-            write_atomically(path, json.dumps(environment, indent=1, sort_keys=True))
+        if self.records.get(f"environment:{name}") is None:
+            self.records.append(f"environment:{name}", environment)
         return name
 
     def environment(self, name: str) -> dict[str, Any]:
         """Return the environment of that hash; nothing but the hash where its description has been lost."""
-        try:
-            content: dict[str, Any] = json.loads((self.root / "environments" / f"{name}.json").read_text("utf-8"))
-        except (OSError, ValueError):
-            return {"hash": name}
-        return content
+        content: dict[str, Any] | None = self.records.get(f"environment:{name}")
+        return content or {"hash": name}
 
-    def _index_path(self, profile: str, experiment: str) -> Path:
-        return self.root / "index" / profile / f"{experiment}.json"
-
-    def _index(self, profile: str, experiment: str) -> dict[str, Any]:
-        path = self._index_path(profile, experiment)
-        try:
-            content: dict[str, Any] = json.loads(path.read_text("utf-8"))
-            return {"commands": list(content["commands"]), "cells": [Cell(**cell) for cell in content["rows"]]}
-        except (FileNotFoundError, NotADirectoryError):
-            return {"commands": [], "cells": []}
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ElmbenchError(
-                f"cannot read {path}: {error}",
-                expected="the list of a table's cells, as elmbench writes it",
-                next_step="delete that file and run again: what has been computed is kept elsewhere",
-            ) from error
+    # --- Which cells a table has
 
     def cells(self, profile: str, experiment: str) -> list[Cell]:
         """Return every cell that was ever asked for of a table under a profile and is not stale."""
-        return list(self._index(profile, experiment)["cells"])
+        kept: dict[tuple[Any, ...], Cell] = {}
+        for request in self._requests(profile, experiment):
+            kept = _added(kept, request["cells"])
+        return list(kept.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
         """Return the commands that asked for these cells, each once, oldest first."""
-        return list(self._index(profile, experiment)["commands"])
+        found: dict[str, None] = {}
+        for request in self._requests(profile, experiment):
+            found.pop(request["command"], None)
+            found[request["command"]] = None
+        return list(found)
+
+    def tables(self) -> list[tuple[str, str]]:
+        """Return the experiment and profile of every table that was asked for, in no order."""
+        places = (name.removeprefix("table:").partition("/") for name in self.records.names("table:"))
+        return [(experiment, profile) for profile, _, experiment in places]
+
+    def _requests(self, profile: str, experiment: str) -> list[dict[str, Any]]:
+        from elmbench.work.plan import Cell
+
+        found = self.records.all(_table(profile, experiment))
+        return [{"command": one["command"], "cells": [Cell(*values) for values in one["cells"]]} for one in found]
 
     def add_cells(self, profile: str, experiment: str, cells: Iterable[Cell], command: str) -> None:
         """Record that a table has these cells, and the command that asked for them.
 
         Those that stand for the same entry with another key are replaced; those whose entry has changed since (another
-        protocol, grid, data or model version) are dropped.
+        protocol, grid, data or model version) are dropped. What other runs ask for meanwhile stays: a request is one
+        record, and the cells of a table are what all requests come to, one after the other.
         """
+        cells = list(cells)
         present = {_place(cell): cell for cell in self.cells(profile, experiment)}
-        # Cells whose data are not here now may have run when they were: what they gave then stays.
-        cells = [cell for cell in cells if not (cell.unavailable and _place(cell) in present)]
-        current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
-        kept = {place: cell for place, cell in present.items() if current.get(_entry(cell), cell.family) == cell.family}
-        kept |= {_place(cell): cell for cell in cells}
-        commands = [c for c in self.commands(profile, experiment) if c != command] + [command]
-        index = {"commands": commands, "rows": [asdict(cell) for cell in kept.values()]}
-        write_atomically(self._index_path(profile, experiment), json.dumps(index))
+        if self.commands(profile, experiment)[-1:] == [command] and _added(present, cells) == present:
+            return
+        content = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
+        # Twice: results can be computed anew, but what was asked for would be lost with one damaged line.
+        for _ in range(2):
+            self.records.append(_table(profile, experiment), content)
+
+    # --- Runs side by side
+
+    def claims(self) -> Claims:
+        """Return what a run says that it computes; see `Claims`."""
+        return Claims(self.root)
+
+    @contextlib.contextmanager
+    def writing_tables(self) -> Iterator[None]:
+        """Keep other runs from writing tables, and show what they have stored: the last to write has everything."""
+        with locked(self.root / "tables.lock"):
+            self.records.refresh()
+            yield
+
+    def mend(self) -> int:
+        """Set damaged records aside, unless another run is at work, and sweep what killed processes left half-written.
+
+        Returns
+        -------
+        int
+            How many are left.
+        """
+        sweep(self.root)
+        if self.damaged:
+            with self.claims() as claims:
+                if not claims.others:
+                    self.records.set_aside_damage()
+        return self.damaged
+
+    @property
+    def damaged(self) -> int:
+        """How many records were found that are not as they were written."""
+        self.records.refresh()
+        return self.records.damaged.total()
+
+
+def _unit(key: str) -> str:
+    return f"unit:{key}"
+
+
+def _table(profile: str, experiment: str) -> str:
+    return f"table:{profile}/{experiment}"
+
+
+def _added(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:
+    """Return the cells of a table, by place, after a request for some."""
+    # Cells whose data are not here now may have run when they were: what they gave then stays.
+    cells = [cell for cell in cells if not (cell.unavailable and _place(cell) in present)]
+    current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
+    kept = {place: cell for place, cell in present.items() if current.get(_entry(cell), cell.family) == cell.family}
+    return kept | {_place(cell): cell for cell in cells}
 
 
 def _entry(cell: Cell) -> tuple[str, ...]:

@@ -59,6 +59,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     """Return every experiment by its id, those of the suite or those in `experiments/` below `root`."""
     folder = (root or spec_root()) / "experiments"
     files: dict[str, ExperimentFile] = {}
+    _as_read.cache_clear()
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         paper = parse_spec(Paper, read_yaml(paper_path), paper_path)
         if paper.key != paper_path.parent.name:
@@ -105,9 +106,10 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
 
 def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
-    content = read_yaml(path)
+    content = _as_read(path)
     if not isinstance(content, dict):
         raise invalid(f"{path}: holds {type(content).__name__}", "a mapping of keys (id, title, ...)")
+    content = dict(content)
     base = content.pop("based-on", None)
     if base is None:
         return content
@@ -123,6 +125,12 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         if whole in content:
             inherited.pop(whole, None)
     return overlay(inherited, content, add=True)
+
+
+@cache
+def _as_read(path: Path) -> Any:
+    """Return the content of a file, read once a catalogue: many tables are based on one."""
+    return read_yaml(path)
 
 
 def _check_names(files: dict[str, ExperimentFile]) -> None:

@@ -162,6 +162,9 @@ class Experiment(Spec):
     #: Options of the kind of table and of the kind of choice, such as the form of a formula.
     options: dict[str, JsonValue] = Field(default_factory=dict)
     readings: tuple[str, ...] = ()
+    #: The data sets of which the paper's rows are not those of the public files, and how they differ: what is printed
+    #: of them is shown, but is nothing to compare with.
+    other_rows: dict[str, str] = Field(default_factory=dict)
     published: Published | None = None
     claims: tuple[Claim, ...] = ()
     #: Time and memory that a search or a fit may take, such as `time=600s,memory=4GB`.
@@ -205,6 +208,7 @@ class Experiment(Spec):
         places["protocol.raw-targets"] = self.protocol.raw_targets
         # A table that is based on another may have fewer data sets, and no stand-ins: `sizes` still names the others.
         others = set(self.protocol.outer.sizes)
+        places["other-rows"] = set(self.other_rows) - others
         places["protocol.scale-except"] = set(self.protocol.scale_except) - others
         for column, model in self.models.items():
             for own in (model, *map(model.on, model.overrides)):

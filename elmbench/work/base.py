@@ -1,22 +1,25 @@
 """What every kind of work has in common: a key, what it needs, how it is run, what it costs, what it is called."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
-from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.content import FLAT, OPTIONAL, content_of_fields, named, read_fields
 from elmbench.protocol.folds import DatasetRef, OuterFold, labels_of
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.grids import GridValue, candidates
+
+if TYPE_CHECKING:
+    from elmbench.datasets import Dataset
 
 Result = dict[str, Any]
 
@@ -24,8 +27,6 @@ Result = dict[str, Any]
 RATE = 3e10
 #: Seconds that a fit takes however small it is.
 OVERHEAD = 5e-4
-#: What a search over a grid saves by sharing work between candidates.
-SHARING = 0.3
 
 
 def key_of(content: Any) -> str:
@@ -218,14 +219,24 @@ class GridWork(Work):
         return self.seconds_of(self.place.n_train)
 
     def memory(self) -> int:
-        grid = self.grid.candidates()
-        return max((fit_memory(self.model.name, self.place, self.params | one) for one in grid), default=0)
+        from elmbench.specs.registry import find_model
+
+        factory = find_model(self.model.name).factory(self.place.task)
+        given = json.dumps([self.params, self.grid.values])
+        return _most_memory(factory, self.place.n_train, self.place.dataset.n_features, given)
 
     def seconds_of(self, n_rows: int) -> float:
         """Return the price of all fits to so many rows."""
         middle = {name: values[len(values) // 2] for name, values in self.grid.values.items()}
         one = fit_seconds(self.model.name, n_rows, self.place.dataset.n_features, {**self.params, **middle})
-        return (SHARING if self.paths else 1.0) * self.number_of_fits * one
+        return (_sharing(self.model.name) if self.paths else 1.0) * self.number_of_fits * one
+
+
+def _sharing(model: str) -> float:
+    """Return which part of the price of all fits a search over the model's grid takes."""
+    from elmbench.specs.registry import find_model
+
+    return find_model(model).sharing
 
 
 def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
@@ -242,14 +253,25 @@ def fit_memory(model: str, place: OuterFold, params: Mapping[str, Any]) -> int:
 
     Models of one output count, whatever the number of classes.
     """
-    from elmbench.specs.registry import find_model, parameter_names
+    from elmbench.specs.registry import find_model
 
     factory = find_model(model).factory(place.task)
+    return _most_memory(factory, place.n_train, place.dataset.n_features, json.dumps([params, {}]))
+
+
+@lru_cache(maxsize=4096)
+def _most_memory(factory: Callable[..., Any], n: int, d: int, given: str) -> int:
+    """Return the bytes of the largest fit; `given` are fixed parameters and a grid as JSON, the same of many folds."""
+    from elmbench.models.protocols import MemoryEstimate
+    from elmbench.specs.registry import parameter_names
+
     if not isinstance(factory, MemoryEstimate):
         return 0
     known = parameter_names(factory) or ()
-    own = {name: value for name, value in params.items() if name in known}
-    return factory.memory_estimate(place.n_train, place.dataset.n_features, **own)
+    params, grid = json.loads(given)
+    fits = (params | one for one in candidates(grid))
+    own = ({name: value for name, value in fit.items() if name in known} for fit in fits)
+    return max((factory.memory_estimate(n, d, **fit) for fit in own), default=0)
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:

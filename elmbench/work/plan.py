@@ -1,9 +1,13 @@
 """The cells that a user asks for, and the work that leads to them."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
 
-from elmbench.specs.protocol import Selection
-from elmbench.work.base import Work
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elmbench.specs.protocol import Selection
+    from elmbench.work.base import Work
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Cell:
         Hash of all that the cells of one table entry share; a change of it makes older ones stale.
     unavailable : str
         Why it cannot run.
+    remarks : str
+        What was guessed about the data, or that they are not the public file; empty for most.
     """
 
     dataset: str
@@ -33,6 +39,7 @@ class Cell:
     key: str
     family: str
     unavailable: str = ""
+    remarks: str = ""
 
 
 @dataclass
@@ -72,6 +79,8 @@ class Request:
         False fits every candidate of a search by itself, also where the model shares work between them.
     without_data : bool
         Plan as if every data set were here, without loading any: for what a table would cost, never for a run.
+    other_data : bool
+        Take files also if their rows are not those of the public file.
     """
 
     datasets: tuple[str, ...] = ()
@@ -82,3 +91,4 @@ class Request:
     data_dir: str | None = None
     paths: bool = True
     without_data: bool = False
+    other_data: bool = False

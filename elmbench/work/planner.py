@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from elmbench.datasets import checksum_of
+from elmbench.datasets import Identity, identify
 from elmbench.errors import DataUnavailableError
 from elmbench.protocol.content import content_of
 from elmbench.specs.datasets import DatasetSpec
@@ -36,6 +36,8 @@ class DatasetPlanner:
         Those of them that are for this data set.
     missing : str
         Why the data are not here; empty where they are.
+    remarks : str
+        What was guessed about the rows that are here, or that they are not those of the public file.
     """
 
     def __init__(
@@ -47,17 +49,20 @@ class DatasetPlanner:
         self.dataset = dataset
         self.columns = {c: model for c, model in columns.items() if model.runs_on(dataset.name)}
         self.work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
-        self.missing = ""
+        self.missing = self.remarks = ""
         try:
-            self.work.checksums = [self._checksum(run) for run in range(self.work.runs)]
+            found = [self._identity(run) for run in range(self.work.runs)]
+            self.work.checksums = [identity.checksum for identity in found]
+            self.remarks = "; ".join(found[0].remarks) if found else ""
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
 
-    def _checksum(self, run: int) -> str:
-        if self.request.without_data:
-            return "not loaded"
+    def _identity(self, run: int) -> Identity:
+        request = self.request
+        if request.without_data:
+            return Identity("not loaded")
         redrawn = run if self.dataset.redraw == "run" else 0
-        return checksum_of(self.dataset, self.request.data_dir, redrawn, self.work.options)
+        return identify(self.dataset, request.data_dir, redrawn, self.work.options, other_data=request.other_data)
 
     def add_fits(self, *, keep_outputs: bool = False, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
@@ -158,4 +163,5 @@ class DatasetPlanner:
                 self.plan.cells.append(replace(cell, unavailable=self.missing))
 
     def _cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> Cell:
-        return Cell(self.dataset.name, column, run, fold, select, self.resolved.reading, key, family)
+        reading = self.resolved.reading
+        return Cell(self.dataset.name, column, run, fold, select, reading, key, family, remarks=self.remarks)

@@ -6,39 +6,73 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmbench.reporting.results import Results, write_results
+from elmbench.errors import ElmbenchError
+from elmbench.files import sweep
+from elmbench.reporting.results import Results, results_folder, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.specs.profiles import Resolved
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 
-def execute(run: PreparedRun, on_event: Callable[[Event], None] = lambda event: None) -> list[Results]:
+def execute(
+    run: PreparedRun,
+    on_event: Callable[[Event], None] = lambda event: None,
+    executor: LocalExecutor | None = None,
+) -> list[Results]:
     """Do what is missing and write the tables; after Ctrl-C too, with what has arrived.
+
+    Parameters
+    ----------
+    on_event : callable, optional
+        Called at the start and end of all work.
+    executor : LocalExecutor, optional
+        Where the work is done, if one has been made ready; it is ended with the run.
 
     Raises
     ------
     WriteError
         If the results folder cannot be written.
+    ElmbenchError
+        If the store is deleted meanwhile.
     KeyboardInterrupt
         After the tables have been written.
     """
+    try:
+        return _execute(run, on_event, executor)
+    finally:
+        run.store.close()
+
+
+def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: LocalExecutor | None) -> list[Results]:
+    damaged = run.store.mend()
     for resolved, plan in run.tables:
+        sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command_of(resolved, run.options))
     settings = run.options.settings
     if run.todo:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
         settings = replace(settings, environment=run.store.put_environment(environment))
     try:
-        Run(run.works, run.limits, run.store, settings, on_event).run(run.todo)
+        Run(run.works, run.limits, run.store, settings, on_event, executor).run(run.todo)
     except KeyboardInterrupt:
         _write(run)
         raise
-    return _write(run)
+    results = _write(run)
+    if run.store.damaged > damaged:
+        raise ElmbenchError(
+            f"records in {run.store.root} have been damaged while the run was going on",
+            expected="a store that nothing else writes into",
+            next_step="run again: what is missing is computed",
+        )
+    return results
 
 
 def _write(run: PreparedRun) -> list[Results]:
-    return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
+    # One run after the other, so that the last one's tables have what all have stored.
+    with run.store.writing_tables():
+        return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
 
 
 def failed_cells(run: PreparedRun) -> int:
@@ -63,6 +97,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words.append("--with-baselines")
     if not request.paths:
         words.append("--no-paths")
+    if request.other_data:
+        words.append("--other-data")
     for path in options.settings.plugins:
         # By its name: where it lies is of one machine.
         words += ["--plugin", Path(path).name]

@@ -67,6 +67,7 @@ class PreparedRun:
     works: dict[str, Work]
     limits: dict[str, Limits]
     todo: list[str]
+    _seconds: dict[str, float] = field(default_factory=dict, repr=False)
 
     @property
     def seconds(self) -> float:
@@ -76,7 +77,9 @@ class PreparedRun:
 
     def seconds_of(self, key: str) -> float:
         """Return roughly what some work takes on one core: nothing where its memory will be refused."""
-        return self.works[key].seconds_within(self.limits[key].memory)
+        if key not in self._seconds:
+            self._seconds[key] = self.works[key].seconds_within(self.limits[key].memory)
+        return self._seconds[key]
 
     def count_cells(self) -> dict[str, int]:
         """Return how many cells are planned, how many still have to run and how many lack their data.

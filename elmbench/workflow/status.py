@@ -1,12 +1,11 @@
 """How many cells of each table have ended, from the store."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 
 from elmbench.running.store import Store
-from elmbench.specs.catalogue import PROFILES
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,15 @@ class TableStatus:
     reasons: Mapping[str, int]
 
 
-def table_status(store: Store, experiments: list[str]) -> list[TableStatus]:
-    """Return the status of each table (by its id) under each profile with which it was run."""
+def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
+    """Return the status of a table (by its id), or of every one, under each profile with which it was run."""
     lines = []
-    for experiment, profile in product(experiments, PROFILES):
+    for name, profile in sorted(store.tables(), key=_as_counted):
+        if experiment not in (None, name):
+            continue
         ended: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
-        for cell in store.cells(profile, experiment):
+        for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
             result = absent if cell.unavailable else store.result(cell.key)
             found = result["status"] if result else "pending"
@@ -44,5 +45,10 @@ def table_status(store: Store, experiments: list[str]) -> list[TableStatus]:
                 what = cell.dataset if found == "unavailable" else f"{cell.dataset} {cell.model}"
                 reasons[f"{what} {found}: {result['reason'].splitlines()[0]}"] += 1
         if ended:
-            lines.append(TableStatus(experiment, profile, ended.total(), dict(ended), dict(reasons)))
+            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons)))
     return lines
+
+
+def _as_counted(table: tuple[str, str]) -> list[tuple[str, int]]:
+    """Return a sort key that puts table10 after table9."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", " ".join(table))]

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.fits import BUDGET, budget_bytes, dependency_bytes
 from benchmarks.problems import Problem, digits, mackey_glass, series
 from benchmarks.searches import compare
-from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, search_of, svc
+from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, search_of
 from benchmarks.tables import KEPT, first_fold, thinned
 from elmbench.specs.grids import candidates
 from elmbench.work.search import Search
@@ -22,7 +22,6 @@ SIDES = [
     (search_of("k-elm"), search_of("k-elm", paths=False), KERNEL, ("two", "real")),
     (search_of("elm", random_state=0), ridge_pipeline, NODES, ("two", "real")),
     (search_of("ls-svm"), bordered_solves, KERNEL, ("two",)),
-    (search_of("svm"), svc, KERNEL, ("two",)),
 ]
 
 

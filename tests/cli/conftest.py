@@ -119,6 +119,9 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         def __init__(self, *_: Any) -> None:
             pass
 
+        def warm(self) -> None:
+            pass
+
         def run(self, work: Work, *_: Any) -> dict[str, Any]:
             if isinstance(work, SharedPass):
                 parts = {part.key: self.run(part) for part in (work.search, work.evaluation)}

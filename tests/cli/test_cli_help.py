@@ -56,8 +56,8 @@ def test_options_of_run_stay_few(elmbench: Callable) -> None:
     options = {word.strip(",") for line in found.splitlines() for word in line.split()[:2] if word.startswith("--")}
     assert options == {
         "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading",
-        "--with-baselines", "--no-paths", "--jobs", "--blas-threads", "--limit", "--dry-run", "--retry", "--force",
-        "--help",
+        "--with-baselines", "--no-paths", "--other-data", "--jobs", "--blas-threads", "--limit", "--dry-run",
+        "--retry", "--force", "--help",
     }  # fmt: skip
 
 

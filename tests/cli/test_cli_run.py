@@ -14,6 +14,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from made_store import lines_of
+
+from elmbench.running.store import Store
 
 CI = ("run", "one", "--profile", "ci")
 
@@ -187,6 +190,39 @@ def test_a_bad_data_file_is_an_error(elmbench: Callable, toy: Callable, worker: 
     assert not Path("results").exists()
 
 
+def test_other_data_are_refused_or_marked_everywhere(
+    elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path
+) -> None:
+    toy(datasets=["wdbc"])
+    header = ",".join([*(f"V{place}" for place in range(30)), "target"])
+    noise = [",".join([*(f"{(i * p) % 97}" for p in range(3, 33)), "MB"[i < 357]]) for i in range(569)]
+    (tmp_path / "wdbc.csv").write_text("\n".join([header, *noise]))
+    words = (*CI, "--data-dir", tmp_path)
+    refused = elmbench(*words)
+    assert (refused.code, refused.out) == (2, "")
+    assert "wdbc.csv is other data than the public file of 'wdbc'" in refused.err
+    assert "--other-data" in refused.err
+    assert not Path("results").exists()
+    found = elmbench(*words, "--other-data")
+    assert found.code == 0
+    said = "wdbc.csv is other data than the public file"
+    guessed = "labels recognised by the sizes of the classes: B is 1, M is 2"
+    folder = Path("results/ci/toy/one")
+    for text in (found.out, elmbench("table", "one", "--profile", "ci").out, (folder / "table.md").read_text()):
+        assert said in " ".join(text.split())
+        assert guessed in " ".join(text.split())
+    for name in ("cells.csv", "summary.csv"):
+        assert pd.read_csv(folder / name)["data"].str.contains(said).all()
+    record = json.loads((folder / "environment.json").read_text())
+    assert said in record["remarks"]["wdbc"]
+    assert guessed in record["remarks"]["wdbc"]
+    assert record["commands"][0].endswith("--other-data")
+    # The public rows leave nothing of it.
+    assert elmbench(*CI).code == 0
+    assert "data" not in pd.read_csv(folder / "cells.csv").columns
+    assert "remarks" not in json.loads((folder / "environment.json").read_text())
+
+
 def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy(datasets=["wdbc", "sylva"])
     found = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
@@ -286,24 +322,25 @@ def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
     elmbench: Callable, toy: Callable, worker: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy()
-    replace = os.replace
+    write = os.write
 
-    def full(source: str, target: str) -> None:
-        if len(kept) == 5:
-            raise OSError(28, "No space left on device")
-        if "units" in str(target):
-            kept.append(target)
-        replace(source, target)
+    def full(descriptor: int, content: bytes) -> int:
+        if content[65:].startswith(b"unit:"):
+            if len(kept) == 5:
+                write(descriptor, content[:100])
+                raise OSError(28, "No space left on device")
+            kept.append(content)
+        return write(descriptor, content)
 
-    kept: list[str] = []
+    kept: list[bytes] = []
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", full)
+        patch.setattr(os, "write", full)
         found = elmbench(*CI, "-q")
     assert (found.code, found.out) == (2, "")
     assert "No space left on device" in found.err
     assert not Path("results/ci").exists()
     assert [p for p in Path("results").rglob("*") if p.name.endswith(".part")] == []
-    assert len(list(Path("results/.store/units").rglob("*.json"))) == 5
+    assert lines_of(Store(Path("results"))) == kept
     assert elmbench(*CI).code == 0
     assert len(cells()) == 12
 

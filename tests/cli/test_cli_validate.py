@@ -19,7 +19,7 @@ def test_the_suites_own_specs_are_valid(elmbench: Callable) -> None:
 
 
 VERBS = [
-    ("validate",), ("list", "experiments"), ("list", "readings"), ("show", "one"), ("run", "one"), ("status",),
+    ("validate",), ("list", "experiments"), ("list", "readings"), ("show", "one"), ("run", "one"),
     ("table", "one"), ("check", "one"), ("baseline", "update", "one"),
 ]  # fmt: skip
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets import checksum_of, load_dataset, status
+from elmbench.datasets import identify, load_dataset, status
 from elmbench.datasets.sources.generator import MIXED, base_waves, sparse_rows, waveform
 from elmbench.specs.datasets import load_dataset_specs
 
@@ -73,8 +73,8 @@ def test_a_name_with_an_option_holds_the_rows_of_that_option() -> None:
     assert (named.X != chosen.X).nnz == 0
     assert named.checksum == chosen.checksum
     specs = load_dataset_specs()
-    identities = [checksum_of(specs.find("sparse-10k[density=0.01]"), run=2)]
-    assert identities == [checksum_of(specs["sparse-10k"], run=2, options={"density": 0.01})]
+    identities = [identify(specs.find("sparse-10k[density=0.01]"), run=2)]
+    assert identities == [identify(specs["sparse-10k"], run=2, options={"density": 0.01})]
 
 
 def test_a_file_of_ones_own_has_the_option_in_its_name(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from loopback import Page, Server
 
-from elmbench.datasets import checksum_of, checksums, fetch, load
+from elmbench.datasets import checksums, fetch, identify, load
+from elmbench.datasets.load import load_checked
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
 
@@ -25,9 +26,9 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def note(spec: Any, *args: Any) -> Any:
         names.append(spec.name)
-        return load(spec, *args)
+        return load_checked(spec, *args)
 
-    monkeypatch.setattr(checksums, "load", note)
+    monkeypatch.setattr(checksums, "load_checked", note)
     return names
 
 
@@ -44,13 +45,13 @@ def own_file(folder: Path, wdbc_lines: list[str]) -> Path:
 
 
 def test_the_second_call_loads_nothing(own_file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    first = checksum_of(WDBC, own_file.parent)
-    assert first == load(WDBC, own_file.parent).checksum
-    assert checksum_of(WDBC, own_file.parent) == first
+    first = identify(WDBC, own_file.parent)
+    assert first.checksum == load(WDBC, own_file.parent).checksum
+    assert identify(WDBC, own_file.parent) == first
     in_another_process(monkeypatch)
-    assert checksum_of(WDBC, own_file.parent) == first
+    assert identify(WDBC, own_file.parent) == first
     assert loaded == ["wdbc"]
-    assert checksum_of(WDBC) == first  # the bundled rows are others that happen to be the same
+    assert identify(WDBC) == first  # the bundled rows are others that happen to be the same
     assert loaded == ["wdbc"] * 2
 
 
@@ -64,35 +65,35 @@ def test_data_without_files(name: str, loaded: list[str], monkeypatch: pytest.Mo
         expected = load(spec).checksum
     except DataUnavailableError:
         with pytest.raises(DataUnavailableError, match="is not here"):
-            checksum_of(spec)
+            identify(spec)
         return
-    first = checksum_of(spec)
+    first = identify(spec)
     in_another_process(monkeypatch)
-    assert checksum_of(spec) == first
+    assert identify(spec) == first
     if spec.redraw:
         assert loaded == []
-        assert checksum_of(spec, run=1) != first
+        assert identify(spec, run=1) != first
     else:
-        assert first == expected
+        assert first.checksum == expected
         assert loaded == [name]
 
 
 def test_a_file_that_changed_is_loaded_again(
     own_file: Path, wdbc_lines: list[str], loaded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, times = checksum_of(WDBC, own_file.parent), own_file.stat()
+    first, times = identify(WDBC, own_file.parent), own_file.stat()
     changed = "\n".join([wdbc_lines[0], wdbc_lines[1].replace("17.990000", "17.990001"), *wdbc_lines[2:]])
     assert len(changed) == times.st_size
     own_file.write_text(changed)
-    second = checksum_of(WDBC, own_file.parent)
-    assert second == load(WDBC, own_file.parent).checksum != first
+    second = identify(WDBC, own_file.parent)
+    assert second.checksum == load(WDBC, own_file.parent).checksum != first.checksum
     os.utime(own_file, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
     in_another_process(monkeypatch)
-    assert checksum_of(WDBC, own_file.parent) == second
+    assert identify(WDBC, own_file.parent) == second
     assert loaded == ["wdbc"] * 3
     own_file.write_text("\n".join(wdbc_lines[:-1]))
     with pytest.raises(ElmbenchError, match="568 rows"):
-        checksum_of(WDBC, own_file.parent)
+        identify(WDBC, own_file.parent)
     assert len(json.loads((Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json").read_text())) == 1
 
 
@@ -100,17 +101,17 @@ def test_a_file_that_changed_is_loaded_again(
 def test_whatever_else_the_rows_depend_on(
     own_file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    checksum_of(WDBC, own_file.parent)
-    assert checksum_of(WDBC.model_copy(update={"title": "another", "notes": ()}), own_file.parent)
+    identify(WDBC, own_file.parent)
+    assert identify(WDBC.model_copy(update={"title": "another", "notes": ()}), own_file.parent)
     assert loaded == ["wdbc"]
     spec = WDBC
     if what == "spec":
-        spec = WDBC.model_copy(update={"positive": ("1",)})
+        spec = WDBC.model_copy(update={"positive": ("1",), "fingerprint": None})
     elif what == "loader":
         monkeypatch.setattr(checksums, "LOADER_VERSION", 0)
     else:
         monkeypatch.setattr(checksums, "_packages", lambda: {"numpy": "0"})
-    assert checksum_of(spec, own_file.parent) == load(spec, own_file.parent).checksum
+    assert identify(spec, own_file.parent).checksum == load(spec, own_file.parent).checksum
     assert loaded == ["wdbc"] * 2
 
 
@@ -118,15 +119,15 @@ def test_whatever_else_the_rows_depend_on(
 def test_a_damaged_index_is_built_again(
     own_file: Path, loaded: list[str], monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
-    first = checksum_of(WDBC, own_file.parent)
+    first = identify(WDBC, own_file.parent)
     index = Path(os.environ["ELMBENCH_CACHE_DIR"]) / "checksums.json"
     if content is None:
         ((place, entry),) = json.loads(index.read_text()).items()
-        content = json.dumps({place: [entry[0], None]}).encode()
+        content = json.dumps({place: [*entry[:2], None]}).encode()
     index.write_bytes(content)
     for _ in range(2):
         in_another_process(monkeypatch)
-        assert checksum_of(WDBC, own_file.parent) == first
+        assert identify(WDBC, own_file.parent) == first
     assert loaded == ["wdbc"] * 2
 
 
@@ -135,10 +136,10 @@ def test_a_cache_that_cannot_be_written_costs_time_only(
 ) -> None:
     (tmp_path / "in the way").write_text("")
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "in the way"))
-    assert checksum_of(WDBC, own_file.parent) == checksum_of(WDBC, own_file.parent)
+    assert identify(WDBC, own_file.parent) == identify(WDBC, own_file.parent)
     assert loaded == ["wdbc"]
     in_another_process(monkeypatch)
-    checksum_of(WDBC, own_file.parent)
+    identify(WDBC, own_file.parent)
     assert loaded == ["wdbc"] * 2
 
 
@@ -153,15 +154,15 @@ def test_fetched_files(
     entry = {"title": "Toy", "task": "classification", "shape": shape, "sources": [source], "citation": "none"}
     spec = use_specs({"toy": entry})["toy"]
     with pytest.raises(DataUnavailableError):
-        checksum_of(spec)
+        identify(spec)
     server.pages["/toy"] = Page(b"1 1:3\n-1 2:1\n1 1:1\n")
     fetch("toy")
-    first = checksum_of(spec)
-    assert first == load(spec).checksum
+    first = identify(spec)
+    assert first.checksum == load(spec).checksum
     in_another_process(monkeypatch)
-    assert checksum_of(spec) == first
+    assert identify(spec) == first
     assert loaded == ["toy"]
     (path,) = Path(os.environ["ELMBENCH_CACHE_DIR"]).rglob("*.svm")
     path.unlink()
     with pytest.raises(ElmbenchError, match="is missing"):
-        checksum_of(spec)
+        identify(spec)

@@ -268,7 +268,9 @@ def test_another_width_after_the_preparation_is_noted(folder: Path) -> None:
     frame.assign(target=labels_for(spec)).to_csv(folder / "oil-spill.csv", index=False)
     data = load_dataset("oil-spill", folder)
     assert data.X.shape == (937, 49)
-    assert data.notes[-1].startswith("937 rows and 49 features after the preparation; the public file has 937 and 48")
+    width, unknown = data.remarks
+    assert width.startswith("937 rows and 49 features after the preparation; the public file has 937 and 48")
+    assert unknown == "oil-spill.csv: only the counts were compared with those of the public file"
 
 
 def test_libras_move_with_all_fifteen_movements(folder: Path) -> None:
@@ -329,7 +331,7 @@ def test_news20_with_its_test_part(folder: Path) -> None:
     spec = load_dataset_specs()["news20"]
     for part, size in zip(("train", "test"), spec.shape.split or (), strict=True):
         write_sparse(folder / f"news20.{part}.svm", size, 62061, np.arange(size) % 20 + 1)
-    data = load_dataset("news20", folder)
+    data = load_dataset("news20", folder, other_data=True)
     assert data.X.shape == (19928, 62061)
     assert data.splits is not None
     assert "training part" not in " ".join(data.notes)

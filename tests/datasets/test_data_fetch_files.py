@@ -285,6 +285,8 @@ def test_links_in_an_archive_are_not_followed(server: Server, use_specs: Use, tm
         ({"z.data": b""}, "0 files named 'x.data'"),
         ({"x.data": b"1,2,3,4,1\n1,2\n"}, "cannot be read"),
         ({"x.data": b""}, "no rows"),
+        ({"x.data": b"1,2,3,4,1\n" * 200_000}, "holds more than the 1.0 MB"),
+        ({"x.data": gzip.compress(b"1,2,3,4,1\n" * 200_000)}, "holds more than the 1.0 MB"),
     ],
 )
 def test_archives_that_are_not_what_they_should_be(

@@ -60,7 +60,7 @@ def test_a_file_comes_before_the_bundled_set(folder: Path, wdbc_lines: list[str]
     text = "\n".join([wdbc_lines[0], "0" + wdbc_lines[1][wdbc_lines[1].index(",") :], *wdbc_lines[2:]]).encode()
     packed = {"": text, ".gz": gzip.compress(text), ".xz": lzma.compress(text)}[suffix]
     (folder / f"wdbc.csv{suffix}").write_bytes(packed)
-    data = load_dataset("wdbc", folder)
+    data = load_dataset("wdbc", folder, other_data=True)
     assert data.X[0, 0] == 0
     assert data.checksum != load_dataset("wdbc").checksum
 

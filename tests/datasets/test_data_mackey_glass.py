@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from elmbench.datasets import checksum_of, load_dataset
+from elmbench.datasets import identify, load_dataset
 from elmbench.datasets.sources import mackey_glass
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator
@@ -71,17 +71,17 @@ def test_noise_is_added_to_the_series_and_redrawn_every_run() -> None:
 def test_checksums_with_and_without_drawing_cover_options_and_run() -> None:
     cases = [(run, variance) for run in (0, 1) for variance in (0, 1e-4)]
     checksums = {load_dataset("mackey-glass", run=r, options={"noise_variance": v}).checksum for r, v in cases}
-    identities = {checksum_of(SPEC, None, r, {"noise_variance": v}) for r, v in cases}
+    identities = {identify(SPEC, None, r, {"noise_variance": v}) for r, v in cases}
     assert len(checksums) == len(identities) == 4
-    assert checksum_of(SPEC) == checksum_of(SPEC, None, 0, {"noise_variance": 1.5e-4})
+    assert identify(SPEC) == identify(SPEC, None, 0, {"noise_variance": 1.5e-4})
 
 
-def test_a_checksum_of_redrawn_data_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_identity_of_redrawn_data_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("generated")
 
     monkeypatch.setattr(mackey_glass, "clean_series", refuse)
-    assert len(checksum_of(SPEC, run=3)) == 64
+    assert len(identify(SPEC, run=3).checksum) == 64
 
 
 def test_streams_are_the_same_in_every_process() -> None:

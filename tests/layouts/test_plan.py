@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from made_work import needs, units
 
+from elmbench.datasets import Identity
 from elmbench.errors import ElmbenchError
 from elmbench.models import ELMClassifier
 from elmbench.specs.experiments import PROFILES
@@ -353,7 +354,7 @@ def test_other_data_are_another_result(
     plan_toy: MakePlan, experiment: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = plan_toy(experiment)
-    monkeypatch.setattr(planner, "checksum_of", lambda *args: "another checksum")
+    monkeypatch.setattr(planner, "identify", lambda *args, **more: Identity("another checksum"))
     after = plan_toy(experiment)
     assert not set(units(before)) & set(units(after))
     assert not set(families(before).values()) & set(families(after).values())
@@ -361,7 +362,10 @@ def test_other_data_are_another_result(
 
 def test_data_that_are_redrawn_have_a_key_a_run(plan_table: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     def plan(version: str) -> Plan:
-        monkeypatch.setattr(planner, "checksum_of", lambda spec, data_dir, run, options: f"{version} run {run}")
+        def identify(spec: object, data_dir: object, run: int, options: object, *, other_data: bool) -> Identity:
+            return Identity(f"{version} run {run}")
+
+        monkeypatch.setattr(planner, "identify", identify)
         return plan_table("table6", datasets=("mackey-glass",), models=("ELM",), runs=2)
 
     first, second = plan("1"), plan("2")

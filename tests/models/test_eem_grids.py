@@ -1,19 +1,19 @@
-"""`evaluate_grid` of the models of Czarnecki & Tabor against one fit a candidate and fold, to the last bit."""
+"""`evaluate_grid` of the models of Czarnecki & Tabor against one fit a candidate and fold."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 from elm_problems import rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
+from path_rule import assert_path_follows_fits, assert_projections_follow_fits, random_folds
 from random_examples import examples
 
-from elmbench.models import EEKMClassifier, EEMClassifier, WELMClassifier
+from elmbench.models import EEMClassifier, WELMClassifier
 from elmbench.numerics.entropy import covariance
 
 SETTINGS = examples(110)
@@ -42,42 +42,9 @@ def quiet() -> Iterator[None]:
 
 
 def a_problem(n, d, seed, kind, awkward, n_folds):
-    """Return rows, targets and folds whose rows stand in any order and may be in several test parts, or in none."""
-    random = np.random.RandomState(seed)
+    """Return rows, targets and folds."""
     X = rows(n, d, seed, awkward)
-    folds = []
-    for _ in range(n_folds):
-        order = random.permutation(n)
-        cut = random.randint(1, n - 1)
-        folds.append((order[:cut], order[cut : cut + random.randint(1, n - cut + 1)]))
-    return X, targets(X, seed, kind), folds
-
-
-def assert_projections_equal_fits(cls: Any, X: Any, y: Any, folds: Any, candidates: Any, **fixed: Any) -> None:
-    """Also for the rows of the training parts, whose projections a divergence is computed from."""
-    folds = [*folds, *((train, train) for train, _ in folds)]
-    seen = 0
-    for i, j, found, _ in cls.project_grid(X, y, folds, candidates, **fixed):
-        train, test = folds[j]
-        model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
-        expected = getattr(model, "project", model.decision_function)(X[test])
-        assert found.shape == expected.shape
-        np.testing.assert_array_equal(found, expected)
-        seen += 1
-    assert seen == len(candidates) * len(folds)
-
-
-def assert_grid_equals_fits(
-    cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], **fixed: Any
-) -> None:
-    seen = []
-    for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
-        seen.append((i, j))
-        train, test = folds[j]
-        expected = cls(**fixed, **candidates[i]).fit(X[train], y[train]).predict(X[test])
-        assert predicted.dtype == expected.dtype
-        np.testing.assert_array_equal(predicted, expected)
-    assert sorted(seen) == [(i, j) for i in range(len(candidates)) for j in range(len(folds))]
+    return X, targets(X, seed, kind), random_folds(n, n_folds, np.random.RandomState(seed))
 
 
 @SETTINGS
@@ -86,8 +53,8 @@ def test_w_elm(problem, sizes, activation):
     X, y, folds = a_problem(**problem)
     candidates = [{"n_hidden": size} for size in sizes]
     fixed = {"activation": activation, "random_state": problem["seed"] % 7}
-    assert_grid_equals_fits(WELMClassifier, X, y, folds, candidates, **fixed)
-    assert_projections_equal_fits(WELMClassifier, X, y, folds, candidates, **fixed)
+    assert_path_follows_fits(WELMClassifier, X, y, folds, candidates, **fixed)
+    assert_projections_follow_fits(WELMClassifier, X, y, folds, candidates, **fixed)
 
 
 @SETTINGS
@@ -96,55 +63,32 @@ def test_eem(problem, sizes, activation):
     X, y, folds = a_problem(**problem)
     candidates = [{"n_hidden": size} for size in sizes]
     fixed = {"activation": activation, "random_state": problem["seed"] % 7}
-    assert_grid_equals_fits(EEMClassifier, X, y, folds, candidates, **fixed)
-    assert_projections_equal_fits(EEMClassifier, X, y, folds, candidates, **fixed)
-
-
-@SETTINGS
-@given(
-    problem=PROBLEMS,
-    pairs=st.lists(st.tuples(st.sampled_from([1, 2, 5, 20, 50, 100]), GAMMAS), min_size=1, max_size=6),
-    names=st.sampled_from([("n_landmarks", "gamma"), ("gamma",), ("n_landmarks",), ()]),
-)
-def test_eekm(problem, pairs, names):
-    X, y, folds = a_problem(**problem)
-    given_all = [dict(zip(("n_landmarks", "gamma"), pair, strict=True)) for pair in pairs]
-    candidates = [{name: pair[name] for name in names} for pair in given_all]
-    fixed = {name: value for name, value in {"n_landmarks": 20, "gamma": 0.1}.items() if name not in names}
-    fixed["random_state"] = problem["seed"] % 7
-    assert_grid_equals_fits(EEKMClassifier, X, y, folds, candidates, **fixed)
-    assert_projections_equal_fits(EEKMClassifier, X, y, folds, candidates, **fixed)
+    assert_path_follows_fits(EEMClassifier, X, y, folds, candidates, **fixed)
+    assert_projections_follow_fits(EEMClassifier, X, y, folds, candidates, **fixed)
 
 
 @pytest.mark.parametrize("held", [0, 2**18, 2**28])
-@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier, EEKMClassifier])
+@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
 def test_several_row_blocks_and_what_is_not_held(cls, held, monkeypatch):
     """More rows than a block has, with features that are kept, or computed twice."""
     monkeypatch.setattr(covariance, "HELD_BYTES", held)
-    monkeypatch.setattr("elmbench.models.eekm.HELD_BYTES", held)
     X = rows(5200, 3, 2)
     y = targets(X, 2, "binary")
     folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
-    if cls is EEKMClassifier:
-        candidates = [{"n_landmarks": h, "gamma": gamma} for h in (90, 20) for gamma in (1e-6, 1.0)]
-    else:
-        candidates = [{"n_hidden": h} for h in (130, 64, 10)]
-    assert_grid_equals_fits(cls, X, y, folds, candidates, random_state=0)
+    candidates = [{"n_hidden": h} for h in (130, 64, 10)]
+    assert_path_follows_fits(cls, X, y, folds, candidates, random_state=0)
 
 
-@pytest.mark.parametrize("cls", [EEMClassifier, EEKMClassifier])
-def test_priors_costs_kinds_of_nodes_and_seeds_are_kept_apart(cls):
+def test_priors_costs_kinds_of_nodes_and_seeds_are_kept_apart():
     X, y, folds = a_problem(60, 3, 0, "binary", False, 2)
-    size = "n_landmarks" if cls is EEKMClassifier else "n_hidden"
-    name, values = ("gamma", (0.5, 4.0)) if cls is EEKMClassifier else ("activation", ("nsig", "rbf"))
     candidates = [
-        {size: number, "random_state": seed, **weights, name: value}
+        {"n_hidden": number, "random_state": seed, **weights, "activation": activation}
         for number in (30, 5)
         for seed in (1, 0)
         for weights in ({}, {"priors": [1, 9]}, {"costs": {-1: 5, 1: 1}})
-        for value in values
+        for activation in ("nsig", "rbf")
     ]
-    assert_grid_equals_fits(cls, X, y, folds, candidates)
+    assert_path_follows_fits(EEMClassifier, X, y, folds, candidates)
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
@@ -155,12 +99,4 @@ def test_whole_grid_of_the_paper(cls, activation):
     y = targets(X, 1, "binary")
     folds = [(np.arange(0, 270), np.arange(270, 300)), (np.arange(30, 300), np.arange(30))]
     candidates = [{"n_hidden": h} for h in (50, 100, 250, 500, 1000)]
-    assert_grid_equals_fits(cls, X, y, folds, candidates, activation=activation, random_state=0)
-
-
-def test_whole_grid_of_the_paper_with_landmarks():
-    X = rows(200, 5, 1)
-    y = targets(X, 1, "binary")
-    folds = [(np.arange(0, 180), np.arange(180, 200))]
-    candidates = [{"n_landmarks": h, "gamma": 10.0**e} for h in (50, 100, 250, 500) for e in range(-10, 1)]
-    assert_grid_equals_fits(EEKMClassifier, X, y, folds, candidates, random_state=0)
+    assert_path_follows_fits(cls, X, y, folds, candidates, activation=activation, random_state=0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import FACTORS, class_of, is_classification, real_outputs, rows, targets
+from elm_problems import FACTORS, class_of, is_classification, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
+from path_rule import assert_path_follows_fits, random_folds
 from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -25,38 +26,9 @@ PROBLEMS = st.fixed_dictionaries(
 
 
 def a_problem(n, d, seed, kind, awkward, n_folds):
-    """Return rows, targets and folds whose rows stand in any order and may be in several test parts, or in none."""
-    random = np.random.RandomState(seed)
+    """Return rows, targets and folds."""
     X = rows(n, d, seed, awkward)
-    folds = []
-    for _ in range(n_folds):
-        order = random.permutation(n)
-        cut = random.randint(1, n - 1)
-        folds.append((order[:cut], order[cut : cut + random.randint(1, n - cut + 1)]))
-    return X, targets(X, seed, kind), folds
-
-
-def assert_grid_equals_fits(cls, X, y, folds, candidates, **fixed):
-    """Outputs to 1e-8; labels wherever they do not hang on less than that."""
-    seen = []
-    for i, j, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, **fixed):
-        seen.append((i, j))
-        train, test = folds[j]
-        model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
-        expected = model.predict(X[test])
-        assert predicted.shape == expected.shape
-        assert predicted.dtype == expected.dtype
-        if hasattr(model, "decision_function"):
-            outputs = real_outputs(model, X[test])
-            if outputs.ndim == 1:
-                clear = np.abs(outputs) > 1e-8
-            else:
-                ordered = np.sort(outputs, axis=1)
-                clear = ordered[:, -1] - ordered[:, -2] > 1e-8
-            np.testing.assert_array_equal(predicted[clear], expected[clear])
-        else:
-            np.testing.assert_allclose(predicted, expected, rtol=0, atol=1e-8)
-    assert sorted(seen) == [(i, j) for i in range(len(candidates)) for j in range(len(folds))]
+    return X, targets(X, seed, kind), random_folds(n, n_folds, np.random.RandomState(seed))
 
 
 @SETTINGS
@@ -70,7 +42,7 @@ def test_kelm(problem, pairs, names):
     given_all = [dict(zip(("gamma", "C"), pair, strict=True)) for pair in pairs]
     candidates = [{name: pair[name] for name in names} for pair in given_all]
     fixed = {name: value for name, value in {"gamma": 0.125, "C": 2.0**13}.items() if name not in names}
-    assert_grid_equals_fits(class_of("KELM", problem["kind"]), X, y, folds, candidates, **fixed)
+    assert_path_follows_fits(class_of("KELM", problem["kind"]), X, y, folds, candidates, **fixed)
 
 
 @SETTINGS
@@ -85,7 +57,7 @@ def test_elm(problem, pairs, names):
     candidates = [{name: pair[name] for name in names} for pair in given_all]
     fixed = {name: value for name, value in {"n_hidden": 70, "C": 2.0**13}.items() if name not in names}
     cls = class_of("ELM", problem["kind"])
-    assert_grid_equals_fits(cls, X, y, folds, candidates, random_state=problem["seed"] % 7, **fixed)
+    assert_path_follows_fits(cls, X, y, folds, candidates, random_state=problem["seed"] % 7, **fixed)
 
 
 def test_elm_activations_and_seeds_are_kept_apart():
@@ -96,20 +68,20 @@ def test_elm_activations_and_seeds_are_kept_apart():
         for activation in ("tanh", "sigmoid", "relu")
         for seed in (1, 0)
     ]
-    assert_grid_equals_fits(class_of("ELM", "regression"), X, y, folds, candidates, C=4.0)
+    assert_path_follows_fits(class_of("ELM", "regression"), X, y, folds, candidates, C=4.0)
 
 
 @pytest.mark.parametrize("kind", ["multi", "regression"])
 def test_elm_slopes_are_kept_apart(kind):
     X, y, folds = a_problem(40, 3, 0, kind, False, 2)
     candidates = [{"n_hidden": n_hidden, "slope": slope} for n_hidden in (90, 5) for slope in (0.25, 1, 1.0, 8.0)]
-    assert_grid_equals_fits(class_of("ELM", kind), X, y, folds, candidates, C=4.0, random_state=0)
+    assert_path_follows_fits(class_of("ELM", kind), X, y, folds, candidates, C=4.0, random_state=0)
 
 
 @pytest.mark.parametrize("name", ["KELM", "ELM"])
 @pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
 def test_whole_grid_of_the_paper(name, kind):
-    """Every score of the grid to 1e-8, on more rows than nodes and fewer, down to gamma 2^-8 with C 2^13."""
+    """More rows than nodes and fewer, down to gamma 2^-8 with C 2^13."""
     X = rows(190, 8, 1)
     y = targets(X, 1, kind)
     folds = list((StratifiedKFold if is_classification(kind) else KFold)(2, shuffle=True, random_state=0).split(X, y))
@@ -120,19 +92,16 @@ def test_whole_grid_of_the_paper(name, kind):
     else:
         candidates = [{"C": C, "n_hidden": n_hidden} for C in factors for n_hidden in (50, 95, 96, 128, 300)]
         fixed = {"random_state": 3}
-    assert_grid_equals_fits(class_of(name, kind), X, y, folds, candidates, **fixed)
+    assert_path_follows_fits(class_of(name, kind), X, y, folds, candidates, **fixed)
 
 
 def test_elm_with_several_row_blocks():
-    """1 / C is near the round-off of H'H here, so sums in any other order would show."""
+    """1 / C is near the round-off of H'H here."""
     X = rows(7000, 3, 2)
     y = targets(X, 2, "regression")
     folds = [(np.arange(0, 4500), np.arange(4500, 7000))]
     candidates = [{"n_hidden": 90}, {"n_hidden": 130}, {"n_hidden": 64}]
-    cls = class_of("ELM", "regression")
-    for i, _, predicted, _ in cls.evaluate_grid(X, y, folds, candidates, C=2.0**13, random_state=0):
-        model = cls(**candidates[i], C=2.0**13, random_state=0).fit(X[:4500], y[:4500])
-        np.testing.assert_allclose(predicted, model.predict(X[4500:]), rtol=0, atol=1e-11)
+    assert_path_follows_fits(class_of("ELM", "regression"), X, y, folds, candidates, C=2.0**13, random_state=0)
 
 
 @pytest.mark.parametrize(

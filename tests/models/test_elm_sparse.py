@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
+from path_rule import assert_path_follows_fits
 from random_examples import examples
-from test_elm_grids import PROBLEMS, a_problem, assert_grid_equals_fits
+from test_elm_grids import PROBLEMS, a_problem
 
 from elmbench.models import ELMClassifier, ELMRegressor, OSELMRegressor
 from elmbench.numerics.arrays import EPS
@@ -64,7 +65,7 @@ def test_grid_of_csr_rows_equals_fits(problem, pairs, slope):
     X = sp.csr_matrix(sparse_rows(X, problem["seed"]))
     candidates = [dict(zip(("n_hidden", "C"), pair, strict=True)) for pair in pairs]
     cls = class_of("ELM", problem["kind"])
-    assert_grid_equals_fits(cls, X, y, folds, candidates, random_state=problem["seed"] % 7, slope=slope)
+    assert_path_follows_fits(cls, X, y, folds, candidates, random_state=problem["seed"] % 7, slope=slope)
 
 
 def test_several_blocks_of_csr_rows(seed):
@@ -74,7 +75,7 @@ def test_several_blocks_of_csr_rows(seed):
     np.testing.assert_allclose(sparse.predict(sp.csr_matrix(X)), dense.predict(X), rtol=0, atol=1e-8)
     folds = [(np.arange(2500), np.arange(2500, 4500)), (np.arange(2000, 4500), np.arange(2000))]
     candidates = [{"n_hidden": 70}, {"n_hidden": 20}]
-    assert_grid_equals_fits(ELMRegressor, sp.csr_matrix(X), y, folds, candidates, C=4.0, random_state=0)
+    assert_path_follows_fits(ELMRegressor, sp.csr_matrix(X), y, folds, candidates, C=4.0, random_state=0)
 
 
 @pytest.mark.parametrize(("n", "n_hidden"), [(400, 100), (400, 20), (60, 100)])

@@ -12,20 +12,24 @@ from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
-import elmbench.numerics.shifted.all_ridges as shifted
 import elmbench.numerics.shifted.band_reduction as reduction
+import elmbench.numerics.shifted.fold_solutions as fold_solutions
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.protocol.metrics import nrmse, score
 from elmbench.work.scoring import GridProblem, best
 
-WAYS = ("as it comes", "lanczos", "tridiagonal", "band")
+WAYS = ("as it comes", "krylov", "inverse", "tridiagonal", "band")
 
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
     if way == "as it comes":
         return
-    patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
-    patch.setattr(shifted, "lanczos_seconds", lambda n, steps: 0.0 if way == "lanczos" else np.inf)
+    patch.setattr(fold_solutions, "factor_seconds", lambda n, columns: np.inf)
+    patch.setattr(fold_solutions, "krylov_seconds", lambda n, steps: 0.0)
+    patch.setattr(fold_solutions, "_affordable", lambda *given: way == "krylov")
+    patch.setattr(fold_solutions, "reduction_seconds", lambda n, ridges, columns: 1.0)
+    patch.setattr(fold_solutions, "inverse_seconds", lambda n: 0.0 if way == "inverse" else np.inf)
+    patch.setattr(fold_solutions, "preconditioned_seconds", lambda n, steps: 0.0)
     patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
 
 
@@ -126,9 +130,9 @@ def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way,
         found, expected = scores_of(cls, X, y, folds, grid, kind, solvers)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
     if way != "as it comes":
-        fitted = {"cholesky", "bound failed", "clone and fit"}
-        assert set(solvers) - fitted == {"lanczos" if way == "lanczos" else "reduction"}
-    assert solvers.get("cholesky", 0) == solvers.get("bound failed", 0)
+        fitted = {"cholesky", "bound failed", "clone and fit", "krylov given up"}
+        assert set(solvers) - fitted == {way if way in ("krylov", "inverse") else "reduction"}
+        assert solvers.get("cholesky", 0) == solvers.get("bound failed", 0)
     if np.isfinite(expected).all() and is_classification(kind):
         assert best(found) == best(expected)
 
@@ -165,14 +169,14 @@ def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, s
     """Wrong solutions are seen, whatever has made them wrong, and predictions are to the last bit those of a fit."""
     import elmbench.models.kernel_elm as module
 
-    original = module.solve_shifted
+    original = module.fold_solutions
 
     def wrong(*given):
         Z = original(*given)
         Z[:, 3] = lie if np.isnan(lie) else Z[:, 3] * (1 + lie)
         return Z
 
-    monkeypatch.setattr(module, "solve_shifted", wrong)
+    monkeypatch.setattr(module, "fold_solutions", wrong)
     X = rows(60, 3, seed)
     y = targets(X, seed, "regression")
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
@@ -191,8 +195,8 @@ def test_where_the_residual_is_too_large_the_model_is_fitted(monkeypatch, lie, s
 def test_labels_that_hang_on_nothing_need_no_small_residual(monkeypatch, off, accepted, seed):
     import elmbench.models.kernel_elm as module
 
-    original = module.solve_shifted
-    monkeypatch.setattr(module, "solve_shifted", lambda *given: original(*given) * (1 + off))
+    original = module.fold_solutions
+    monkeypatch.setattr(module, "fold_solutions", lambda *given: original(*given) * (1 + off))
     y = np.repeat([-1, 1], 30)
     X = rows(60, 2, seed) + 3 * (y[:, np.newaxis] > 0)
     folds = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
@@ -249,7 +253,7 @@ def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
 
 
 def test_only_one_value_of_C(seed):
-    """Nothing to share: each is fitted, unless Lanczos' method is even cheaper."""
+    """Nothing to share: each is fitted, unless Krylov's space is even cheaper."""
     X = rows(400, 2, seed)
     y = targets(X, seed, "regression")
     folds = list(KFold(2, shuffle=True, random_state=0).split(X))
@@ -257,4 +261,4 @@ def test_only_one_value_of_C(seed):
     grid = [{"C": 2.0**13, "gamma": gamma} for gamma in (2.0**-8, 64.0)]
     found, expected = scores_of(KELMRegressor, X, y, folds, grid, "regression", solvers)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
-    assert solvers == {"lanczos": 2, "lanczos given up": 2, "cholesky": 2, "clone and fit": 4}
+    assert solvers == {"krylov": 2, "krylov given up": 2, "cholesky": 2, "clone and fit": 4}

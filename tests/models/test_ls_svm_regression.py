@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
-from elm_problems import FACTORS, counting, rows, targets
+from elm_problems import FACTORS, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
+from path_rule import assert_path_follows_fits
 from random_examples import examples
 from scipy.linalg import solve
 from sklearn.metrics.pairwise import rbf_kernel
 from test_eem_grids import GAMMAS, a_problem
 
-import elmbench.numerics.shifted.all_ridges as shifted
+import elmbench.numerics.ridge_path as ridge_path
 from elmbench.models import LSSVMClassifier, LSSVMRegressor
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.shifted import bordered
 
 KINDS = st.sampled_from(["regression", "two-targets"])
 
@@ -110,21 +108,6 @@ def test_a_constant_is_left_to_the_intercept(gamma, seed):
 # --- The grid --------------------------------------------------------------------------------------------------------
 
 
-def assert_grid_keeps_its_promise(X, y, folds, candidates, **fixed):
-    """Outputs are those of one fit each, to what `elmbench.models.protocols.GridPath` allows."""
-    solvers, seen = Counter(), []
-    for i, j, predicted in counting(LSSVMRegressor.evaluate_grid(X, y, folds, candidates, **fixed), solvers):
-        seen.append((i, j))
-        train, test = folds[j]
-        model = LSSVMRegressor(**fixed, **candidates[i]).fit(X[train], y[train])
-        expected = model.predict(X[test])
-        assert predicted.shape == expected.shape
-        allowed = max(1e-10, 10 * model.condition_ * EPS) * np.abs(expected).max()
-        np.testing.assert_allclose(predicted, expected, rtol=0, atol=allowed)
-    assert sorted(seen) == [(i, j) for i in range(len(candidates)) for j in range(len(folds))]
-    return solvers
-
-
 @examples(200)
 @given(
     n=st.integers(6, 70),
@@ -144,10 +127,10 @@ def test_grid_equals_fits(n, d, seed, kind, awkward, n_folds, pairs, names, shar
     fixed = {name: value for name, value in {"C": 100.0, "gamma": 0.1}.items() if name not in names}
     with pytest.MonkeyPatch.context() as patch:
         if share:
-            patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
-        solvers = assert_grid_keeps_its_promise(X, y, folds, candidates, **fixed)
-    if share:
-        assert solvers["lanczos"] + solvers["reduction"] == len(candidates) * n_folds
+            patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
+        solvers = assert_path_follows_fits(LSSVMRegressor, X, y, folds, candidates, **fixed)
+    assert solvers.total() == len(candidates) * n_folds
+    assert share or "eigenvalues" not in solvers
 
 
 @pytest.mark.parametrize("kind", ["regression", "two-targets"])
@@ -157,30 +140,8 @@ def test_grid_of_deng_et_al_shares_most_of_its_work(kind, seed):
     y = targets(X, seed + 1, kind)
     folds = [(np.arange(300), np.arange(300, 380)), (np.arange(80, 380), np.arange(80))]
     candidates = [{"gamma": gamma, "C": 2.0**-e} for gamma in (1e-4, 0.1, 3.0) for e in range(-30, 6)]
-    solvers = assert_grid_keeps_its_promise(X, y, folds, candidates)
-    assert solvers["lanczos"] > 0
-    assert solvers["reduction"] > 0
-    assert solvers["cholesky"] < 0.5 * len(candidates) * len(folds)
-    assert solvers["residual too large"] == solvers["cholesky"]
-
-
-@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-3, 1.0])
-def test_what_is_off_is_left_to_a_fit(size, monkeypatch, seed):
-    """Shared solutions that were spoilt do no harm."""
-    random = np.random.RandomState(seed)
-
-    def spoilt(*given):
-        Z = shifted.solve_shifted(*given)
-        return None if Z is None else Z * (1 + size * random.randn(*Z.shape))
-
-    monkeypatch.setattr(bordered, "solve_shifted", spoilt)
-    monkeypatch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
-    X = rows(160, 2, seed + 1)
-    y = targets(X, seed + 1, "regression")
-    candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in (-8, -4, 0) for c in range(-1, 11, 2)]
-    solvers = assert_grid_keeps_its_promise(X, y, [(np.arange(110), np.arange(110, 160))], candidates)
-    if size >= 1e-3:
-        assert solvers["cholesky"] > len(candidates) / 2
+    solvers = assert_path_follows_fits(LSSVMRegressor, X, y, folds, candidates)
+    assert solvers["reduction"] > 0.9 * len(candidates) * len(folds)
 
 
 @pytest.mark.parametrize("bad", [{"C": 0.0}, {"gamma": -1.0}])

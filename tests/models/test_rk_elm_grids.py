@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 
 import elmbench.models.base.centres as module
 import elmbench.numerics.centres as centres
-import elmbench.numerics.shifted.all_ridges as shifted
+import elmbench.numerics.ridge_path as ridge_path
 import elmbench.numerics.shifted.band_reduction as reduction
 from elmbench.models import RKELMClassifier, RKELMRegressor
 from elmbench.models.protocols import GridPath
@@ -30,7 +30,7 @@ SIZE = {"RKELM": "n_landmarks", "ELMRBF": "n_hidden"}
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
     if way != "as it comes":
-        patch.setattr(shifted, "factor_seconds", lambda n, columns: np.inf)
+        patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
         patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
 
 
@@ -182,7 +182,7 @@ def test_ways_are_counted(monkeypatch, seed):
         force(patch, "band")
         list(counting(RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), solvers))
     assert solvers == {"reduction": 24}
-    monkeypatch.setattr(shifted, "reduction_seconds", lambda *sizes: np.inf)
+    monkeypatch.setattr(ridge_path, "reduction_seconds", lambda *sizes: np.inf)
     solvers.clear()
     list(counting(RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), solvers))
     assert solvers == {"cholesky": 24}

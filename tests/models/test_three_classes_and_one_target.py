@@ -42,7 +42,7 @@ def test_three_classes_whatever_they_are_called(name, names, seed):
     np.testing.assert_array_equal(model.classes_[np.argmax(outputs, axis=1)], predicted)
 
 
-@each_model
+@pytest.mark.parametrize("name", [name for name in PARAMETERS if name != "svm"])
 def test_three_classes_by_the_path(name, seed):
     X, bands = three_classes(150, seed)
     bands[::10] = (bands[::10] + 1) % 3  # nothing fits all of them

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elmbench.numerics.lapack import address, call, leading_dimension, symmetric_product
+from elmbench.numerics.lapack import add_gram, address, call, leading_dimension, symmetric_product
 
 
 @pytest.fixture
@@ -55,3 +55,13 @@ def test_symmetric_product_reads_the_lower_triangle_only(whole, part):
 def test_what_blas_cannot_read_is_refused(bad):
     with pytest.raises(ValueError, match="expected columns of doubles"):
         address(bad)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_grams_are_added_to_the_lower_triangle(order, seed):
+    A = np.random.RandomState(seed).randn(20, 12)
+    given = np.random.RandomState(seed + 1).randn(20, 24)[:, ::2] if order == "strided" else np.array(A, order=order)
+    expected = 1.0 + given.T @ given
+    gram = np.ones((12, 12), order="F")
+    add_gram(gram, given)
+    np.testing.assert_allclose(np.tril(gram), np.tril(expected), atol=1e-12)

@@ -61,3 +61,11 @@ def test_mirror(seed):
     expected = np.tril(A) + np.tril(A, -1).T
     mirror(A)
     np.testing.assert_array_equal(A, expected)
+
+
+@pytest.mark.parametrize("size", [1, 17, 40])
+def test_a_leading_system_by_the_same_factor(size, seed):
+    A = gram(40, 40, seed)
+    B = np.random.RandomState(seed + 1).randn(size, 2)
+    found = RidgeSystem(np.asfortranarray(A), 0.5).solve_leading(B)
+    np.testing.assert_allclose((A[:size, :size] + 0.5 * np.eye(size)) @ found, B, atol=1e-10)

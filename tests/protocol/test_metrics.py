@@ -108,13 +108,38 @@ def test_more_classes(pairs: list[tuple[int, int]]) -> None:
 def test_the_quick_way_of_a_search_for_more_classes(
     pairs: list[tuple[int, int]], labels: list[int], missing: set[int], dtype: Any
 ) -> None:
-    """To the last bit, so that equal candidates stay equal; some classes are neither true nor predicted, or one."""
+    """To the last bit as the libraries have it; some classes are neither true nor predicted, or one."""
     kept = [(a, b) for a, b in pairs if not {a, b} & missing]
     assume(kept)
     true, predicted = (np.array([labels[i] for i in column]) for column in zip(*kept, strict=True))
     predicted = predicted.astype(dtype)
-    expected = classification_metrics(true, predicted, labels)
+    expected = by_libraries(true, predicted, labels)
+    assert classification_metrics(true, predicted, labels) == expected
     assert {name: score(name, true, predicted, labels) for name in expected} == expected
+
+
+def by_libraries(true: np.ndarray, predicted: np.ndarray, labels: list[int]) -> dict[str, float]:
+    """Every metric by scikit-learn and imbalanced-learn; of two classes precision, recall and F1 are of the last."""
+    of = labels[-1:] if len(labels) == 2 else labels
+    means = sk.precision_recall_fscore_support(true, predicted, labels=of, average="macro", zero_division=0)
+    return {
+        "mcc": sk.matthews_corrcoef(true, predicted),
+        "gmean": geometric_mean_score(true, predicted, labels=labels, average="multiclass"),
+        "accuracy": sk.accuracy_score(true, predicted),
+        **dict(zip(("precision", "recall", "f1"), means, strict=False)),
+    }
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS)
+def test_two_classes_to_the_last_bit(tn: int, fp: int, fn: int, tp: int) -> None:
+    assume(tn + fp + fn + tp)
+    true, predicted = labels_of(tn, fp, fn, tp)
+    found = classification_metrics(true, predicted, BINARY)
+    expected = by_libraries(true, predicted, BINARY)
+    assert {name: found[name] for name in expected} == expected
+    assert sk.confusion_matrix(true, predicted, labels=BINARY).ravel().tolist() == [
+        found[name] for name in ("tn", "fp", "fn", "tp")
+    ]
 
 
 @pytest.mark.parametrize("unknown", [-3, 7, 1.5])

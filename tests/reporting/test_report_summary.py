@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, entry, folds, frame
+from made_cells import cell, entry, folds, frame, notes_of, table_of
 
+from elmbench.datasets.claims import OTHER_DATA
+from elmbench.reporting.cells import REMARKS
 from elmbench.reporting.summary import COLUMNS, summarise
 from elmbench.specs.profiles import Resolved
 
@@ -109,6 +111,20 @@ def test_a_reading_that_leaks_is_not_compared(toy: Toy) -> None:
 def test_rows_that_a_profile_cut_are_not_compared(toy: Toy, profile: dict[str, int], verdict: str) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n", profile="fast", profiles={"fast": profile})
     assert entry(resolved, runs("ELM", 0.89, 0.9, 0.91))["verdict"] == verdict
+
+
+def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
+    figures, found = "WDBC,ELM,mcc,0.9,,\n", runs("ELM", 0.89, 0.9, 0.91)
+    resolved = toy(figures, **{"other-rows": {"wdbc": "it prints 900 rows"}})
+    assert entry(resolved, found)["verdict"] == "not comparable"
+    assert "wdbc not comparable: it prints 900 rows" in notes_of(table_of(resolved, found))
+    for remark, verdict in {
+        f"wdbc.csv {OTHER_DATA} that of scikit-learn: 12 values": "not comparable",
+        "wdbc.csv: only the counts were compared": "reproduced",
+    }.items():
+        remarked = frame(toy(figures), found).assign(**{REMARKS: remark})
+        lines = summarise(remarked, toy(figures)).query("metric == 'mcc' and published == 0.9")
+        assert lines["verdict"].tolist() == [verdict]
 
 
 def test_another_number_of_folds_is_not_compared(toy: Toy) -> None:

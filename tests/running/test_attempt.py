@@ -63,7 +63,7 @@ def test_solvers_are_counted_for_the_unit_alone(toys: dict[str, Dataset], make_u
     for _ in range(2):
         assert attempted(unit | {"paths": False}, {})["solvers"] == {"clone and fit": 9}
     shared = attempted(unit, {})["solvers"]
-    failed = shared.pop("bound failed", 0) + shared.pop("lanczos given up", 0)
+    failed = shared.pop("bound failed", 0) + shared.pop("krylov given up", 0)
     assert "clone and fit" not in shared
     assert 9 <= sum(shared.values()) <= 9 + failed
 

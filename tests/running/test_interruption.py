@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from made_store import lines_of
 
 from elmbench.running.attempt import attempt
+from elmbench.running.store import Store
 from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.base import Context
 from elmbench.work.plan import Plan
@@ -73,8 +76,9 @@ class Runner:
     def stored(self) -> set[int]:
         """The numbers of the fits whose results are in the store."""
         found = set()
-        for path in (self.results / ".store" / "units").rglob("*.json"):
-            found.add(json.loads(path.read_text())["result"]["n_units"])
+        for line in lines_of(Store(self.results)):
+            if line.endswith(b"\n"):
+                found.add(json.loads(line.split(b" ", 2)[2])["result"]["n_units"])
         return found
 
     def wait_for(self, more: int, before: int, process: subprocess.Popen[str]) -> None:
@@ -161,3 +165,63 @@ def test_nothing_is_lost_and_nothing_run_twice(
     for line in found.to_dict("records"):
         place = expected[line["run"], line["fold"]]
         assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
+
+
+@pytest.mark.timeout(600)
+def test_runs_side_by_side_share_the_work(tmp_path: Path) -> None:
+    """Each cell is computed once, by whichever run; every run ends with all of them in the table, and says so."""
+    runner = Runner(tmp_path)
+    processes = [runner.start(0.3, 1) for _ in range(2)]
+    ended = [process.communicate(timeout=300) for process in processes]
+    for process, (_, errors) in zip(processes, ended, strict=True):
+        assert process.returncode == 0, errors
+        assert f"{CELLS} cells in" in errors
+    fits = [n for n, _ in runner.fits()]
+    assert len(fits) == len(set(fits)) == CELLS
+    assert set(cells(runner.results)["n_units"]) == set(fits)
+    # One that started after all was done would have had nothing to say, but two that wait 0.3 s a cell meet.
+    assert any(
+        "another run (" in errors and " of them by another run" in errors and "is taken over" in errors
+        for _, errors in ended
+    )
+    assert not list((runner.results / ".store" / "runs").iterdir())
+
+
+@pytest.mark.timeout(600)
+def test_what_a_killed_run_was_at_another_one_takes_up(tmp_path: Path) -> None:
+    runner = Runner(tmp_path)
+    # Its first cell never ends.
+    stuck = runner.start(3600.0, 1)
+    deadline = time.monotonic() + 150
+    while not runner.fits() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    ((first, _),) = runner.fits()
+    other = runner.start(0.0, 1)
+    while len(runner.stored()) < CELLS - 1 and time.monotonic() < deadline:
+        assert other.poll() is None, other.communicate()
+        time.sleep(0.01)
+    assert first not in runner.stored()
+    time.sleep(1.0)
+    # It waits for that cell as long as the one that is at it lives.
+    assert other.poll() is None
+    assert Counter(n for n, _ in runner.fits())[first] == 1
+    stuck.kill()
+    stuck.communicate(timeout=150)
+    _, errors = other.communicate(timeout=150)
+    assert other.returncode == 0, errors
+    assert set(cells(runner.results)["n_units"]) == runner.stored()
+    assert len(runner.stored()) == CELLS
+    assert Counter(n for n, _ in runner.fits()) == Counter(list(runner.stored())) + Counter([first])
+
+
+@pytest.mark.timeout(600)
+def test_a_store_that_is_deleted_in_mid_run_is_an_error(tmp_path: Path) -> None:
+    runner = Runner(tmp_path)
+    process = runner.start(0.3, 1)
+    runner.wait_for(2, 0, process)
+    shutil.rmtree(runner.results / ".store")
+    _, errors = process.communicate(timeout=150)
+    assert process.returncode == 2
+    assert "has been deleted while it was in use" in errors
+    assert "Traceback" not in errors
+    assert not (runner.results / "fast").exists()

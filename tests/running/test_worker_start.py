@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.specs.limits import Limits
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan
 
@@ -29,6 +31,24 @@ def test_files_of_the_folder_are_not_taken_for_modules(
         assert box.run(work, {})["status"] == "ok"
     finally:
         box.stop()
+
+
+def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit, plan_table: Callable[..., Plan]) -> None:
+    with LocalExecutor(Settings()) as executor:
+        executor.warm()
+        (box,) = executor._owned
+        process = box._process
+        assert process is not None
+        assert executor.submit(work, {}, Limits()).result()["status"] == "ok"
+        assert executor._owned == [box]
+        assert box._process is process
+    # It ends with the executor, used or not.
+    with LocalExecutor(Settings()) as unused:
+        unused.warm()
+        idle = unused._owned[0]._process
+    for ended in (process, idle):
+        assert ended is not None
+        assert ended.poll() is not None
 
 
 def test_the_last_words_of_a_worker_that_ends_by_itself(

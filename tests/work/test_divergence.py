@@ -101,7 +101,8 @@ def test_the_choice_never_sees_the_test_rows(
     split = outer_split(toys["two"], unit["protocol"], 0, 0)
     toys["two"].y[split[1]] *= -1
     toys["two"].X[split[1]] = np.random.default_rng(0).normal(size=(30, 3)) * 1e3
-    monkeypatch.setattr(folds, "outer_split", lambda *_: split)
+    monkeypatch.setattr(folds, "outer_parts", lambda *_: [split])
+    monkeypatch.setattr(folds, "presented", lambda train, *_: train)
     folds.forget_data()
     after = do(unit, {})
     assert {**after, "seconds": 0} == {**before, "seconds": 0}

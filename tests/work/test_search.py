@@ -113,7 +113,8 @@ def keep_split(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Hold an outer split although the labels that it was stratified by are changed; forget the data as loaded."""
 
     def keep(split: Any) -> None:
-        monkeypatch.setattr(folds, "outer_split", lambda *_: split)
+        train, test = split
+        monkeypatch.setattr(folds, "outer_parts", lambda *_: [(np.sort(train), test)] * 3)
         folds.forget_data()
 
     return keep

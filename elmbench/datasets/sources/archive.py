@@ -7,8 +7,9 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import ArchiveSource
 
-_MAGIC = ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress), (b"\xfd7zXZ", lzma.decompress))
+_MAGIC: tuple[tuple[bytes, Callable[..., Any]], ...] = (
+    (b"\x1f\x8b", gzip.open),
+    (b"BZh", bz2.open),
+    (b"\xfd7zXZ", lzma.open),
+)
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
@@ -26,29 +31,34 @@ def fetch_archive(source: ArchiveSource, job: FetchJob) -> FetchedRows:
     """Download an archive or a text file, and read the tables that the source names."""
     got = job.download(source.url, source.sha256)
     try:
-        parts = _tables(got.path, source, job.width)
+        parts = _tables(got.path, source, job.width, job.most)
     finally:
         got.path.unlink()
     return FetchedRows(parts, {source.url: got.sha256})
 
 
-def read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
+def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
     Where a file lies in the archive, or where it claims to belong, does not matter: only its content is read. The
-    archive must hold exactly one plain file of each name.
+    archive must hold exactly one plain file of each name, of at most `most` bytes.
     """
     wanted = list(dict.fromkeys(wanted))
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 names = [info.filename for info in archive.infolist() if not info.is_dir()]
-                return {name: archive.read(_only(name, names, origin)) for name in wanted}
+                places = {name: _only(name, names, origin) for name in wanted}
+                for place in places.values():
+                    _check_size(archive.getinfo(place).file_size, most)
+                return {name: archive.read(place) for name, place in places.items()}
         with tarfile.open(path) as archive_tar:
             members = {member.name: member for member in archive_tar.getmembers() if member.isreg()}
             found = {}
             for name in wanted:
-                stream = archive_tar.extractfile(members[_only(name, list(members), origin)])
+                member = members[_only(name, list(members), origin)]
+                _check_size(member.size, most)
+                stream = archive_tar.extractfile(member)
                 found[name] = stream.read() if stream else b""
             return found
     except _DAMAGE as error:
@@ -63,26 +73,32 @@ def _only(name: str, names: list[str], origin: str) -> str:
     return found[0]
 
 
+def _check_size(n_bytes: int, most: int) -> None:
+    if n_bytes > most:
+        raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
+
+
 def _bad(found: str, expected: str) -> ElmbenchError:
     return ElmbenchError(found, expected=expected, next_step="fetch it again")
 
 
-def _tables(path: Path, source: ArchiveSource, width: int) -> dict[str, Table]:
+def _tables(path: Path, source: ArchiveSource, width: int, most: int) -> dict[str, Table]:
     if not source.members:
-        return {"all": _table(path.read_bytes(), None, source, source.url, width)}
+        return {"all": _table(path.read_bytes(), None, source, source.url, width, most)}
     names = [name for member in source.members.values() for name in (member.features, member.labels) if name]
-    contents = read_members(path, names, source.url)
+    contents = read_members(path, names, source.url, most)
     tables: dict[str, Table] = {}
     for part, member in source.members.items():
         labels = contents[member.labels] if member.labels else None
-        tables[part] = _table(contents[member.features], labels, source, f"{source.url} ({member.features})", width)
+        origin = f"{source.url} ({member.features})"
+        tables[part] = _table(contents[member.features], labels, source, origin, width, most)
     return tables
 
 
-def _table(content: bytes, labels: bytes | None, source: ArchiveSource, origin: str, width: int) -> Table:
+def _table(content: bytes, labels: bytes | None, source: ArchiveSource, origin: str, width: int, most: int) -> Table:
     try:
-        lines = _lines(content)
-        words = None if labels is None else [line.split()[0].decode() for line in _lines(labels)]
+        lines = _lines(content, most)
+        words = None if labels is None else [line.split()[0].decode() for line in _lines(labels, most)]
         if not lines:
             raise _bad(f"{origin} has no rows", "rows of values")
         if words is not None and len(words) != len(lines):
@@ -94,11 +110,13 @@ def _table(content: bytes, labels: bytes | None, source: ArchiveSource, origin: 
         raise _bad(f"{origin} cannot be read: {str(error).splitlines()[0]}", "rows of values") from error
 
 
-def _lines(content: bytes) -> list[bytes]:
+def _lines(content: bytes, most: int) -> list[bytes]:
     """Return the lines of a text, which may be compressed, without those that are blank."""
-    for magic, decompress in _MAGIC:
+    for magic, opener in _MAGIC:
         if content.startswith(magic):
-            content = decompress(content)
+            with opener(io.BytesIO(content)) as stream:
+                content = stream.read(most + 1)
+            _check_size(len(content), most)
             break
     return [line for line in content.split(b"\n") if line.strip()]
 

@@ -16,6 +16,8 @@ class FetchJob:
     width: int
     #: Where downloads are kept while they are under way.
     folder: Path
+    #: How many bytes its file may have once it is unpacked.
+    most: int
     #: SHA-256 of what was downloaded before, by address: it must be the same again.
     known: Mapping[str, str] = field(default_factory=dict)
     progress: Progress | None = None

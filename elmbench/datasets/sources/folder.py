@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.readers import read_table
+from elmbench.datasets.readers import read_table, unpacked_bytes
 from elmbench.datasets.table import Matrix, Table
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec
@@ -82,7 +82,8 @@ def read_files(files: Files, spec: DatasetSpec, width: int | None = None) -> Tab
             expected = f"{spec.stem}.{missing}.* in {there.parent}"
             next_step = f"add the {missing} part, or join both in one {spec.stem}.csv"
             raise ElmbenchError(found, expected=expected, next_step=next_step)
-    parts = [read_table(path, partial(_target_of, path, spec), width, spec.sparse) for path in files.paths]
+    most = unpacked_bytes(spec.shape.instances, width, spec.sparse)
+    parts = [read_table(path, partial(_target_of, path, spec), width, spec.sparse, most) for path in files.paths]
     return parts[0] if len(parts) == 1 else _join(*parts)
 
 

@@ -26,7 +26,7 @@ def fetch_imbalanced_learn(source: ImbalancedLearnSource, job: FetchJob) -> Fetc
         got = job.download(url)
     member = f"x{source.number}data.npz"
     try:
-        content = read_members(got.path, [member], url)[member]
+        content = read_members(got.path, [member], url, job.most)[member]
         with tempfile.TemporaryDirectory(prefix="elmbench-") as home:
             (Path(home) / "zenodo").mkdir()
             (Path(home) / "zenodo" / member).write_bytes(content)

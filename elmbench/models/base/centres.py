@@ -14,7 +14,8 @@ from elmbench.models.base.parameters import check_count, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel, Rows
-from elmbench.numerics.normal_equations import normal_equations, ridge_solutions
+from elmbench.numerics.normal_equations import normal_equations
+from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.solve import RidgeSystem
 
 WIDTH_INTERVAL = (0.5, 1.5)

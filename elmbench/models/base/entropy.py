@@ -40,7 +40,7 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets, for each number of leading features.
 
-    `features` returns those of the rows of some numbers, a fresh array in Fortran order with whole tiles of columns; T,
+    `features` returns those of the rows of some numbers, a fresh array; T,
     of shape (n, k), holds targets -1/+1, the positive set of each column; `if_constant` is what is warned of where the
     features are the same for all rows; `dimension` is as in `discriminant`.
     """

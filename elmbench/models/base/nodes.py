@@ -41,13 +41,9 @@ class HiddenNodesMixin:
         """Return what tells the nodes of two models apart but for their number."""
         return self.activation, self.random_state
 
-    def _layer(self, X: Rows) -> Array:
-        """Return the outputs of the hidden nodes, of shape (n, padded(n_hidden))."""
-        return hidden_layer(X, self.weights_, self.biases_, self.activation)
-
     def _hidden(self, X: Rows) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
-        return self._layer(X)[:, : len(self.weights_)]
+        return hidden_layer(X, self.weights_, self.biases_, self.activation)
 
     def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""
@@ -68,7 +64,7 @@ class EEMNodesMixin(HiddenNodesMixin):
     _activations = NODES
     _interval = (0.0, 1.0)
 
-    def _layer(self, X: Array) -> Array:
+    def _hidden(self, X: Array) -> Array:
         return node_outputs(X, self.weights_, self.biases_, self.activation)
 
 

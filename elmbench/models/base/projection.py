@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS, padded
+from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.nodes.least_squares import leading_solutions
 from elmbench.numerics.projection.spectrum import RATIOS, Spectrum
 
@@ -20,12 +20,8 @@ BLOCK_BYTES = 32 * 2**20
 
 
 def hidden_outputs(inputs: Array, activation: str) -> Array:
-    """Return the outputs of hidden nodes for their inputs, of shape (n, L), as `leading_solutions` takes them."""
-    n, size = inputs.shape
-    H = np.zeros((n, padded(size)), order="F")
-    H[:, :size] = inputs
-    ACTIVATIONS[activation](H[:, :size])
-    return H
+    """Return the outputs of hidden nodes for their inputs, of shape (n, L) and in Fortran order."""
+    return ACTIVATIONS[activation](np.array(inputs, order="F"))
 
 
 def cutoff(n_samples: int) -> float:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.hidden_layer import TILE, layer_blocks
+from elmbench.numerics.lapack import add_gram
+from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.solve import mirror
 
 HELD_BYTES = 256 * 2**20
@@ -63,9 +64,7 @@ class Moments:
 def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int]) -> Moments:
     """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
 
-    `features` returns those of a slice of the rows, of shape (rows, w), a fresh array in Fortran order; w is a multiple
-    of `TILE`, and no size exceeds it. The moments of a size are the same to the last bit whatever other sizes are asked
-    for.
+    `features` returns those of a slice of the rows, of shape (rows, w), a fresh array; no size exceeds w.
     """
     kept: list[Array] = []
     blocks = list(layer_blocks(n_rows))
@@ -83,7 +82,8 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
             kept.append(block)
     mean = total / n_rows
     scatter = np.zeros((len(first), len(first)), order="F")
-    fourth = dict.fromkeys(sizes, 0.0)
+    ascending = sorted(set(sizes))
+    fourth = np.zeros(len(ascending))
     for i, rows in enumerate(blocks):
         if hold:
             block = kept[i]
@@ -91,30 +91,10 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
             block = features(rows)
             block -= first
         block -= mean
-        _add_products(scatter, block)
-        _add_fourth_powers(fourth, block)
-    mirror(scatter.T)
-    return Moments(n_rows, first, mean, spread, scatter, fourth)
-
-
-def _add_products(scatter: Array, block: Array) -> None:
-    """Add the upper triangle of block' block, tile by tile."""
-    for start in range(0, len(scatter), TILE):
-        stop = start + TILE
-        scatter[:stop, start:stop] += block[:, :stop].T @ block[:, start:stop]
-
-
-def _add_fourth_powers(fourth: dict[int, float], block: Array) -> None:
-    """Add the sums of squared squared norms; whole tiles are carried on, the rest of a size is added apart."""
-    norms = np.zeros(len(block))
-    done = 0
-    for size in sorted(fourth):
-        while done + TILE <= size:
-            norms += _squared_norms(block[:, done : done + TILE])
-            done += TILE
-        whole = norms + _squared_norms(block[:, done:size]) if done < size else norms
-        fourth[size] += float(whole @ whole)
-
-
-def _squared_norms(block: Array) -> Array:
-    return np.add.reduce(np.square(block), axis=1)
+        add_gram(scatter, block)
+        np.square(block, out=block)
+        # Squared norms in the leading features: the sums between one size and the next, added up.
+        norms = np.add.reduceat(block, [0, *ascending[:-1]], axis=1).cumsum(axis=1)
+        fourth += np.einsum("ij,ij->j", norms, norms)
+    mirror(scatter)
+    return Moments(n_rows, first, mean, spread, scatter, dict(zip(ascending, fourth.tolist(), strict=True)))

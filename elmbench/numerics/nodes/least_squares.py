@@ -6,22 +6,20 @@ import numpy as np
 from scipy.linalg.lapack import dgeqrf, dormqr, dtrcon, dtrtrs
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.nodes.hidden_layer import TILE
 
 
 def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
     """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number of leading columns.
 
-    Up to as many columns as rows, all come from one QR decomposition, made panel by panel: the pseudo-inverse of l
-    columns is that of the leading triangle of R, times the leading rows of Q'T. More columns than rows are decomposed
-    transposed, each number of them for itself. Where its condition says that no singular value of the triangle falls
-    below the cutoff, it is solved by substitution, else by its singular values. A solution is the same to the last bit
-    whatever other sizes are asked for with it.
+    Up to as many columns as rows, all come from one QR decomposition: the pseudo-inverse of l columns is that of the
+    leading triangle of R, times the leading rows of Q'T. More columns than rows are decomposed transposed, each number
+    of them for itself. Where its condition says that no singular value of the triangle falls below the cutoff, it is
+    solved by substitution, else by its singular values.
 
     Parameters
     ----------
     H, T : ndarray of shape (n, w), (n, k)
-        H is in Fortran order, with columns of zeros up to whole tiles, as hidden layers are returned. Overwritten.
+        H is overwritten where it is in Fortran order.
     sizes : list of int
         Ascending numbers of columns.
     cutoff : float
@@ -38,15 +36,16 @@ def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> It
         if size > len(H):
             yield size, *_wide_solution(H[:, :size], T, cutoff)  # before any column is overwritten
     if tall:
-        decomposition = _PanelQR(H, T)
+        reflectors, tau = _decomposed(H[:, : tall[-1]], overwrite=True)
+        rotated, _, _ = dormqr("L", "T", reflectors, tau, T, lwork=_workspace(T.shape[1]))
         for size in tall:
-            yield size, *_solved(*decomposition.triangle(size), cutoff)
+            yield size, *_solved(np.triu(reflectors[:size, :size]), rotated[:size], cutoff)
 
 
 def _wide_solution(H: Array, T: Array, cutoff: float) -> tuple[Array, float]:
     """Solve H Z = T with more columns than rows: H' = QR, Z = Q R'^+ T."""
     n = len(H)
-    reflectors, tau, _, _ = dgeqrf(H.T)
+    reflectors, tau = _decomposed(H.T)
     rotated = np.zeros((H.shape[1], T.shape[1]), order="F")
     rotated[:n], condition = _solved(np.triu(reflectors[:n]), T, cutoff, transposed=True)
     solution, _, _ = dormqr("L", "N", reflectors, tau, rotated, lwork=_workspace(T.shape[1]))
@@ -68,50 +67,12 @@ def _solved(R: Array, B: Array, cutoff: float, *, transposed: bool = False) -> t
     return solution, float(values[0] / values[rank - 1])
 
 
-class _PanelQR:
-    """The decomposition of columns that are taken in one panel after another, each in the same shape at any width."""
-
-    def __init__(self, H: Array, T: Array) -> None:
-        self._H = H
-        self._R = np.zeros((H.shape[1], H.shape[1]), order="F")
-        self._targets = np.array(T, order="F")
-        self._scales: list[Array] = []
-
-    def triangle(self, size: int) -> tuple[Array, Array]:
-        """Return the leading triangle of R and rows of Q'T; sizes must ascend."""
-        while (len(self._scales) + 1) * TILE <= size:
-            start = len(self._scales) * TILE
-            panel, tau = self._decomposed(start, TILE)
-            self._scales.append(tau)
-            self._H[start:, start : start + TILE] = panel
-            self._targets[start:] = _rotated(panel, tau, self._targets[start:])
-        targets = self._targets
-        start = len(self._scales) * TILE
-        if start < size:
-            panel, tau = self._decomposed(start, size - start)
-            targets = np.vstack([targets[:start], _rotated(panel, tau, targets[start:])])
-        return self._R[:size, :size].copy(order="F"), targets[:size]
-
-    def _decomposed(self, start: int, width: int) -> tuple[Array, Array]:
-        """Return the reflectors of the next panel, of which so many columns count, and put its part of R in place."""
-        panel = np.array(self._H[:, start : start + TILE], order="F")
-        panel[:, width:] = 0.0
-        for i, tau in enumerate(self._scales):
-            top = i * TILE
-            panel[top:] = _rotated(self._H[top:, top : top + TILE], tau, panel[top:])
-        reflectors, tau, _, _ = dgeqrf(panel[start:])
-        panel[start:] = np.triu(reflectors)
-        rows = min(start + TILE, len(panel))
-        self._R[:rows, start : start + TILE] = panel[:rows]
-        return reflectors, tau
-
-
-def _rotated(reflectors: Array, tau: Array, A: Array) -> Array:
-    """Return Q'A for the reflectors of a panel."""
-    product, _, _ = dormqr("L", "T", reflectors[:, : len(tau)], tau, A, lwork=_workspace(A.shape[1]))
-    return product
+def _decomposed(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
+    """Return the reflectors of A = QR, below R, and their factors."""
+    reflectors, tau, _, _ = dgeqrf(A, lwork=_workspace(A.shape[1]), overwrite_a=overwrite)
+    return reflectors, tau
 
 
 def _workspace(columns: int) -> int:
-    """Return the workspace of dormqr for blocks of 64 reflectors, which is the most that LAPACK takes."""
+    """Return the workspace of LAPACK for blocks of 64 reflectors, which is the most that it takes."""
     return 64 * (columns + 65)

@@ -11,8 +11,7 @@ from elmbench.numerics.nodes.hidden_layer import layer_blocks
 def unit_columns(operators: Array, size: int) -> Array:
     """Return the first `size` rows of operators, one a column and none of them zero, each of length one.
 
-    A divergence between two projected classes does not depend on the length. In one dimension all operators become the
-    same but for a sign, so that what they yield is the same to the last bit.
+    A divergence between two projected classes does not depend on the length.
     """
     leading = operators[:size]
     columns: Array = leading / np.sqrt((leading**2).sum(axis=0))
@@ -33,14 +32,13 @@ def projected_classes(
     are less the projection of the first row; the variances divide by the number of rows. Both are exactly zero where no
     node varies.
     """
-    n_hidden = len(weights)
-    first = node_outputs(X[:1], weights, biases, activation)[:, :n_hidden]
+    first = node_outputs(X[:1], weights, biases, activation)
     means = [np.zeros((B.shape[1], 2)) for B in operators]
     squares = [np.zeros((B.shape[1], 2)) for B in operators]
     for side, members in enumerate((np.flatnonzero(~positive), np.flatnonzero(positive))):
         for rows in layer_blocks(len(members)):
             # What is the same in all rows is taken off first: its round-off is not to count as variance.
-            H = node_outputs(X[members[rows]], weights, biases, activation)[:, :n_hidden] - first
+            H = node_outputs(X[members[rows]], weights, biases, activation) - first
             done, n = rows.start, len(H)
             for B, mean, square in zip(operators, means, squares, strict=True):
                 Z = H[:, : len(B)] @ B

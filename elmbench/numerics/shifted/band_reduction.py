@@ -89,7 +89,7 @@ class BandReduction:
         return B
 
     def solve(self, ridges: Array, B: Array) -> Array:
-        """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `solve_shifted`."""
+        """Return the solutions of (A + r I) Z = B for all ridges r, in the form of `fold_solutions`."""
         rotated = self._apply(B, transposed=True)
         n, k = rotated.shape
         solutions = np.empty((n, len(ridges) * k), order="F")

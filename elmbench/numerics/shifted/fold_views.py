@@ -1,9 +1,12 @@
 """The training and test parts of folds in one symmetric matrix over all rows, mostly as views of it."""
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.numerics.arrays import Array, Indices
-from elmbench.numerics.lapack import call, leading_dimension
+from elmbench.numerics.lapack import call, leading_dimension, symmetric_product
 
 
 class FoldView:
@@ -24,19 +27,38 @@ class FoldView:
             for a, b in zip([0, *ends], [*ends, len(places)], strict=True)
         ]
 
-    def square(self, K: Array, work: Array) -> Array:
-        """Return K between the training rows: a view where these stand side by side in K, else a copy in `work`.
+    def copy(self, K: Array, work: NDArray[np.floating]) -> None:
+        """Write K between the training rows over `work`, of shape (n_train, n_train) and of any precision.
 
-        Both K, symmetric and of shape (n, n), and `work`, of shape (n_train, n_train), are in Fortran order.
+        Both are in Fortran order.
+        """
+        for own, place in self._runs:
+            for other, there in self._runs:
+                work[own, other] = K[place, there]
+
+    def within(self, K: Array) -> Callable[[Array, Array], None]:
+        """Return the function of v and w that writes K v over w, with K between the training rows, without a copy.
+
+        Both are vectors of n_train doubles in the order of `rows`.
         """
         if len(self._runs) == 1:
             place = self._runs[0][1]
-            return K[place, place]
-        for i, (own, place) in enumerate(self._runs):
-            # Only the lower triangle is ever read.
-            for other, there in self._runs[: i + 1]:
-                work[own, other] = K[place, there]
-        return work
+            return symmetric_product(K[place, place])
+        squares = [(own, symmetric_product(K[place, place])) for own, place in self._runs]
+        between = [
+            (own, other, K[place, there])
+            for i, (own, place) in enumerate(self._runs)
+            for other, there in self._runs[:i]
+        ]
+
+        def product(v: Array, w: Array) -> None:
+            for own, square in squares:
+                square(v[own], w[own])
+            for own, other, block in between:
+                w[own] += block @ v[other]
+                w[other] += block.T @ v[own]
+
+        return product
 
     def product(self, K: Array, Z: Array) -> Array:
         """Return the product of all rows of K with Z, of shape (n_train, m), which has the order of `rows`."""

@@ -1,14 +1,15 @@
 """Kernel systems factored in single precision, in half the memory, and solved to double precision by refinement."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import strsv
 from scipy.linalg.lapack import slange, spocon, spotrf, spotrs
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import kernel_matrix, row_blocks
-from elmbench.numerics.solve import mirror
 
 Single = NDArray[np.float32]
 
@@ -22,38 +23,42 @@ MAX_STEPS = 50
 
 
 class SingleFactor:
-    """The Cholesky factor of K + ridge I in single precision, and `condition`, its estimated condition in the 1-norm.
+    """The Cholesky factor of K + ridge I in single precision, in the memory of `room`, of shape (n, n).
 
-    Where the matrix is not positive definite in that precision, n times the machine precision is added to its diagonal,
-    and ten times more until it is: it is only what the refinement starts from.
+    `fill` writes K over `room`, which is in Fortran order. Where the matrix is not positive
+    definite in that precision, n times the machine precision is added to its diagonal, and ten times more until it is:
+    the factor is only what conjugate gradients start from. `condition` is its estimated condition in the 1-norm.
     """
 
-    def __init__(self, X: Array, gamma: float, kernel: str, ridge: float) -> None:
-        n = len(X)
-        # Computed in double precision, block by block, and rounded once.
-        A: Any = np.empty((n, n), dtype=np.float32, order="F")
-        kernel_matrix(X, gamma=gamma, kernel=kernel, out=A)
-        before = A.diagonal().astype(np.float64) + ridge
-        diagonal = np.einsum("ii->i", A)
-        diagonal[:] = before
-        norm = float(slange("1", A))
-        A, info = spotrf(A, lower=1, clean=0, overwrite_a=1)
-        jitter = n * _EPS
-        while info != 0:
-            # The strict upper triangle was left alone.
-            mirror(A.T)
-            np.einsum("ii->i", A)[:] = before + jitter
-            jitter *= 10
-            A, info = spotrf(A, lower=1, clean=0, overwrite_a=1)
-        self._factor: Single = A
-        reciprocal, _ = spocon(A, norm, uplo="L")
-        self.condition = 1.0 / float(reciprocal) if reciprocal > 0 else float(np.inf)
+    def __init__(self, room: Single, fill: Callable[[Any], object], ridge: float) -> None:
+        added, jitter = ridge, len(room) * _EPS
+        while True:
+            fill(room)
+            diagonal = np.einsum("ii->i", room)
+            diagonal[:] = diagonal.astype(np.float64) + added
+            self._norm = float(slange("1", room))
+            factor, info = spotrf(room, lower=1, clean=0, overwrite_a=1)
+            if info == 0:
+                break
+            added, jitter = ridge + jitter, 10 * jitter
+        self._factor: Single = factor
+
+    @property
+    def condition(self) -> float:
+        """The condition number, as LAPACK's pocon estimates it."""
+        reciprocal, _ = spocon(self._factor, self._norm, uplo="L")
+        return 1.0 / float(reciprocal) if reciprocal > 0 else float(np.inf)
 
     def solve(self, B: Array) -> Array:
         """Return the solution for B of shape (n, k), to single precision."""
         scale = np.linalg.norm(B, axis=0)
         scale[scale == 0] = 1.0
-        solution, _ = spotrs(self._factor, (B / scale).astype(np.float32), lower=1)
+        solution = np.asfortranarray(B / scale, dtype=np.float32)
+        if B.shape[1] == 1:  # at the pace of memory, which LAPACK's blocks are not
+            below = strsv(self._factor, solution[:, 0], lower=1)
+            solution = strsv(self._factor, below, lower=1, trans=1)[:, np.newaxis]
+        else:
+            solution, _ = spotrs(self._factor, solution, lower=1)
         return np.asarray(solution, dtype=np.float64) * scale
 
 
@@ -68,7 +73,10 @@ def solve_kernel_in_single(
     that of T, the largest of all columns: it bounds the root mean square of what the outputs for the rows of X are off,
     over that of the targets.
     """
-    factor = SingleFactor(X, gamma, kernel, ridge)
+    n = len(X)
+    # Entries are computed in double precision, block by block, and rounded once.
+    room: Any = np.empty((n, n), dtype=np.float32, order="F")
+    factor = SingleFactor(room, lambda out: kernel_matrix(X, gamma=gamma, kernel=kernel, out=out), ridge)
     size = np.linalg.norm(T, axis=0)
     size[size == 0] = 1.0
 

@@ -1,14 +1,18 @@
 """Worker processes on this machine, one for each job."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from elmbench.running.executors.sandbox import Sandbox, Settings
 from elmbench.specs.limits import Limits
-from elmbench.work.base import Result, Work
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Result, Work
 
 
 class LocalExecutor:
@@ -24,8 +28,16 @@ class LocalExecutor:
         self.width = settings.jobs
         self._settings = settings
         self._local = threading.local()
+        self._lock = threading.Lock()
         self._owned: list[Sandbox] = []
+        self._free: list[Sandbox] = []
         self._pool = ThreadPoolExecutor(settings.jobs)
+
+    def warm(self) -> None:
+        """Start a worker before there is work for it."""
+        sandbox = self._new()
+        sandbox.warm()
+        self._free.append(sandbox)
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Result]:
         """Start some work; the future's result is that of the work, also where it failed or reached a limit."""
@@ -33,10 +45,14 @@ class LocalExecutor:
 
     def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Result:
         if not hasattr(self._local, "sandbox"):
-            self._local.sandbox = Sandbox(self._settings)
-            self._owned.append(self._local.sandbox)
+            with self._lock:
+                self._local.sandbox = self._free.pop() if self._free else self._new()
         result: Result = self._local.sandbox.run(work, inputs, limits)
         return result
+
+    def _new(self) -> Sandbox:
+        self._owned.append(Sandbox(self._settings))
+        return self._owned[-1]
 
     def __enter__(self) -> Self:
         return self

@@ -5,6 +5,8 @@ ended: joblib's loky cannot end one worker without breaking its pool, and nothin
 model that hangs in compiled code or allocates without end.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -17,11 +19,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from elmbench.running.limits import resident_bytes
 from elmbench.specs.limits import Limits, in_words
-from elmbench.work.base import Result, Work
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Result, Work
 
 #: Seconds between two looks at the time and the memory of a worker.
 _INTERVAL = 0.05
@@ -82,6 +86,11 @@ class Sandbox:
             # Ctrl-C reaches the whole group of the terminal; only the owner is to act on it.
             start_new_session=True,
         )
+
+    def warm(self) -> None:
+        """Start the worker before there is work: it takes seconds to import what models need."""
+        if self._process is None:
+            self._process = self._start()
 
     def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
         """Do some work and return its result; a limit that is reached and the death of the worker are results too.

@@ -5,6 +5,7 @@ when the data are loaded (from then on a time limit counts) and one with the res
 standard error instead. The end of the input ends it, and on Linux the end of its owner does at once.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -20,8 +21,18 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    _import_ahead()
     for line in requests:
         _say(answers, _answer(json.loads(line), answers))
+
+
+def _import_ahead() -> None:
+    """Import what all work needs, so that a worker which is started before its first request has done so by then."""
+    with contextlib.suppress(Exception):  # a broken installation is told with the request
+        import elmbench.models
+        import elmbench.running.attempt
+        import elmbench.work.fit
+        import elmbench.work.search  # noqa: F401
 
 
 def _answer(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:

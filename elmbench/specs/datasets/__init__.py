@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.specs.datasets.fingerprint import Fingerprint
 from elmbench.specs.datasets.options import chosen_options, full_name, split_name
 from elmbench.specs.datasets.sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
@@ -59,7 +60,8 @@ class DatasetSpec(SpecPart):
     `positive` are the labels of the positive class (the other labels are "the rest"); without it a classification
     task has the classes of `shape`. `shape` is that of the public file, `prepared` that after the preparation where
     it differs, `training_part` that of the official training rows where they are taken without the test rows.
-    `file` is the stem of the files in a data directory, which several entries may share.
+    `file` is the stem of the files in a data directory, which several entries may share. `fingerprint` is that of the
+    prepared rows of the public file, where they were at hand.
 
     The name of generated data may fix options of theirs, as in `sparse-10k[density=0.6]` (see `with_options`).
     """
@@ -73,6 +75,7 @@ class DatasetSpec(SpecPart):
     shape: Shape
     prepared: Shape | None = None
     training_part: Shape | None = None
+    fingerprint: Fingerprint | None = None
     sparse: bool = False
     redraw: Literal["run"] | None = None
     papers: dict[str, PaperCounts] = Field(default_factory=dict)
@@ -138,7 +141,7 @@ class DatasetSpec(SpecPart):
         declared = self.generator.options | {option: (value,) for option, value in fixed.items()}
         source = self.generator.model_copy(update={"options": declared})
         own = {"name": full_name(self.name, fixed), "file": "", "aliases": (), "sources": (source, *self.sources[1:])}
-        return self.model_copy(update=own)
+        return self.model_copy(update=own | {"fingerprint": None})
 
     @property
     def network_sources(self) -> list[NetworkSource]:
@@ -218,8 +221,8 @@ class DatasetSpecs(dict[str, DatasetSpec]):
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     """Validate the content of a `datasets.yaml`.
 
-    An entry with `like: NAME` takes over what NAME says and replaces the keys that it gives itself; aliases and the
-    papers' counts are never taken over, and the files in a data directory are those of NAME.
+    An entry with `like: NAME` takes over what NAME says and replaces the keys that it gives itself; aliases, the
+    papers' counts and the fingerprint are never taken over, and the files in a data directory are those of NAME.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: is no mapping", "data set names, each with its keys")
@@ -234,7 +237,7 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
             if not isinstance(base, dict) or "like" in base:
                 full = "the name of a data set that is described in full"
                 raise invalid(f"{source}: '{prefix}.like' is {entry['like']!r}", full)
-            inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers")}
+            inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers", "fingerprint")}
             merged = {"file": entry["like"], **inherited, **merged}
         specs.append(parse_spec(DatasetSpec, merged, source, prefix))
     return DatasetSpecs(specs)

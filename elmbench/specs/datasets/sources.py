@@ -107,6 +107,7 @@ class _Source(SpecPart):
     `labels` maps the labels of this source to those of the public file ("*": every other one); `prepare` lists the
     steps that are needed for this source alone and come before those of the data set. A source that is
     `already_prepared` needs none of the data set's own steps. `split_in_order`: the training part comes first.
+    `other_values`: it scales or codes the features in a way of its own, so that no fingerprint fits them.
     Every kind of source has a `title`, in a few words; one that needs a network the `addresses` of its files.
     """
 
@@ -114,6 +115,7 @@ class _Source(SpecPart):
     prepare: tuple[Step, ...] = ()
     already_prepared: bool = False
     split_in_order: bool = False
+    other_values: bool = False
     note: str = ""
 
 

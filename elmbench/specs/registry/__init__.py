@@ -6,6 +6,7 @@ entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing
 
 import inspect
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
@@ -72,6 +73,7 @@ def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[st
             raise ElmbenchError(found, expected=f"one of {', '.join(known)}", next_step=helped)
 
 
+@cache  # a run asks for them with every cell
 def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
     """Return the names of a factory's parameters, or None where it takes any."""
     parameters = inspect.signature(factory).parameters

@@ -127,12 +127,14 @@ def _on_directions(name: str, title: str, grid: _Grid, cost: Any) -> ModelEntry:
     return ModelEntry(f"svd+{name}", f"{title}, on singular directions", address, grid=whole, cost=_after_svd(cost))
 
 
+#: Of K-ELM's search on many rows, 8 x 8 pairs on three folds: a few steps or one factor for all values of C of a fold.
+_ONE_SPACE = 0.055
 _KERNEL_GRID = {"gamma": _C, "C": _C}
 _WEIGHTS_GRID = {"C": _C, "n_weights": (10, 50, 200)}
 BUILT_IN = (
     _own("elm", "Extreme learning machine, ridge solution", "elm:ELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
     _own("os-elm", "Online sequential ELM", "os_elm:OSELM", {"n_hidden": _L, "C": _C}, _hidden_cost),
-    _own("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost),
+    replace(_own("k-elm", "Kernel ELM", "kernel_elm:KELM", _KERNEL_GRID, _kernel_cost), sharing=_ONE_SPACE),
     _own("kos-elm", "Kernel online sequential ELM that keeps every row", "kos_elm:KOSELM", _KERNEL_GRID, _cubic_cost),
     _own(
         "fb-kos-elm",

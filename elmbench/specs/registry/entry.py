@@ -32,6 +32,8 @@ class ModelEntry:
         Where the entry comes from, for `elmbench list models`.
     cost : callable or None
         Operations of one fit, from the rows, the columns and the hyperparameters; for estimates of time.
+    sharing : float
+        Part of the price of all its fits that a search over a grid takes, where the model shares work between them.
     """
 
     name: str
@@ -43,6 +45,7 @@ class ModelEntry:
     version: str = ""
     origin: str = "built-in"
     cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
+    sharing: float = 0.3
 
     def factory(self, task: str) -> Callable[..., Any]:
         """Return the estimator class or factory for a task."""

@@ -15,16 +15,13 @@ from sklearn.covariance import ledoit_wolf
 
 from elmbench.numerics.entropy.covariance import Moments, moments
 from elmbench.numerics.entropy.discriminant import LEAST_VARIANCE, crossing_points, discriminant, log_odds
-from elmbench.numerics.nodes.hidden_layer import padded
 
 SETTINGS = examples(120)
 SEEDS = st.integers(0, 2**31 - 1)
 
 
 def moments_of(F: np.ndarray) -> Moments:
-    filled = np.zeros((len(F), padded(F.shape[1])), order="F")
-    filled[:, : F.shape[1]] = F
-    return moments(lambda rows: np.array(filled[rows], order="F"), len(F), [F.shape[1]])
+    return moments(lambda rows: F[rows].copy(), len(F), [F.shape[1]])
 
 
 def solved_exactly(A: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -8,21 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.nodes.hidden_layer import padded
 from elmbench.numerics.nodes.least_squares import leading_solutions
 
 SETTINGS = examples(100)
 
 
 def layer(n: int, width: int, seed: int, rank: int | None = None) -> np.ndarray:
-    """Return columns filled up with zeros to whole tiles, of a rank if one is given."""
+    """Return columns of a rank, if one is given."""
     random = np.random.RandomState(seed)
-    H = np.zeros((n, padded(width)), order="F")
-    if rank is None:
-        H[:, :width] = random.randn(n, width)
-    else:
-        H[:, :width] = random.randn(n, rank) @ random.randn(rank, width)
-    return H
+    H = random.randn(n, width) if rank is None else random.randn(n, rank) @ random.randn(rank, width)
+    return np.asfortranarray(H)
 
 
 @SETTINGS
@@ -48,19 +43,6 @@ def test_equals_the_pseudo_inverse(n, sizes, k, rank, seed):
         assert true / (3 * (n + size)) < condition < 3 * (n + size) * true
 
 
-@pytest.mark.parametrize("rank", [None, 20])
-def test_other_sizes_change_not_a_bit(rank, seed):
-    T = np.sign(np.random.RandomState(seed + 3).randn(150, 1))
-    sizes = [1, 50, 64, 65, 128, 149, 150, 151, 300]
-    H = layer(150, 300, 0, rank)
-    together = {size: Z for size, Z, _ in leading_solutions(H.copy(order="F"), T, sizes, 1e-15)}
-    for size in sizes:
-        alone = np.zeros((150, padded(size)), order="F")
-        alone[:, :size] = H[:, :size]
-        ((_, Z, _),) = leading_solutions(alone, T, [size], 1e-15)
-        np.testing.assert_array_equal(Z, together[size])
-
-
 @pytest.mark.parametrize("shape", [(40, 30), (30, 40), (30, 30)])
 @pytest.mark.parametrize("small", [1e-12, 1e-17])
 def test_the_cutoff_is_relative_to_the_largest_singular_value(shape, small, seed):
@@ -69,9 +51,7 @@ def test_the_cutoff_is_relative_to_the_largest_singular_value(shape, small, seed
     U, _ = np.linalg.qr(random.randn(n, min(shape)))
     V, _ = np.linalg.qr(random.randn(h, min(shape)))
     values = np.r_[np.linspace(1, 2, min(shape) - 1), small] * 1e-5
-    H = np.zeros((n, padded(h)), order="F")
-    H[:, :h] = (U * values) @ V.T
-    ((_, Z, condition),) = leading_solutions(H, U[:, -1:], [h], 1e-14)
+    ((_, Z, condition),) = leading_solutions((U * values) @ V.T, U[:, -1:], [h], 1e-14)
     # The direction that is nearly lost is solved for with a cutoff below it, and left out with one above; between the
     # cutoff and the round-off that H is made with there is a factor of ten.
     assert (np.abs(Z).max() > 1e14) == (small > 1e-14)

@@ -1,0 +1,209 @@
+"""The fingerprint of a data set's content: a few numbers by which its rows are known, whoever prints them.
+
+They depend neither on the order of the rows nor on that of the columns, nor on what the labels are called. Values that
+were rounded move them a little, and by how much is found out by rounding errors that are drawn at random.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from elmbench.datasets.dataset import Dataset
+from elmbench.specs.datasets.fingerprint import Fingerprint
+
+Array = NDArray[np.float64]
+
+#: Digits after the point of the numbers in `datasets.yaml`, and how far two prints of the same values may lie apart.
+PLACES = 7
+_SAME = 1e-6
+#: Values are taken to be printed with six significant digits and three decimals at least.
+_RELATIVE, _FEWEST, _MOST = 1e-6, 3, 12
+#: Draws of rounding errors, and how many times the change that they make (root mean square) is allowed.
+_DRAWS, _ALLOWED = 5, 6.0
+#: Values that are looked at in one piece.
+_BLOCK = 1_000_000
+
+_MEANING = {
+    "columns": "the columns have other means or another scale",
+    "rows": "the columns go together in another way",
+    "target": "the targets are others, or belong to other rows",
+    "parts": "other rows are the training part",
+}
+
+
+def fingerprint_of(data: Dataset) -> Fingerprint:
+    """Return the fingerprint of the rows, with as many digits as `datasets.yaml` has."""
+    X, y, n_train = _rows(data)
+    numbers = {
+        name: tuple(round(value, PLACES) + 0.0 for value in found)
+        for name, found in _numbers(X, y, _weights(y, data.task), n_train).items()
+    }
+    decimals = int(_decimals(_stored(X)).max(initial=0))
+    return Fingerprint.model_validate({**numbers, "decimals": decimals})
+
+
+def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
+    """Return in words how the rows differ from those of a fingerprint; nothing if they are the same.
+
+    Parts are compared where both the data and the fingerprint have them. Of data with an official training part, of
+    which the fingerprint is (`part: train`), only that part is compared.
+    """
+    X, y, n_train = _rows(data, expected)
+    weights = _weights(y, data.task)
+    found = _numbers(X, y, weights, n_train)
+    apart = {name: np.subtract(values, numbers) for name, values, numbers in _pairs(found, expected)}
+    if all((np.abs(change) <= _SAME).all() for change in apart.values()):
+        return ()
+    squares = {name: np.zeros(len(change)) for name, change in apart.items()}
+    stream = np.random.default_rng(0)
+    features = _hidden(_stored(X), expected.decimals)
+    targets = _hidden(y[:, None], expected.decimals) if data.task == "regression" else None
+    for _ in range(_DRAWS):
+        shaken = _shaken(X, features, stream)
+        target = y if targets is None else _shaken(y[:, None], targets, stream)[:, 0]
+        moved = _numbers(shaken, target, _weights(target, data.task), n_train)
+        for name in squares.keys() & moved.keys():
+            squares[name] += np.subtract(moved[name], found[name]) ** 2
+    allowed = {name: _SAME + _ALLOWED * np.sqrt(total / _DRAWS) for name, total in squares.items()}
+    return tuple(_MEANING[name] for name in apart if not (np.abs(apart[name]) <= allowed[name]).all())
+
+
+def _pairs(
+    found: dict[str, tuple[float, ...]], expected: Fingerprint
+) -> Iterator[tuple[str, tuple[float, ...], tuple[float, ...]]]:
+    for name, values in found.items():
+        numbers = getattr(expected, name)
+        if values and numbers:
+            yield name, values, numbers
+
+
+def _rows(data: Dataset, expected: Fingerprint | None = None) -> tuple[Any, NDArray[Any], int | None]:
+    """Return features, targets and the number of training rows."""
+    n_train = len(data.splits["train"]) if data.splits else None
+    if n_train is not None and expected is not None and expected.part == "train":
+        return data.X[:n_train], data.y[:n_train], None
+    return data.X, data.y, n_train
+
+
+def _stored(X: Any) -> Array:
+    """Return the values whose print is looked at: of sparse rows the stored ones, as one column."""
+    values: Array = X.data[:, None] if sp.issparse(X) else X
+    return values
+
+
+def _weights(y: NDArray[Any], task: str) -> Array:
+    """Return what the columns are correlated with, an array of shape (n, k): classes, or standardised targets."""
+    if task == "regression":
+        weights: Array = _standardised(y)[:, None]
+        return weights
+    classes, index = np.unique(y, return_inverse=True)
+    indicators = np.zeros((len(y), len(classes)))
+    indicators[np.arange(len(y)), index] = 1.0
+    return np.asarray(indicators / np.sqrt(indicators.mean(axis=0)))
+
+
+def _numbers(X: Any, y: NDArray[Any], weights: Array, n_train: int | None) -> dict[str, tuple[float, ...]]:
+    """Return the numbers of a fingerprint by name."""
+    mean, std = _moments(X)
+    varying = std > 1e-9 * np.maximum(np.abs(mean), np.finfo(float).tiny)
+    total, energy, together = _projections(X, mean, std, varying, weights)
+    target = np.asarray(y, dtype=np.float64)
+    if not varying.any() or target.std() == 0:  # which no data set has
+        return {"columns": (np.nan,) * 3}
+    logs = np.log(std[varying])
+    # Of a target without its classes: where it lies, its scale, and how much of the columns it explains.
+    own = (_place(target.mean(), target.std()), np.log(target.std()), np.mean(np.sum(together**2, axis=1)))
+    numbers = {
+        "columns": (np.mean(_place(mean[varying], std[varying])), np.mean(logs), np.std(logs)),
+        "rows": (np.std(total), np.mean(_standardised(total) ** 3), np.std(energy)),
+        "target": (*own, _correlation(total, target), _correlation(energy, target)),
+        "parts": (),
+    }
+    if n_train is not None:
+        part = (np.arange(len(target)) < n_train).astype(np.float64)
+        numbers["parts"] = tuple(_correlation(values, part) for values in (total, energy, target))
+    return {name: tuple(map(float, values)) for name, values in numbers.items()}
+
+
+def _place(mean: Any, std: Any) -> Any:
+    """Return the mean in deviations, which a constant added to a column changes, but not its scale."""
+    return np.arcsinh(mean / std)
+
+
+def _moments(X: Any) -> tuple[Array, Array]:
+    if not sp.issparse(X):
+        return X.mean(axis=0), X.std(axis=0)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
+
+
+def _projections(
+    X: Any, mean: Array, std: Array, varying: NDArray[np.bool_], weights: Array
+) -> tuple[Array, Array, Array]:
+    """Return the mean and the mean square of each row's standardised values, and Z'W / n of shape (d, k)."""
+    n, d = X.shape[0], int(varying.sum())
+    factors = np.where(varying, 1.0 / np.where(varying, std, 1.0), 0.0)
+    if sp.issparse(X):
+        Z = sp.csr_matrix(X @ sp.diags(factors))
+        shift = mean * factors
+        total = np.asarray(Z.sum(axis=1)).ravel() - shift.sum()
+        energy = np.asarray(Z.multiply(Z).sum(axis=1)).ravel() - 2.0 * (Z @ shift) + shift @ shift
+        together = Z.T @ weights - np.outer(shift, weights.sum(axis=0))
+    else:
+        total, energy, together = np.empty(n), np.empty(n), np.zeros((X.shape[1], weights.shape[1]))
+        for rows in np.array_split(np.arange(n), max(1, X.size // _BLOCK)):
+            block = (X[rows] - mean) * factors
+            total[rows], energy[rows] = block.sum(axis=1), np.einsum("ij,ij->i", block, block)
+            together += block.T @ weights[rows]
+    return total / d, energy / d, together[varying] / n
+
+
+def _standardised(values: NDArray[Any]) -> Array:
+    std = values.std()
+    # What is constant but for round-off has no skewness and no correlations.
+    level = 1e-9 * max(1.0, float(np.abs(values).max()))
+    return np.asarray((values - values.mean()) / std) if std > level else np.zeros(len(values))
+
+
+def _correlation(one: Array, other: Array) -> float:
+    return float(np.mean(_standardised(one) * _standardised(other)))
+
+
+def _decimals(values: Array) -> NDArray[np.int64]:
+    """Return with how many decimals the values of each column are printed, `_MOST` at most."""
+    found = np.full(values.shape[1], _MOST)
+    left = np.arange(values.shape[1])
+    for places in range(_MOST):
+        scaled = values[:, left] * 10.0**places
+        whole = (np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))).all(axis=0)
+        found[left[whole]] = places
+        left = left[~whole]
+        if not len(left):
+            break
+    return found
+
+
+def _hidden(values: Array, decimals: int) -> Array:
+    """Return how much of each value its print, or that of the fingerprint's rows, may hide: an array like `values`."""
+    here = _decimals(values)
+    shown = np.clip(here, _FEWEST, max(decimals, _FEWEST))
+    # A print that has all the digits hides nothing.
+    units = np.where((decimals >= _FEWEST) & ((shown < decimals) | (here > decimals)), 10.0**-shown, 0.0)
+    hidden: Array = np.maximum(units, _RELATIVE * np.abs(values))
+    return hidden * (np.ptp(values, axis=0) > 0)
+
+
+def _shaken(X: Any, hidden: Array, stream: np.random.Generator) -> Any:
+    """Return the values with a rounding error each, the same for equal values."""
+    values = _stored(X)
+    # Hashed from their bits: to draw one for each value that differs takes a sort.
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    for _ in range(2):
+        bits = (bits ^ stream.integers(1 << 64, dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        bits ^= bits >> np.uint64(32)
+    moved = values + hidden * (bits / 2.0**64 - 0.5)
+    return sp.csr_matrix((moved[:, 0], X.indices, X.indptr), shape=X.shape) if sp.issparse(X) else moved

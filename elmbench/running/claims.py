@@ -1,0 +1,140 @@
+"""Which process computes what: runs on one results folder share the work.
+
+Each run holds a lock on a file of its own, `runs/<machine>-<process>-...`, as long as it lives; the file lists what it
+computes now. These are POSIX record locks, which network file systems honour, and which end with their process however
+it ends. Where a file system has no locks nothing is claimed: nothing is lost then, but work may be done twice.
+"""
+
+import contextlib
+import fcntl
+import os
+import secrets
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Self
+
+from elmbench.files import cannot_write, this_process
+
+#: A process cannot ask for a lock that it holds itself, and loses one when it closes the file anywhere: the locks of
+#: this process, and what its runs have claimed, by the paths of their files.
+_own_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+_own_runs: dict[str, set[str]] = {}
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, which is created if it is missing; wait for it as long as it takes.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be created.
+    """
+    with _own_locks[str(path.absolute())]:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.lockf(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+class Claims:
+    """What this run computes now, and what others do; a context manager.
+
+    Parameters
+    ----------
+    root : Path
+        The store.
+
+    Attributes
+    ----------
+    others : dict of str to set of str
+        The keys that each other run had claimed when this one last asked, by the names of these runs.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.others: dict[str, set[str]] = {}
+        self._folder = root / "runs"
+        self._lock = root / "claims.lock"
+        self._own = self._folder.absolute() / f"{this_process()}-{secrets.token_hex(4)}"
+        self._claimed: set[str] = set()
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        with locked(self._lock):
+            try:
+                self._folder.mkdir(exist_ok=True)
+                self._descriptor = os.open(self._own, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+            except OSError as error:
+                raise cannot_write(self._own, error) from error
+            _own_runs[str(self._own)] = self._claimed
+            with contextlib.suppress(OSError):
+                fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.others = self._look_at_others()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._own.unlink(missing_ok=True)
+        os.close(self._descriptor)
+        _own_runs.pop(str(self._own), None)
+
+    def take(self, keys: Collection[str]) -> str | None:
+        """Claim work; where another run has claimed any of it, claim nothing and return that run's name."""
+        with locked(self._lock):
+            self.others = self._look_at_others()
+            for name, claimed in self.others.items():
+                if not claimed.isdisjoint(keys):
+                    return name
+            self._claimed.update(keys)
+            self._write()
+        return None
+
+    def drop(self, keys: Collection[str]) -> None:
+        """Give up a claim once the results are in the store; others learn of it when this run next claims."""
+        self._claimed.difference_update(keys)
+
+    def _write(self) -> None:
+        content = "".join(f"{key}\n" for key in sorted(self._claimed)).encode()
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, content, 0)
+        except OSError as error:
+            raise cannot_write(self._own, error) from error
+
+    def _look_at_others(self) -> dict[str, set[str]]:
+        """Return what living runs have claimed; forget those that have died."""
+        found: dict[str, set[str]] = {}
+        for path in sorted(self._folder.absolute().iterdir()) if self._folder.is_dir() else ():
+            if path == self._own:
+                continue
+            with contextlib.suppress(FileNotFoundError):  # it has just ended
+                if str(path) in _own_runs:
+                    found[path.name] = set(_own_runs[str(path)])
+                elif _has_died(path):
+                    with contextlib.suppress(PermissionError):
+                        path.unlink()
+                else:
+                    found[path.name] = set(path.read_text().split())
+        return found
+
+
+def _has_died(path: Path) -> bool:
+    """Tell whether nobody holds the lock of a run's file."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a file system without locks
+        return True
+    finally:
+        os.close(descriptor)
+    return True

@@ -1,0 +1,78 @@
+"""The fingerprints in `datasets.yaml`, for whoever maintains it: `python -m elmbench.workflow.fingerprints [NAME ...]`.
+
+They are taken from the data that are at hand, so look at what changed before it is committed.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from elmbench.datasets import fingerprint_of, load
+from elmbench.errors import DataUnavailableError
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
+from elmbench.specs.datasets.fingerprint import Fingerprint
+from elmbench.specs.files import spec_root
+
+_LINE = re.compile(r"  fingerprint:.*\n")
+#: Generated rows of more values than this have none: drawing them to look at them takes minutes.
+_MOST_VALUES = 50_000_000
+
+
+def fingerprints(names: Iterable[str] = ()) -> dict[str, Fingerprint]:
+    """Return the fingerprint of each data set that is at hand (of all, if none is named), in the order of the specs.
+
+    Of a set of which only the official training part is here, it is the fingerprint of that part.
+    """
+    specs = load_dataset_specs()
+    chosen = [specs.find(name) for name in names] or list(specs.values())
+    return {spec.name: found for spec in chosen if (found := _fingerprint(spec)) is not None}
+
+
+def _fingerprint(spec: DatasetSpec) -> Fingerprint | None:
+    if spec.generator and spec.sparse and spec.shape.instances * spec.shape.features > _MOST_VALUES:
+        return None
+    try:
+        data = load(spec)
+    except DataUnavailableError:
+        return None
+    part = spec.training_part
+    training_only = part is not None and data.splits is None and len(data.y) == part.instances
+    return fingerprint_of(data).model_copy(update={"part": "train" if training_only else "all"})
+
+
+def as_line(fingerprint: Fingerprint) -> str:
+    """Return a fingerprint as the line of YAML that `datasets.yaml` has."""
+    content = fingerprint.model_dump(exclude_defaults=True)
+    shown = (f"{key}: {_shown(value)}" for key, value in content.items())
+    return f"  fingerprint: {{{', '.join(shown)}}}\n"
+
+
+def _shown(value: object) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+
+
+def with_fingerprints(text: str, found: dict[str, Fingerprint]) -> str:
+    """Return the text of a `datasets.yaml` with these fingerprints in place of those that it has; the rest stays."""
+    blocks = re.split(r"(?m)^(?=[\w-]+:)", text)
+    for place, block in enumerate(blocks):
+        name = block.partition(":")[0]
+        if name not in found:
+            continue
+        lines = _LINE.sub("", block).splitlines(keepends=True)
+        # Behind the counts; of a set that is like another one, at its end.
+        where = next((i for i, line in enumerate(lines) if line.startswith(("  papers:", "  sources:"))), None)
+        if where is None:
+            where = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
+        blocks[place] = "".join([*lines[:where], as_line(found[name]), *lines[where:]])
+    return "".join(blocks)
+
+
+def main(names: list[str]) -> None:
+    """Write the fingerprints into the `datasets.yaml` of this checkout."""
+    path: Path = spec_root() / "datasets.yaml"
+    path.write_text(with_fingerprints(path.read_text("utf-8"), fingerprints(names)), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

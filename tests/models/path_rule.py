@@ -1,0 +1,75 @@
+"""The rule by which a path is compared with one fit a candidate, see `elmbench.models.protocols.GridPath`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from elm_problems import counting
+
+EPS = np.finfo(float).eps
+
+
+def random_folds(n: int, n_folds: int, random: np.random.RandomState) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return folds whose rows stand in any order and may be in several test parts, or in none."""
+    folds = []
+    for _ in range(n_folds):
+        order = random.permutation(n)
+        cut = random.randint(1, n - 1)
+        folds.append((order[:cut], order[cut : cut + random.randint(1, n - cut + 1)]))
+    return folds
+
+
+def allowed(model: Any, outputs: np.ndarray, targets: np.ndarray) -> float:
+    """Return by how much outputs of the path may differ from those of a fitted model.
+
+    A few test rows may have outputs that are next to nothing, as what coefficients of the size of the targets add up
+    to: their size is that of the targets learnt, which is 1 for a classifier, where this is larger.
+    """
+    learnt = 1.0 if hasattr(model, "classes_") else np.abs(targets).max()
+    return min(max(1e-10, 10 * model.condition_ * EPS), 1e9) * max(np.abs(outputs).max(), learnt)
+
+
+def assert_path_follows_fits(
+    cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], **fixed: Any
+) -> Counter[str]:
+    """Values and projections to the rule; labels wherever they do not hang on less. Return the ways of solving."""
+    solvers: Counter[str] = Counter()
+    seen = []
+    for i, j, predicted in counting(cls.evaluate_grid(X, y, folds, candidates, **fixed), solvers):
+        seen.append((i, j))
+        train, test = folds[j]
+        model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
+        expected = model.predict(X[test])
+        assert predicted.shape == expected.shape
+        assert predicted.dtype == expected.dtype
+        if hasattr(model, "decision_function"):
+            outputs = model.decision_function(X[test])
+            within = allowed(model, outputs, y[train])
+            ordered = np.sort(outputs, axis=-1)
+            clear = np.abs(outputs) > within if outputs.ndim == 1 else ordered[:, -1] - ordered[:, -2] > 2 * within
+            np.testing.assert_array_equal(predicted[clear], expected[clear], str(candidates[i]))
+        else:
+            np.testing.assert_allclose(
+                predicted, expected, rtol=0, atol=allowed(model, expected, y[train]), err_msg=str(candidates[i])
+            )
+    assert sorted(seen) == [(i, j) for i in range(len(candidates)) for j in range(len(folds))]
+    return solvers
+
+
+def assert_projections_follow_fits(
+    cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], **fixed: Any
+) -> None:
+    """Also for the rows of the training parts, whose projections a divergence is computed from."""
+    folds = [*folds, *((train, train) for train, _ in folds)]
+    seen = 0
+    for i, j, found, _ in cls.project_grid(X, y, folds, candidates, **fixed):
+        train, test = folds[j]
+        model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
+        expected = getattr(model, "project", model.decision_function)(X[test])
+        assert found.shape == expected.shape
+        within = allowed(model, expected, y[train])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=within, err_msg=str(candidates[i]))
+        seen += 1
+    assert seen == len(candidates) * len(folds)

@@ -1,0 +1,93 @@
+"""The solutions of one matrix and many ridges, against the systems that they solve."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+from random_examples import examples
+
+import elmbench.numerics.ridge_path as module
+from elmbench.numerics.ridge_path import ridge_solutions
+from elmbench.numerics.solve import RidgeSystem
+
+EPS = np.finfo(float).eps
+SEEDS = st.integers(0, 2**31 - 1)
+
+
+def system(n: int, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.RandomState(seed)
+    K = random.randn(2 * n, rank) @ random.randn(rank, n)
+    T = random.randn(2 * n, 2)
+    return np.asfortranarray(K.T @ K), K.T @ T
+
+
+def assert_solves(gram, ridges, moments, found):
+    """The backward error of each is that of a stable method: some units of round-off of the matrix."""
+    n, k = moments.shape
+    norm = np.abs(gram).sum(axis=0).max(initial=0)
+    for i, ridge in enumerate(ridges):
+        Z = found[:, i * k : (i + 1) * k]
+        left = moments - gram @ Z - ridge * Z
+        allowed = 20 * n * EPS * ((norm + ridge) * np.linalg.norm(Z) + np.linalg.norm(moments))
+        assert np.linalg.norm(left) <= allowed
+
+
+@examples(100)
+@given(
+    n=st.integers(1, 40),
+    rank=st.integers(1, 40),
+    seed=SEEDS,
+    exponents=st.lists(st.integers(-25, 10), min_size=1, max_size=6),
+    part=st.integers(0, 3),
+    reduce=st.booleans(),
+)
+def test_solutions_for_all_ridges(n, rank, seed, exponents, part, reduce):
+    gram, moments = system(n + part, rank, seed)
+    before = gram.copy()
+    gram, moments = gram[:n, :n], moments[:n]
+    ridges = np.abs(gram).sum(axis=0).max() * 2.0 ** np.array(exponents)
+    solvers = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        if reduce:
+            patch.setattr(module, "factor_seconds", lambda n, columns: np.inf)
+        found = ridge_solutions(gram, moments, ridges, solvers)
+    assert sum(solvers.values()) == len(ridges)
+    assert not reduce or set(solvers) == {"reduction"}
+    assert_solves(gram, ridges, moments, found)
+    np.testing.assert_array_equal(gram, before[:n, :n])
+
+
+def test_ridges_within_round_off_are_solved_as_a_single_one_is_from_one_set_of_eigenvectors(monkeypatch, seed):
+    gram, moments = system(60, 20, seed)
+    norm = np.abs(gram).sum(axis=0).max()
+    ridges = norm * EPS * np.array([1e-6, 1e12, 1e-3, 1e-4])
+    calls = []
+    original = module.eigh
+    monkeypatch.setattr(module, "eigh", lambda *given, **options: calls.append(1) or original(*given, **options))
+    solvers = Counter()
+    found = ridge_solutions(gram, moments, ridges, solvers)
+    assert solvers["eigenvalues"] == 3
+    assert sum(solvers.values()) == 4
+    assert len(calls) == 1
+    for i, ridge in enumerate(ridges):
+        one = RidgeSystem(gram.copy(order="F"), ridge)
+        assert one.by_cholesky == (i == 1)
+        expected = one.solve(moments)
+        np.testing.assert_allclose(found[:, 2 * i : 2 * i + 2], expected, atol=1e-8 * np.abs(expected).max())
+    pinv = scipy.linalg.pinvh(gram, rtol=1e-12) @ moments
+    np.testing.assert_allclose(found[:, :2], pinv, atol=1e-8 * np.abs(pinv).max())
+
+
+def test_a_ridge_above_round_off_shares_a_reduction_and_one_within_is_factored(seed):
+    gram, moments = system(300, 300, seed)
+    norm = np.abs(gram).sum(axis=0).max()
+    unit = module.WITHIN_ROUND_OFF * EPS * norm
+    solvers = Counter()
+    ridges = np.r_[unit / 2, unit * 2.0 ** np.arange(1, 40)]
+    assert_solves(gram, ridges, moments, ridge_solutions(gram, moments, ridges, solvers))
+    assert solvers == {"reduction": 39, "cholesky": 1}

@@ -1,0 +1,152 @@
+"""Claims: what one run computes no other begins, as long as the first lives."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmbench.running.claims import Claims, locked
+
+
+def in_a_child(action: Callable[[], None]) -> int:
+    """Run something in a forked process, which then waits to be killed; return its number once it has been done."""
+    done, told = os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            action()
+            os.write(told, b"x")
+            time.sleep(3600)
+        finally:
+            os._exit(1)
+    assert os.read(done, 1) == b"x"
+    return process
+
+
+def end(process: int) -> None:
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
+def hold(root: Path, *keys: str) -> Callable[[], None]:
+    def claim() -> None:
+        claims = Claims(root).__enter__()
+        assert claims.take(keys) is None
+
+    return claim
+
+
+def test_what_another_process_has_claimed_is_not_taken_until_it_dies(tmp_path: Path) -> None:
+    other = in_a_child(hold(tmp_path, "a", "b"))
+    try:
+        with Claims(tmp_path) as claims:
+            (name,) = claims.others
+            assert f"-{other}-" in name
+            assert claims.take(["b"]) == name
+            assert claims.take(["c", "a"]) == name
+            # Of what is refused nothing has been claimed.
+            with Claims(tmp_path) as third:
+                assert third.take(["c"]) is None
+            assert claims.take(["c"]) is None
+            end(other)
+            assert claims.take(["b"]) is None
+            assert claims.others == {}
+            assert len(list((tmp_path / "runs").iterdir())) == 1
+    finally:
+        if Path(f"/proc/{other}").exists():
+            end(other)
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_two_runs_in_one_process(tmp_path: Path) -> None:
+    with Claims(tmp_path) as one, Claims(tmp_path) as two:
+        assert one.take(["a"]) is None
+        assert two.take(["a"]) is not None
+        assert two.take(["b"]) is None
+        assert one.take(["b"]) is not None
+        # Neither has lost its lock by looking at the other.
+        other = os.fork()
+        if other == 0:
+            from elmbench.running import claims
+
+            claims._own_runs.clear()
+            with Claims(tmp_path) as third:
+                os._exit(0 if len(third.others) == 2 and third.take(["a"]) else 1)
+        assert os.waitpid(other, 0)[1] == 0
+        one.drop(["a"])
+        assert two.take(["a"]) is None
+
+
+def test_work_is_never_claimed_twice(tmp_path: Path) -> None:
+    """Four processes take what they can of a hundred pieces, each in an order of its own; every piece has one owner."""
+    keys = [str(i) for i in range(100)]
+
+    def take_some(number: int) -> None:
+        with Claims(tmp_path) as claims:
+            mine = [key for key in keys[number * 25 :] + keys[: number * 25] if claims.take([key]) is None]
+            (tmp_path / f"{number}.taken").write_text(" ".join(mine))
+            while len(list(tmp_path.glob("*.taken"))) < 4:
+                time.sleep(0.01)
+
+    children = []
+    for number in range(4):
+        process = os.fork()
+        if process == 0:
+            try:
+                take_some(number)
+            finally:
+                os._exit(0)
+        children.append(process)
+    for child in children:
+        assert os.waitpid(child, 0)[1] == 0
+    taken = [key for path in tmp_path.glob("*.taken") for key in path.read_text().split()]
+    assert sorted(taken) == sorted(keys)
+
+
+def test_a_file_system_without_locks_claims_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.lockf", refuse)
+    other = in_a_child(hold(tmp_path, "a"))
+    try:
+        with Claims(tmp_path) as claims:
+            assert claims.take(["a"]) is None
+    finally:
+        end(other)
+
+
+@pytest.mark.parametrize("where", ["thread", "process"])
+def test_one_holds_a_lock_at_a_time(tmp_path: Path, where: str) -> None:
+    log = tmp_path / "log"
+
+    def use() -> None:
+        for _ in range(20):
+            with locked(tmp_path / "lock"), open(log, "a", buffering=1) as stream:
+                stream.write("in\n")
+                time.sleep(0.001)
+                stream.write("out\n")
+
+    if where == "thread":
+        threads = [threading.Thread(target=use) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    else:
+        children = []
+        for _ in range(3):
+            process = os.fork()
+            if process == 0:
+                use()
+                os._exit(0)
+            children.append(process)
+        for child in children:
+            os.waitpid(child, 0)
+    assert log.read_text() == "in\nout\n" * 60

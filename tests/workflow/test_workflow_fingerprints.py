@@ -1,0 +1,31 @@
+"""Fingerprints written into the text of `datasets.yaml`."""
+
+from __future__ import annotations
+
+import yaml
+
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.files import spec_root
+from elmbench.workflow.fingerprints import as_line, fingerprints, with_fingerprints
+
+PATH = spec_root() / "datasets.yaml"
+
+
+def test_what_is_there_is_written_again() -> None:
+    found = fingerprints(["wdbc", "digits"])
+    assert list(found) == ["wdbc", "digits"]
+    text = PATH.read_text("utf-8")
+    assert with_fingerprints(text, found) == text
+
+
+def test_only_the_fingerprints_change() -> None:
+    specs, text = load_dataset_specs(), PATH.read_text("utf-8")
+    bare = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("  fingerprint:"))
+    known = {name: spec.fingerprint for name, spec in specs.items() if spec.fingerprint}
+    assert with_fingerprints(bare, known) == text
+    other = known["wdbc"].model_copy(update={"decimals": 3})
+    changed = yaml.safe_load(with_fingerprints(text, {"wdbc": other, "usps-digits": other}))
+    expected = yaml.safe_load(text)
+    for name in ("wdbc", "usps-digits"):
+        expected[name]["fingerprint"] = yaml.safe_load(as_line(other))["fingerprint"]
+    assert changed == expected
