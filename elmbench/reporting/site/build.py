@@ -7,6 +7,9 @@ import secrets
 import shutil
 from pathlib import Path
 
+import pandas as pd
+from PIL import Image
+
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.reporting.site.documents import paper_latex, paper_markdown
@@ -17,6 +20,8 @@ from elmbench.reporting.writers.csv import csv
 
 #: The file by which a folder is known as a site of ours, which may be replaced.
 MARK = ".elmbench-site"
+#: Colours of a picture's palette.
+_COLOURS = 64
 
 
 def write_site(results_dir: Path, folder: Path) -> list[Path]:
@@ -65,13 +70,27 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
         texts[f"{paper.paper.key}.tex"] = paper_latex(paper)
         for own in shown:
             texts[address(own, "figures.csv")] = csv(figures_frame(own))
-            copies |= {address(own, path.name): path for path in (own.picture, own.picture_data) if path is not None}
+            if own.picture_data is not None:
+                texts[address(own, own.picture_data.name)] = _shortened(own.picture_data)
+            if own.picture is not None:
+                copies[address(own, own.picture.name)] = own.picture
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     for name, path in copies.items():
-        shutil.copyfile(path, folder / name)
+        _copy_picture(path, folder / name)
     return [*texts, *copies]
+
+
+def _shortened(path: Path) -> str:
+    """Return a CSV file with its numbers to six significant digits: those of a figure need no more."""
+    return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.6g")
+
+
+def _copy_picture(source: Path, target: Path) -> None:
+    """Copy a picture with a palette in place of full colours, which a drawing has few of, so that the site is small."""
+    with Image.open(source) as picture:
+        picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.MEDIANCUT).save(target, optimize=True)
 
 
 def _replace(folder: Path, fresh: Path) -> None:

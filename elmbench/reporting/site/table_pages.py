@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.reporting.agreement import Agreement
-from elmbench.reporting.grids import Grid, grids_of
+from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_commands
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
 from elmbench.reporting.site.links import paper_page
@@ -44,7 +44,7 @@ def table_context(paper: PaperResults, table: TableResults) -> dict[str, Any]:
         "file": table.file,
         "paper_page": paper_page(paper.paper.key),
         "legend": LEGEND,
-        "profiles": [_profile(own) for own in table.profiles],
+        "profiles": [_profile(own, beside=own is table.profiles[0]) for own in table.profiles],
     }
 
 
@@ -58,7 +58,8 @@ def address(own: ProfileResults, name: str) -> str:
     return f"data/{own.resolved.file.id.replace('/', '-')}-{own.profile}-{name}"
 
 
-def _profile(own: ProfileResults) -> dict[str, Any]:
+def _profile(own: ProfileResults, *, beside: bool) -> dict[str, Any]:
+    """Return what a profile shows, with `beside` also the measures that the paper does not print."""
     table = own.results.table
     counts = pd.Series([line["verdict"] for line in own.figures if line["verdict"]], dtype=object).value_counts()
     return {
@@ -67,7 +68,7 @@ def _profile(own: ProfileResults) -> dict[str, Any]:
         "counted": [(name, int(number)) for name, number in counts.items()],
         "picture": address(own, own.picture.name) if own.picture is not None else "",
         "data": _data(own),
-        "sections": [shown for section in own.sections if (shown := _section(section, own))["shown"]],
+        "sections": [shown for section in own.sections if (shown := _section(section, own, beside=beside))["shown"]],
         "figure_columns": _HEADINGS,
         "figures": [[_said(line[name]) for name in _FIGURES] for line in own.figures if line["verdict"]],
         "csv": address(own, "figures.csv"),
@@ -78,21 +79,20 @@ def _profile(own: ProfileResults) -> dict[str, Any]:
     }
 
 
-def _section(section: EntrySection, own: ProfileResults) -> dict[str, Any]:
+def _section(section: EntrySection, own: ProfileResults, *, beside: bool) -> dict[str, Any]:
     readings = ", ".join(map(str, section.readings))
     leaks = any(reading.leaks for reading in section.readings)
     heading = section.how + (f"; reading {readings}" if readings else "") + (" (LEAKING)" if leaks else "")
     grids = [one for one in grids_of(section, own.resolved) if len(one.columns) <= _MOST_COLUMNS]
     printed = [one for one in grids if one.has_printed] or grids[:1]
-    more = [] if section.readings else [one for one in grids if one not in printed]
+    more = (
+        []
+        if section.readings or section is not own.sections[0] or not beside
+        else [one for one in grids if one not in printed]
+    )
     short = f"profile {own.profile}, {section.select}" + (f", {readings}" if readings else "")
-    beside = dict.fromkeys(place.entry.measure.column for one in more for place in one.places)
-    return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(beside)}
-
-
-def shown_grids(own: ProfileResults) -> list[Grid]:
-    """Return the grids that the page of a table shows, section by section."""
-    return [one for section in own.sections for part in ("shown", "more") for one in _section(section, own)[part]]
+    names = dict.fromkeys(place.entry.measure.column for one in more for place in one.places)
+    return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
 
 
 def _data(own: ProfileResults) -> dict[str, Any] | None:
