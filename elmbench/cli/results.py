@@ -196,11 +196,13 @@ def update(experiments: Annotated[list[str], typer.Argument()]) -> None:
 
 
 @app.command()
-def report() -> None:
-    """Write a page for each paper: what each reading changes in its tables."""
-    from elmbench.reporting.readings import write_all_readings
-    from elmbench.specs.catalogue import load_catalogue
+def report(
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the site; `site` in the results folder if it is not given.")
+    ] = None,
+) -> None:
+    """Build the site of all results, and a page of readings for each paper."""
+    from elmbench.workflow.report import report
 
-    papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values() if file.paper.readings)
-    written = [str(path) for path in write_all_readings(list(papers), state.results_dir)]
-    state.emit(written, "\n".join(f"written: {path}" for path in written))
+    written = report(state.results_dir, out)
+    state.emit([str(path) for path in written], "\n".join(f"written: {path}" for path in written))

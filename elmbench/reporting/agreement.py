@@ -36,7 +36,7 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY
 
 #: Metrics of which more or less is better.
-_WITH_BEST = {*CLASSIFICATION, *LESS_IS_BETTER, TRAIN_ACCURACY} - {*COUNTS}
+WITH_BEST = {*CLASSIFICATION, *LESS_IS_BETTER, TRAIN_ACCURACY} - {*COUNTS}
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _agreement(metric: str, entries: list[_Entry]) -> Agreement:
     measured = [[entry.draws.mean for entry in row] for row in rows.values()]
     published = [[entry.printed.value for entry in row] for row in rows.values()]
     pairs = list(zip(measured, published, strict=True))
-    several = [pair for pair in pairs if len(pair[0]) > 1] if metric in _WITH_BEST else []
+    several = [pair for pair in pairs if len(pair[0]) > 1] if metric in WITH_BEST else []
     wrong = Counter(judge(*pairing).verdict for row in rows.values() for pairing in _wrong_pairings(row))
     left_out = [verdict for entry in entries for verdict in _left_out(entry)]
     return Agreement(

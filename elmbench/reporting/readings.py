@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import Quantity
-from elmbench.reporting.results import Results, has_results, read_commands, read_results, results_folder
+from elmbench.reporting.cells import read_cells
+from elmbench.reporting.results import has_results, read_commands, results_folder
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
 from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved, resolve
@@ -34,35 +35,26 @@ class ReadingComparison:
     ----------
     place : str
         Data set, model and metric, with the table, profile and selection.
+    experiment, dataset, model, metric : str
+        The same apart: the table's id, the data set as the paper spells it.
     means : mapping of str to str
         By value of the reading, without the values that were not run: the mean, and how many cells did not end ok; the
         ending alone if none ended ok.
     fits : str
         The value of the reading that comes nearest; empty if chance may have decided.
+    values : mapping of str to float
+        By value of the reading, the mean where a cell ended ok.
     """
 
     place: str
     published: float
     means: Mapping[str, str]
     fits: str
-
-
-def write_all_readings(papers: list[str], results_dir: Path) -> list[Path]:
-    """Write a page for each paper of which a reading has been run; return the files.
-
-    Raises
-    ------
-    ElmbenchError
-        If no reading of any has been run.
-    """
-    written = [path for paper in papers if (path := write_readings(paper, results_dir)) is not None]
-    if not written:
-        raise ElmbenchError(
-            f"no reading has been run into {results_dir}",
-            expected="cells of a reading beside those of the default",
-            next_step=f"elmbench run --paper {papers[0]} --reading ID=VALUE",
-        )
-    return written
+    experiment: str
+    dataset: str
+    model: str
+    metric: str
+    values: Mapping[str, float]
 
 
 def write_readings(paper: str, results_dir: Path) -> Path | None:
@@ -91,8 +83,12 @@ def compare_reading(
         comparison
         for resolved in _with_results(files, results_dir)
         if name in resolved.file.spec.readings
-        for comparison in _compare(name, reading, read_results(resolved, results_dir), resolved)
+        for comparison in _compare(name, reading, _cells(resolved, results_dir), resolved)
     ]
+
+
+def _cells(resolved: Resolved, results_dir: Path) -> pd.DataFrame:
+    return read_cells(results_folder(results_dir, resolved.profile, resolved.file.id) / "cells.csv")
 
 
 def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolved]:
@@ -106,9 +102,9 @@ def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolv
     return [resolved for resolved in found if layout_of(resolved).compares_readings]
 
 
-def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) -> Iterator[ReadingComparison]:
+def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolved) -> Iterator[ReadingComparison]:
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
-    cells = results.cells[results.cells["status"] != "unavailable"]
+    cells = found[found["status"] != "unavailable"]
     wanted = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading")
     for (dataset, model, metric), paper in resolved.published.items():
         if metric in UNJUDGED or metric not in wanted or paper.value is None:
@@ -126,7 +122,17 @@ def _compare(name: str, reading: Reading, results: Results, resolved: Resolved) 
             place = f"{resolved.spelling(dataset)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
             means = {value: _measured(table[value], ended[value]) for value in values}
             fits = _nearest(table[(ended == "ok").all(axis=1)], float(paper.value))
-            yield ReadingComparison(f"{place}{select}, {len(table)} cells)", float(paper.value), means, fits)
+            yield ReadingComparison(
+                f"{place}{select}, {len(table)} cells)",
+                float(paper.value),
+                means,
+                fits,
+                resolved.file.id,
+                resolved.spelling(dataset),
+                model,
+                metric,
+                {str(value): float(mean) for value, mean in table.mean().items() if not math.isnan(mean)},
+            )
 
 
 def _unmoved(table: pd.DataFrame, ended: pd.DataFrame) -> bool:

@@ -1,6 +1,7 @@
 """The table of an experiment, built from its summary and its cells."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -21,6 +22,7 @@ from elmbench.reporting.notes import (
 )
 from elmbench.reporting.summary import ENTRY, GAINS, optimism
 from elmbench.specs.measures import Measure
+from elmbench.specs.papers import ChosenReading
 from elmbench.specs.profiles import Resolved
 
 HOW = {
@@ -35,21 +37,45 @@ _BY_CRITERION = {
 }
 
 
+@dataclass(frozen=True)
+class EntrySection:
+    """The entries of one selection under one choice of readings, each with its line of `summary.csv`.
+
+    `how` names the selection and what it means, or what is shown if nothing is selected.
+    """
+
+    select: str
+    how: str
+    readings: tuple[ChosenReading, ...]
+    entries: tuple[Entry, ...]
+    lines: tuple[dict[Any, Any], ...]
+
+
+def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[EntrySection]:
+    """Yield the sections of a table, the default readings and the table's own selection first."""
+    layout = layout_of(resolved)
+    criterion = resolved.spec.protocol.criterion
+    by_criterion = {"nested": _BY_CRITERION[criterion]} if criterion in _BY_CRITERION else {}
+    for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
+        how = layout.heading(resolved) or f"{select}: {(HOW | by_criterion)[str(select)]}"
+        entries = tuple(_entries(group, cells, layout, resolved))
+        readings = resolved.file.paper.read_label(str(reading))
+        yield EntrySection(str(select), how, readings, entries, tuple(group.to_dict("records")))
+
+
 def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
     """Return the table that a summary and its cells make, both as `summary.csv` and `cells.csv` have them."""
     layout = layout_of(resolved)
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
     shows_gains = any(column.name == "optimism" for column in columns)
     gains = optimism(cells, resolved) if shows_gains else pd.DataFrame(columns=GAINS)
-    criterion = resolved.spec.protocol.criterion
-    by_criterion = {"nested": _BY_CRITERION[criterion]} if criterion in _BY_CRITERION else {}
     sections = []
-    for (reading, select), group in summary.groupby(["reading", "select"], sort=False):
-        own = gains[(gains["reading"] == reading) & (select == "oracle")]
+    for section in entry_sections(summary, cells, resolved):
+        reading = ";".join(map(str, section.readings))
+        own = gains[(gains["reading"] == reading) & (section.select == "oracle")]
         gain_of = dict(zip(zip(own["dataset"], own["model"], strict=True), own["optimism"], strict=True))
-        lines = layout.lines(list(_entries(group, cells, layout, resolved)), gain_of, resolved)
-        how = layout.heading(resolved) or f"{select}: {(HOW | by_criterion)[str(select)]}"
-        sections.append(Section(how, resolved.file.paper.read_label(str(reading)), tuple(lines)))
+        lines = layout.lines(section.entries, gain_of, resolved)
+        sections.append(Section(section.how, section.readings, tuple(lines)))
     file = resolved.file
     shown = {*cells["dataset"], *summary["dataset"]}
     coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."

@@ -10,6 +10,8 @@ _TEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "~": r"\textasciitilde{}",
         "±": r"$\pm$",
+        "†": r"\textdagger{}",
+        "−": "$-$",
         ">": "$>$",
         "<": "$<$",
     }
@@ -23,16 +25,17 @@ def latex(table: ResultTable) -> str:
         columns = table.columns_of(section, narrow=True)
         lines = [
             r"\begin{table}",
-            rf"\caption{{{_tex(table.title)}. {_tex(section.heading)}}}",
+            rf"\caption{{{tex(table.title)}. {tex(section.heading)}}}",
             rf"\begin{{tabular}}{{{''.join('r' if column.numeric else 'l' for column in columns)}}}",
             r"\toprule",
-            " & ".join(_tex(column.heading) for column in columns) + r" \\",
+            " & ".join(tex(column.heading) for column in columns) + r" \\",
             r"\midrule",
-            *(" & ".join(map(_tex, row)) + r" \\" for row in table.texts(section, columns)),
+            *(" & ".join(map(tex, row)) + r" \\" for row in table.texts(section, columns)),
         ]
         blocks.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _tex(text: str) -> str:
+def tex(text: str) -> str:
+    """Return a text with the characters that LaTeX takes for commands written out."""
     return text.translate(_TEX)

@@ -1,0 +1,103 @@
+"""The site as a folder: written beside the old one and put in its place as a whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from elmbench.errors import ElmbenchError
+from elmbench.files import WriteError
+from elmbench.reporting.site.documents import paper_latex, paper_markdown
+from elmbench.reporting.site.gather import PaperResults, gather
+from elmbench.reporting.site.pages import asset, pages
+from elmbench.reporting.site.table_pages import address, figures_frame
+from elmbench.reporting.writers.csv import csv
+
+#: The file by which a folder is known as a site of ours, which may be replaced.
+MARK = ".elmbench-site"
+#: Colours of a picture's palette.
+_COLOURS = 64
+
+
+def write_site(results_dir: Path, folder: Path) -> list[Path]:
+    """Build the site from a results folder and put it at `folder`; return its files.
+
+    A reader never sees half of it: it is written beside the old one, which it then replaces.
+
+    Raises
+    ------
+    ElmbenchError
+        If there are no results, or the folder holds something other than a site.
+    WriteError
+        If it cannot be written.
+    """
+    if folder.exists() and not _is_replaceable(folder):
+        raise ElmbenchError(
+            f"{folder} holds something other than a site of elmbench",
+            expected="a folder that is empty or not there, or an earlier site",
+            next_step="elmbench report --out ANOTHER-FOLDER",
+        )
+    papers = gather(results_dir)
+    fresh = folder.with_name(f".{folder.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    try:
+        written = _write(papers, fresh)
+        _replace(folder, fresh)
+    except OSError as error:
+        found = f"cannot write {folder}: {error.strerror or error}"
+        raise WriteError(
+            found, expected="a folder that can be written", next_step="elmbench report --out DIR"
+        ) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return [folder / name for name in written]
+
+
+def _is_replaceable(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / MARK).is_file() or not any(folder.iterdir()))
+
+
+def _write(papers: list[PaperResults], folder: Path) -> list[str]:
+    texts = dict(pages(papers)) | {name: asset(name) for name in ("style.css", "sort.js")} | {MARK: ""}
+    copies: dict[str, Path] = {}
+    for paper in papers:
+        shown = [own for table in paper.tables for own in table.profiles]
+        texts[f"{paper.paper.key}.md"] = paper_markdown(paper)
+        texts[f"{paper.paper.key}.tex"] = paper_latex(paper)
+        for own in shown:
+            texts[address(own, "figures.csv")] = csv(figures_frame(own))
+            if own.picture_data is not None:
+                texts[address(own, own.picture_data.name)] = _shortened(own.picture_data)
+            if own.picture is not None:
+                copies[address(own, own.picture.name)] = own.picture
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    for name, path in copies.items():
+        _copy_picture(path, folder / name)
+    return [*texts, *copies]
+
+
+def _shortened(path: Path) -> str:
+    """Return a CSV file with its numbers to six significant digits: those of a figure need no more."""
+    return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.6g")
+
+
+def _copy_picture(source: Path, target: Path) -> None:
+    """Copy a picture with a palette in place of full colours, which a drawing has few of, so that the site is small."""
+    with Image.open(source) as picture:
+        picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.MEDIANCUT).save(target, optimize=True)
+
+
+def _replace(folder: Path, fresh: Path) -> None:
+    """Put the fresh folder in the place of the old one, which is moved aside first and deleted last."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    old = fresh.with_name(f"{fresh.name}.old")
+    if folder.exists():
+        os.replace(folder, old)
+    os.replace(fresh, folder)
+    shutil.rmtree(old, ignore_errors=True)

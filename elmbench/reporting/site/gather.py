@@ -1,0 +1,200 @@
+"""What the site shows, read once from the results folder: never from the store."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from elmbench.errors import ElmbenchError
+from elmbench.layouts import layout_of
+from elmbench.layouts.table import COMPARED, VERDICTS
+from elmbench.reporting.agreement import Agreement, agreements
+from elmbench.reporting.readings import ReadingComparison, compare_reading
+from elmbench.reporting.results import PICTURE, Results, has_results, read_results, records
+from elmbench.reporting.summary import optimism
+from elmbench.reporting.tables import EntrySection, entry_sections
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
+from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.papers import Paper
+from elmbench.specs.profiles import Resolved, resolve
+
+
+@dataclass(frozen=True)
+class ProfileResults:
+    """The results of a table under one profile.
+
+    Attributes
+    ----------
+    resolved : Resolved
+    results : Results
+    sections : tuple of EntrySection
+    figures : list of dict
+        A line of `summary.csv` for each published figure, under the default readings and the table's own selection.
+    agreements : list of Agreement
+    optimism : DataFrame
+        As `optimism.csv` has it.
+    environment : dict
+        As `environment.json` has it; empty if it is not there.
+    """
+
+    resolved: Resolved
+    results: Results
+    sections: tuple[EntrySection, ...]
+    figures: list[dict[Any, Any]]
+    agreements: list[Agreement]
+    optimism: pd.DataFrame
+    environment: Mapping[str, Any]
+
+    @property
+    def profile(self) -> str:
+        return self.resolved.profile
+
+    @property
+    def picture(self) -> Path | None:
+        """The picture of the figure, if there is one."""
+        path = self.results.folder / PICTURE
+        return path if path.is_file() else None
+
+    @property
+    def picture_data(self) -> Path | None:
+        """The data of the figure, if they are there."""
+        path = self.results.folder / "figure.csv"
+        return path if path.is_file() else None
+
+
+@dataclass(frozen=True)
+class TableResults:
+    """A table of a paper and its results, the most faithful profile first; none if it has not been run."""
+
+    file: ExperimentFile
+    profiles: tuple[ProfileResults, ...]
+    #: How many figures the paper prints in it that get a verdict when they are measured.
+    printed: int
+
+    @property
+    def figures(self) -> list[dict[Any, Any]]:
+        """Each published figure once, with the key `profile`: of the most faithful profile that could compare it."""
+        found: dict[tuple[str, str, str], dict[Any, Any]] = {}
+        for own in self.profiles:
+            for line in own.figures:
+                place = (line["dataset"], line["model"], line["metric"])
+                known = found.get(place)
+                if line["verdict"] and (known is None or _worth(line) > _worth(known)):
+                    found[place] = line | {"profile": own.profile}
+        return list(found.values())
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many figures have each verdict, and how many were `not run`."""
+        counts = Counter(line["verdict"] for line in self.figures)
+        return {verdict: counts[verdict] for verdict in VERDICTS} | {"not run": max(0, self.printed - counts.total())}
+
+    @property
+    def is_of_facts(self) -> bool:
+        """Whether the table says what the data are: nothing in it is drawn, so its verdicts are counted apart."""
+        return any(figure.metric in FACTS for figure in self.file.figures)
+
+
+def _worth(line: Mapping[Any, Any]) -> int:
+    verdict = line["verdict"]
+    return 2 if verdict in COMPARED else 1 if verdict == "not comparable" else 0
+
+
+@dataclass(frozen=True)
+class PaperResults:
+    """A paper, its tables in their order, and its figures under each value of a reading, by the reading's id."""
+
+    paper: Paper
+    tables: tuple[TableResults, ...]
+    readings: Mapping[str, list[ReadingComparison]]
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many figures of all tables have each verdict, without facts of the data."""
+        return added(table.verdicts for table in self.tables if not table.is_of_facts)
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """How many facts of the data have each verdict."""
+        return added(table.verdicts for table in self.tables if table.is_of_facts)
+
+
+def added(verdicts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sum of counts of verdicts."""
+    total: Counter[str] = Counter()
+    for counts in verdicts:
+        total.update(counts)
+    return {verdict: total[verdict] for verdict in (*VERDICTS, "not run")}
+
+
+def gather(results_dir: Path) -> list[PaperResults]:
+    """Return what there is to show of every paper.
+
+    Raises
+    ------
+    ElmbenchError
+        If there are no results.
+    """
+    papers: dict[str, list[ExperimentFile]] = {}
+    for file in load_catalogue().values():
+        papers.setdefault(file.spec.paper, []).append(file)
+    found = [_paper(files, results_dir) for files in papers.values()]
+    if not any(table.profiles for paper in found for table in paper.tables):
+        raise ElmbenchError(
+            f"no table has results in {results_dir}",
+            expected="cells.csv of an earlier run",
+            next_step="elmbench run table4",
+        )
+    return found
+
+
+def _paper(files: list[ExperimentFile], results_dir: Path) -> PaperResults:
+    paper = files[0].paper
+    tables = tuple(_table(file, results_dir) for file in files)
+    readings = {name: compare_reading(name, reading, files, results_dir) for name, reading in paper.readings.items()}
+    return PaperResults(paper, tables, readings)
+
+
+def _table(file: ExperimentFile, results_dir: Path) -> TableResults:
+    run = [name for name in file.profiles if has_results(results_dir, name, file.id)]
+    # Profile ci shows on other or fewer data that the code still does the same; it says little of the paper.
+    shown = [name for name in reversed(PROFILES) if name in run and (name != PROFILES[0] or run == [PROFILES[0]])]
+    profiles = tuple(_profile(resolve(file, name), results_dir) for name in shown)
+    printed = resolve(file, file.profiles[-1])
+    layout = layout_of(printed)
+    judged = [
+        figure
+        for figure in printed.published.values()
+        if figure.cited or (figure.value is not None and layout.is_judged(Measure(figure.metric.partition("@")[0])))
+    ]
+    return TableResults(file, profiles, len(judged))
+
+
+def _profile(resolved: Resolved, results_dir: Path) -> ProfileResults:
+    results = read_results(resolved, results_dir)
+    summary = results.summary
+    own = summary[(summary["reading"] == "") & summary["published"].notna()]
+    own = own.drop_duplicates(["dataset", "model", "metric"])
+    return ProfileResults(
+        resolved,
+        results,
+        tuple(entry_sections(summary, results.cells, resolved)),
+        records(own),
+        agreements(own, results.cells, resolved),
+        optimism(results.cells, resolved),
+        _environment(results.folder),
+    )
+
+
+def _environment(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "environment.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,246 @@
+"""The pages that are lists: claims, optimism, readings, models, data sets and environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from elmbench.reporting.claims import ClaimOutcome
+from elmbench.reporting.notes import optimism_notes
+from elmbench.reporting.site.gather import PaperResults, ProfileResults
+from elmbench.reporting.site.links import anchor, readings_page, table_page
+from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.papers import Reading
+from elmbench.specs.registry import registry
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a listing: sentences, points, links, and a table of which the first columns are headings."""
+
+    heading: str
+    says: Sequence[str] = ()
+    items: Sequence[str] = ()
+    links: Sequence[tuple[str, str]] = ()
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    headed: int = 1
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A page of parts; `name` is what the menu calls it, empty if it is not in the menu."""
+
+    page: str
+    name: str
+    title: str
+    introduction: Sequence[str] = ()
+    parts: Sequence[Part] = field(default_factory=tuple)
+
+
+def listings(papers: Sequence[PaperResults]) -> Iterator[Listing]:
+    """Yield the pages that are lists."""
+    yield Listing("claims.html", "claims", "What the papers claim", _CLAIMS, list(_claims(papers)))
+    yield Listing("optimism.html", "optimism", "What a choice on the test folds gains", _OPTIMISM, list(_gains(papers)))
+    yield Listing("readings.html", "readings", "How the papers can be read", _READINGS, list(_read(papers)))
+    for paper in papers:
+        if any(paper.readings.values()):
+            key, title = paper.paper.key, f"Readings of {paper.paper.title}"
+            yield Listing(readings_page(key), "", title, _READINGS, list(_readings(paper)))
+    yield Listing("models.html", "models", "Models", (), [_models(papers)])
+    yield Listing("datasets.html", "data sets", "Data sets", (), list(_datasets(papers)))
+    yield Listing("environment.html", "environment", "Where the numbers come from", (), list(_environments(papers)))
+
+
+_CLAIMS = ("Sentences of the papers about their tables, each checked against our results under the default readings.",)
+_OPTIMISM = (
+    "The mean with the hyperparameters of the best mean over the outer test folds (oracle) minus the mean with those "
+    "chosen on inner folds of the training part (nested), on the same folds; of an error the other way round, so that "
+    "a positive value always favours the oracle.",
+)
+_READINGS = (
+    "What a text does not settle is a reading with a name; the first value is the default. `fits` names the value that "
+    "comes nearest to the published figure, where it is nearer than the next by more than two standard errors of the "
+    "differences cell by cell. A reading that leaks can never make a figure reproduced.",
+)
+
+
+def _run(papers: Sequence[PaperResults]) -> Iterator[tuple[PaperResults, ProfileResults]]:
+    return ((paper, own) for paper in papers for table in paper.tables for own in table.profiles)
+
+
+def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
+    for paper in papers:
+        rows = []
+        for table in paper.tables:
+            for own in table.profiles[:1]:
+                for note in own.results.table.notes:
+                    if isinstance(note, ClaimOutcome):
+                        rows.append((note.claim.says, table.file.spec.label, own.profile, note.verdict, note.text))
+        if rows:
+            links = [(table_page(t.file.id), t.file.spec.label) for t in paper.tables if t.profiles]
+            columns = ("claim", "table", "profile", "verdict", "by")
+            key = paper.paper.key
+            yield Part(paper.paper.title, columns=columns, rows=rows, links=links, anchor=key)
+
+
+def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
+    for paper in papers:
+        rows, items, links = [], [], []
+        for table in paper.tables:
+            for own in table.profiles[:1]:
+                default = own.optimism[own.optimism["reading"] == ""]
+                label = f"{table.file.spec.label}, {own.profile}"
+                items += [f"{label}: {note.text}" for note in optimism_notes(default)]
+                links += [(table_page(table.file.id), table.file.spec.label)] if len(default) else []
+                for line in default.to_dict("records"):
+                    means = (f"{line['oracle']:.4f}", f"{line['nested']:.4f}", f"{line['optimism']:+.4f}")
+                    spread = (_spread(line["std"]), str(line["n"]))
+                    dataset = own.resolved.spelling(line["dataset"])
+                    rows.append((label, dataset, line["model"], line["metric"], *means, *spread))
+        if rows:
+            columns = ("table", "data set", "model", "measure", "oracle", "nested", "optimism", "± of folds", "folds")
+            title, key = paper.paper.title, paper.paper.key
+            yield Part(title, items=items, links=links, columns=columns, rows=rows, headed=3, anchor=key)
+
+
+def _spread(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) and value == value else ""
+
+
+def _read(papers: Sequence[PaperResults]) -> Iterator[Part]:
+    """Yield every reading that a paper leaves open, whether it has been run or not."""
+    for paper in papers:
+        rows = [
+            (
+                name,
+                reading.question,
+                value + (" (default)" if value == reading.default else ""),
+                choice.says,
+                "leaks" * choice.leaks,
+            )
+            for name, reading in paper.paper.readings.items()
+            for value, choice in reading.values.items()
+        ]
+        if rows:
+            links = [(readings_page(paper.paper.key), "figures under each")] if any(paper.readings.values()) else []
+            columns = ("reading", "question", "value", "says", "leaks")
+            yield Part(paper.paper.title, links=links, columns=columns, rows=rows, anchor=paper.paper.key)
+
+
+def _readings(paper: PaperResults) -> Iterator[Part]:
+    for name, reading in paper.paper.readings.items():
+        found = paper.readings[name]
+        says = [reading.question] + ([] if found else ["Not run, or it moves no published figure."])
+        marked = _marked(reading)
+        tables = dict.fromkeys(one.experiment for one in found)
+        labels = {table.file.id: table.file.spec.label for table in paper.tables}
+        rows = [
+            (
+                one.place,
+                f"{one.published:g}",
+                *(one.means.get(value, "not run") for value in marked),
+                marked.get(one.fits, ""),
+            )
+            for one in found
+        ]
+        yield Part(
+            name,
+            says=says,
+            items=[f"{marked[value]}: {choice.says}" for value, choice in reading.values.items()],
+            links=[(table_page(id), labels[id]) for id in tables],
+            columns=("figure", "published", *marked.values(), "fits"),
+            rows=rows,
+            anchor=name,
+        )
+
+
+def _marked(reading: Reading) -> dict[str, str]:
+    return {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
+
+
+def _models(papers: Sequence[PaperResults]) -> Part:
+    used: dict[str, dict[str, None]] = {}
+    for paper in papers:
+        for table in paper.tables:
+            for model in table.file.spec.models.values():
+                used.setdefault(model.model, {})[f"{paper.paper.key} {table.file.spec.label}"] = None
+    rows = [
+        (
+            entry.name,
+            entry.title + " (baseline)" * entry.baseline,
+            ", ".join(task for task in ("classification", "regression") if getattr(entry, task) is not None),
+            ", ".join(entry.grid),
+            ", ".join(used.get(entry.name, ())),
+            entry.origin,
+        )
+        for entry in registry().values()
+    ]
+    return Part("Models", columns=("name", "what it is", "tasks", "searched", "in", "from"), rows=rows, anchor="models")
+
+
+def _datasets(papers: Sequence[PaperResults]) -> Iterator[Part]:
+    used: dict[str, dict[str, None]] = {}
+    for paper in papers:
+        for table in paper.tables:
+            for name in table.file.spec.datasets:
+                used.setdefault(name, {})[f"{paper.paper.key} {table.file.spec.label}"] = None
+    rows = [
+        (
+            spec.name,
+            spec.title,
+            spec.task,
+            str(spec.shape.instances),
+            str(spec.shape.features),
+            ", ".join(used.get(spec.name, ())),
+            spec.licence,
+            spec.citation,
+        )
+        for spec in load_dataset_specs().values()
+    ]
+    columns = ("name", "title", "task", "rows", "columns", "in", "licence", "citation")
+    yield Part("Data sets", columns=columns, rows=rows, anchor="data-sets")
+    noted = [f"{spec.name}: {note}" for spec in load_dataset_specs().values() for note in spec.notes]
+    if noted:
+        yield Part("Notes on the data", items=noted, anchor="notes")
+
+
+def _environments(papers: Sequence[PaperResults]) -> Iterator[Part]:
+    for _, own in _run(papers):
+        record = own.environment
+        if not record:
+            continue
+        rows = [
+            (str(one.get("cells", "")), *(_words(one.get(name)) for name in _MACHINE), _words(one.get("packages")))
+            for one in record.get("environments", ())
+        ]
+        file = own.resolved.file
+        heading = f"{file.id}, {own.profile}"
+        checksums = [f"{name}: {', '.join(found)}" for name, found in record.get("datasets", {}).items()]
+        versions = [f"{column}: {said}" for column, said in record.get("models", {}).items()]
+        yield Part(
+            heading,
+            says=[
+                f"Commands: {'; '.join(record.get('commands', ()))}",
+                f"Checksum of the specification: {record.get('spec_sha256', '')}",
+            ],
+            items=[*versions, *checksums],
+            links=[(table_page(file.id), file.spec.label)],
+            columns=("cells", *_MACHINE, "packages"),
+            rows=rows,
+            anchor=anchor(heading),
+        )
+
+
+#: What is shown of a machine.
+_MACHINE = ("python", "system", "processor", "cores", "memory_gib", "blas", "blas_threads", "commit")
+
+
+def _words(found: Any) -> str:
+    if isinstance(found, dict):
+        return ", ".join(f"{name} {value}" for name, value in found.items())
+    if isinstance(found, list):
+        return "; ".join(map(_words, found))
+    return "" if found is None else str(found)

@@ -1,0 +1,114 @@
+"""The pages of the site: each is a template filled with what was gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from elmbench.layouts.table import COMPARED, VERDICTS, Printed
+from elmbench.reporting.grids import Place
+from elmbench.reporting.site.findings import Finding, find, power
+from elmbench.reporting.site.gather import PaperResults, added
+from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
+from elmbench.reporting.site.listings import Listing, listings
+from elmbench.reporting.site.markdown import documents
+from elmbench.reporting.site.scatter import scatter
+from elmbench.reporting.site.table_pages import LEGEND, table_context
+
+#: A sign for each verdict, so that none is told by its colour alone.
+SIGNS = dict(zip(VERDICTS, ("✓", "≈", "✗", "?", "∥", "–", "”"), strict=True)) | {"not run": "○"}
+
+
+def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page."""
+    found = find(papers)
+    shown = [paper for paper in papers if any(table.profiles for table in paper.tables)]
+    docs = documents()
+    lists = list(listings(papers))
+    navigation = [(paper_page(paper.paper.key), paper.paper.key) for paper in papers]
+    navigation += [(one.page, one.name) for one in lists if one.name]
+    navigation += [(doc_page(document.stem), document.name) for document in docs]
+    rule = doc_page("verdicts") if any(document.stem == "verdicts" for document in docs) else "index.html"
+
+    def page(name: str, template: str, **content: Any) -> tuple[str, str]:
+        return name, _environment().get_template(template).render(page=name, navigation=navigation, **content)
+
+    yield page("index.html", "index.html", rule_page=rule, **_front(papers, found))
+    for paper in papers:
+        own = [finding for finding in found if finding.paper == paper.paper.key]
+        yield page(paper_page(paper.paper.key), "paper.html", **_paper(paper, own))
+    for paper in shown:
+        for table in paper.tables:
+            if table.profiles:
+                yield page(table_page(table.file.id), "table.html", **table_context(paper, table))
+    for one in lists:
+        yield page(one.page, "listing.html", **_listing(one))
+    for document in docs:
+        yield page(doc_page(document.stem), "document.html", title=document.title, content=document.content)
+
+
+def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
+    total = added(paper.verdicts for paper in papers)
+    facts = added(paper.facts for paper in papers)
+    drawn = scatter(papers)
+    rows = [_count(paper_page(paper.paper.key), paper.paper.key, paper.verdicts) for paper in papers]
+    return {
+        "papers": papers,
+        "findings": findings[:3],
+        "rows": rows,
+        "total": total,
+        "compared": sum(total[verdict] for verdict in COMPARED),
+        "facts": {"reproduced": facts["reproduced"], "compared": sum(facts[verdict] for verdict in COMPARED)},
+        "legend": LEGEND,
+        "power": power(papers),
+        "points": drawn.points,
+        "outside": drawn.outside,
+        "ticks": drawn.ticks,
+        "sizes": drawn.sizes,
+    }
+
+
+def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
+    key = paper.paper.key
+    run = [table for table in paper.tables if table.profiles]
+    return {
+        "paper": paper.paper,
+        "findings": findings,
+        "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run],
+        "readings": readings_page(key) if any(paper.readings.values()) else "",
+        "unrun": [table.file for table in paper.tables if not table.profiles],
+    }
+
+
+def _count(page: str, name: str, verdicts: Mapping[str, int]) -> dict[str, Any]:
+    return {"page": page, "name": name, "counts": verdicts, "total": sum(verdicts.values())}
+
+
+def _listing(one: Listing) -> dict[str, Any]:
+    return {"title": one.title, "introduction": one.introduction, "parts": one.parts}
+
+
+@cache
+def _environment() -> Environment:
+    # Whatever a template puts on a page is text: names and columns may come from anybody's files.
+    environment = Environment(
+        loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.globals |= {"version": version("elmbench"), "signs": SIGNS, "verdicts": list(SIGNS)}
+    environment.filters["printed"] = _printed
+    return environment
+
+
+def _printed(place: Place) -> str:
+    return Printed(place.entry.published).text if place.entry.published is not None else ""
+
+
+def asset(name: str) -> str:
+    """Return the text of a file that all pages share."""
+    environment = _environment()
+    assert environment.loader is not None  # it was made with one
+    return environment.loader.get_source(environment, name)[0]

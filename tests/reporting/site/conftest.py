@@ -1,0 +1,40 @@
+"""A site of some of the committed results, with a model whose name would be a script."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from elmbench.reporting.site.build import write_site
+
+RESULTS = Path(__file__).parents[3] / "results"
+TABLES = ("fast/kos-elm/table4", "fast/kos-elm/table2", "fast/kos-elm/figure3", "paper/kos-elm/table4")
+
+
+@pytest.fixture(scope="session")
+def script() -> str:
+    """The name of a model that would run if it were not escaped."""
+    return "<script>document.title='taken'</script>"
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory, script: str) -> Path:
+    """A results folder with these tables; in one, a model of somebody's own has the name of a script."""
+    folder = tmp_path_factory.mktemp("site") / "results"
+    for name in TABLES:
+        shutil.copytree(RESULTS / name, folder / name)
+    cells = folder / "paper/kos-elm/table4/cells.csv"
+    head, *lines = cells.read_text("utf-8").splitlines()
+    added = [line.replace("wdbc,K-ELM,", f"wdbc,{script},") for line in lines if line.startswith("wdbc,K-ELM,")]
+    cells.write_text("\n".join([head, *lines, *added]) + "\n", "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def site(results: Path) -> Path:
+    """The site of these results."""
+    folder = results.parent / "out" / "site"
+    write_site(results, folder)
+    return folder

@@ -1,0 +1,242 @@
+"""The pages as files: links, numbers, what is escaped, colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from elmbench.reporting.grids import grids_of
+from elmbench.reporting.results import read_results
+from elmbench.reporting.tables import entry_sections
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes, the places that can be linked to, and the cells of its tables."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.tables: list[list[list[str]]] = []
+        self.captions: list[str] = []
+        self._cell = self._caption = False
+        self.text = path.read_text("utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag == "table":
+            self.tables.append([])
+            self.captions.append("")
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self._cell = True
+        self._caption = tag == "caption" or (self._caption and tag != "thead")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._cell = False
+        self._caption = self._caption and tag != "caption"
+
+    def handle_data(self, data: str) -> None:
+        if self._cell:
+            self.tables[-1][-1][-1] += data
+        if self._caption:
+            self.captions[-1] += data
+
+    def values(self, name: str) -> list[str]:
+        return [found for _, attributes in self.elements if (found := attributes.get(name)) is not None]
+
+
+def pages(site: Path) -> Iterator[tuple[str, Page]]:
+    return ((path.name, Page(path)) for path in sorted(site.glob("*.html")))
+
+
+def test_every_link_leads_somewhere_on_the_site(site: Path) -> None:
+    known = dict(pages(site))
+    assert {"index.html", "claims.html", "optimism.html", "models.html", "datasets.html", "docs-verdicts.html"} <= set(
+        known
+    )
+    followed = 0
+    for name, page in known.items():
+        for target in (*page.values("href"), *page.values("src")):
+            parts = urlsplit(target)
+            if parts.scheme == "data":
+                continue
+            assert not parts.scheme, f"{name} needs the network: {target}"
+            assert (site / (parts.path or name)).is_file(), f"{name}: {target}"
+            if parts.fragment:
+                assert parts.fragment in known[parts.path or name].values("id"), f"{name}: {target}"
+            followed += 1
+    assert followed > 200
+
+
+def test_a_page_is_for_keyboards_and_screen_readers(site: Path) -> None:
+    for name, page in pages(site):
+        elements = page.elements
+        assert ("html", {"lang": "en"}) in elements
+        assert [tag for tag, _ in elements].count("h1") == 1, name
+        assert all("scope" in attributes for tag, attributes in elements if tag == "th"), name
+        assert all(attributes.get("alt") for tag, attributes in elements if tag == "img"), name
+        ids = page.values("id")
+        assert len(ids) == len(set(ids)), name
+        assert 'href="#main"' in page.text
+        assert all(attributes.get("aria-label") for _, attributes in elements if attributes.get("role") == "region")
+
+
+def test_a_name_that_is_a_script_does_nothing(site: Path, script: str) -> None:
+    for name, page in pages(site):
+        scripts = [attributes for tag, attributes in page.elements if tag == "script"]
+        assert scripts == [{"src": "sort.js", "defer": None}], name
+        assert script not in page.text
+    headings = [cell for table in Page(site / "kos-elm-table4.html").tables for cell in table[0]]
+    assert script in headings
+    assert "<script" not in (site / "kos-elm.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("id", "profile"), [("kos-elm/table4", "paper"), ("kos-elm/table4", "fast")])
+def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path, id: str, profile: str) -> None:
+    cells = pd.read_csv(results / profile / id / "cells.csv", keep_default_na=False, na_values=[""])
+    page = Page(site / f"{id.replace('/', '-')}.html")
+    select = cells["select"].iloc[0]
+    place = page.captions.index(f"mcc, profile {profile}, {select}")
+    (_, *models), *rows = page.tables[place]
+    compared = 0
+    for dataset, *shown in rows:
+        own = cells[(cells["dataset"] == dataset.lower()) & (cells["select"] == select) & cells["reading"].isna()]
+        means = {model: own[own["model"] == model]["mcc"].mean() for model in models}
+        for model, text in zip(models, shown, strict=True):
+            number = re.findall(r"[\d.]+", text)[0]
+            places = len(number.partition(".")[2])
+            assert number == f"{means[model]:.{places}f}", (dataset, model)
+            assert ("best of ours" in text) == (means[model] == max(means.values()))
+            compared += 1
+    assert compared == len(models) * len(rows) >= 6
+
+
+def test_every_figure_is_on_the_page_with_its_verdict(site: Path) -> None:
+    figures = pd.read_csv(site / "data/kos-elm-table4-paper-figures.csv")
+    page = Page(site / "kos-elm-table4.html")
+    place = page.captions.index("Printed figures of profile paper and the 95 % prediction intervals of ours")
+    heading, *rows = page.tables[place]
+    judged = figures[figures["verdict"].notna()]
+    assert len(rows) == len(judged) == 5
+    for row, line in zip(rows, judged.to_dict("records"), strict=True):
+        shown = dict(zip(heading, row, strict=True))
+        assert (shown["data set"], shown["model"], shown["verdict"]) == (
+            line["dataset"],
+            line["model"],
+            line["verdict"],
+        )
+        for column, name in (("ours", "mean"), ("from", "low"), ("to", "high"), ("published", "published")):
+            assert float(shown[column]) == pytest.approx(line[name], rel=1e-5)
+
+
+def test_the_first_finding_is_the_dictionary_that_leaks(site: Path, results: Path) -> None:
+    page = Page(site / "index.html")
+    assert "FB-KOS-ELM&#39;s published 0.97 on Sylva and 0.98 on WDBC" in page.text
+    cells = pd.read_csv(results / "fast/kos-elm/table4/cells.csv", keep_default_na=False, na_values=[""])
+    own = cells[(cells["model"] == "FB-KOS-ELM") & (cells["select"] == "published")]
+    means = own.fillna({"reading": ""}).groupby(["dataset", "reading"])["mcc"].mean()
+    expected = [
+        [name, printed, f"{means[key, '']:.3f}", f"{means[key, 'carry-over=folds']:.3f}"]
+        for name, key, printed in (("Sylva", "sylva", "0.97"), ("WDBC", "wdbc", "0.98"))
+    ]
+    assert page.tables[0][1:] == expected
+    assert "readings-kos-elm.html#carry-over" in page.values("href")
+
+
+def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> None:
+    heading, *rows = Page(site / "paper-kos-elm.html").tables[0]
+    (own,) = [dict(zip(heading, row, strict=True)) for row in rows if row[0] == "Table IV"]
+    counted = {name.split(" ", 1)[-1]: number for name, number in own.items()}
+    # Five figures of WDBC by profile paper, those of Sylva by profile fast.
+    assert counted["reproduced"] == "2"
+    assert counted["differs"] == "2"
+    assert own["in all"] == "10"
+
+
+def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
+    page = Page(site / "kos-elm-figure3.html")
+    (picture,) = page.values("src")[1:]
+    source = results / "fast/kos-elm/figure3"
+    with Image.open(site / picture) as shown, Image.open(source / "figure.png") as drawn:
+        assert shown.size == drawn.size
+        difference = np.abs(np.asarray(shown.convert("RGB"), float) - np.asarray(drawn.convert("RGB"), float))
+        assert difference.mean() < 3
+    first = (source / "figure.csv").read_text().splitlines()[1].split(",")
+    assert page.tables[0][1] == first
+    written, original = (pd.read_csv(path) for path in (site / page_data(page), source / "figure.csv"))
+    pd.testing.assert_frame_equal(written, original, rtol=1e-5, check_dtype=False)
+
+
+def page_data(page: Page) -> str:
+    (found,) = {target for target in page.values("href") if target.endswith("figure.csv")}
+    return found
+
+
+def test_one_document_of_each_kind_has_the_tables_of_a_paper(site: Path) -> None:
+    text = (site / "kos-elm.md").read_text("utf-8")
+    assert text.startswith("# Online Sequential Extreme Learning Machine With Kernels\n")
+    assert "## Table IV: " in text
+    assert re.search(r"\| WDBC +\| 0\.927 ± 0\.013 \(0\.93 ± 0\.012, reproduced\)", text)
+    latex = (site / "kos-elm.tex").read_text("utf-8")
+    assert r"WDBC & 0.927 $\pm$ 0.013 (0.93 $\pm$ 0.012, reproduced)" in latex
+    for kind in ("document", "table", "tabular"):
+        assert latex.count(rf"\begin{{{kind}}}") == latex.count(rf"\end{{{kind}}}") > 0
+
+
+def test_a_table_of_several_data_sets_has_the_shape_of_the_print(results: Path) -> None:
+    resolved = resolve(find_experiment("kos-elm/table4"), "fast")
+    found = read_results(resolved, results)
+    first = next(iter(entry_sections(found.summary, found.cells, resolved)))
+    grid, *_ = grids_of(first, resolved)
+    assert (grid.heading, grid.corner) == ("mcc", "data set")
+    assert grid.columns == ("ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM")
+    assert [name for name, _ in grid.rows] == ["Sylva", "WDBC"]
+    for _, places in grid.rows:
+        marked = [place.entry.model for place in places if place is not None and place.best_printed]
+        assert marked == ["FB-KOS-ELM"]
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_stands_out_from_its_ground_in_light_and_dark(site: Path) -> None:
+    css = (site / "style.css").read_text("utf-8")
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", css, re.S)
+    )
+    assert set(light) == set(dark)
+    verdicts = set(re.findall(r"\.v-[\w-]+ \{ background: var\(--([\w-]+)\)", css))
+    assert len(verdicts) == 8
+    for colours in (light, dark):
+        for ground in ("page", "panel", *verdicts):
+            assert contrast(colours["ink"], colours[ground]) >= 4.5, ground
+        for ground in ("page", "panel"):
+            assert all(contrast(colours[text], colours[ground]) >= 4.5 for text in ("muted", "link"))
+        for mark in ("reproduced", "close", "differs", "cannot-tell"):
+            assert contrast(colours[f"mark-{mark}"], colours["page"]) >= 3
+
+
+def test_the_site_is_small(site: Path) -> None:
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 2_000_000
