@@ -13,7 +13,7 @@ from elmbench.reporting.site.links import doc_page
 from elmbench.specs.files import spec_root
 
 #: The word that the menu has for a document; others go by their file's name.
-_NAMES = {"verdicts": "rule of verdicts", "errata": "errata"}
+_NAMES = {"claims": "tests of claims", "verdicts": "rule of verdicts", "errata": "errata"}
 
 
 @dataclass(frozen=True)

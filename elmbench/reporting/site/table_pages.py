@@ -19,7 +19,8 @@ from elmbench.reporting.tables import EntrySection
 LEGEND = (
     "Reproduced: the published figure lies in the 95 % prediction interval of our runs, widened by half of the last "
     "printed digit; close: in one twice as wide; differs: outside of that. Cannot tell: fewer than three runs, or an "
-    "interval as wide as the models lie apart. Not comparable: the profile cut the rows, or the reading leaks."
+    "interval as wide as the models lie apart. Not comparable: the profile cut the rows, they "
+    "are not the paper's, or the reading leaks."
 )
 #: The lines of a figure's data that its page shows, and the most columns of a grid.
 _MOST_LINES, _MOST_COLUMNS = 40, 16
