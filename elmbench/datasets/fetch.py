@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmbench.datasets.claims import as_claimed
 from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import load_fetched
+from elmbench.datasets.originals import as_claimed
 from elmbench.datasets.readers import unpacked_bytes
 from elmbench.datasets.receipts import Receipt, discard, fetched_files, keep, read_receipt
 from elmbench.datasets.sources import fetch_from, hosts

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.claims import as_claimed
 from elmbench.datasets.dataset import Dataset, array_checksum
 from elmbench.datasets.folders import data_folder
+from elmbench.datasets.originals import as_claimed
 from elmbench.datasets.prepare import prepare
 from elmbench.datasets.receipts import Receipt, fetched_files, read_receipt
 from elmbench.datasets.sources.folder import PATTERN, Files, find_files, read_files

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from elmbench.datasets.claims import as_claimed
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.folders import cache_folder, data_folder
 from elmbench.datasets.load import find_origin, load_files
+from elmbench.datasets.originals import as_claimed
 from elmbench.datasets.readers import compression_of
 from elmbench.datasets.receipts import fetched_files
 from elmbench.datasets.sources.folder import FORMATS, PATTERN, Files, check_folder, find_files

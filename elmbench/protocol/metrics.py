@@ -75,9 +75,14 @@ def classification_metrics(y_true: NDArray[Any], y_pred: NDArray[Any], labels: l
     values = {metric: _from_confusion(metric, confusion) for metric in ("mcc", "gmean", "accuracy")}
     if len(labels) == 2:
         tn, fp, fn, tp = confusion.ravel().astype(int).tolist()
-        of_one = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
-        return values | {name: a / b if b else 0.0 for name, (a, b) in of_one.items()} | _counts(tn, fp, fn, tp)
+        return values | _of_positives(tp, fp, fn) | _counts(tn, fp, fn, tp)
     return values | {metric: _from_confusion(metric, confusion) for metric in ("precision", "recall", "f1")}
+
+
+def _of_positives(tp: float, fp: float, fn: float) -> dict[str, float]:
+    """Return precision, recall and F1 of the positive class; 0 where one is 0/0."""
+    parts = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
+    return {name: a / b if b else 0.0 for name, (a, b) in parts.items()}
 
 
 def _counts(tn: int, fp: int, fn: int, tp: int) -> dict[str, float]:
@@ -156,14 +161,11 @@ def _from_counts(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any]) -> flo
         return (tp * tn - fp * fn) / np.sqrt(product) if product else 0.0
     if metric == "accuracy":
         return (tp + tn) / len(y_true)
-    recall = tp / (tp + fn) if tp + fn else 0.0
-    precision = tp / (tp + fp) if tp + fp else 0.0
+    of_positives = _of_positives(tp, fp, fn)
     if metric == "gmean":
         specificity = tn / (tn + fp) if tn + fp else 0.0
-        return float(np.sqrt(recall * specificity))
-    if metric == "f1":
-        return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
-    return {"recall": recall, "precision": precision}[metric]
+        return float(np.sqrt(of_positives["recall"] * specificity))
+    return of_positives[metric]
 
 
 def _of_classes(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> float:

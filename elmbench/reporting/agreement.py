@@ -188,7 +188,7 @@ def _times(metric: str, own: pd.DataFrame, resolved: Resolved) -> Agreement | No
     Times on data sets of which the profile left rows out say nothing.
     """
     lines = own[(own["metric"] == metric) & (own["ended"] == "ok")].dropna(subset=["mean"])
-    lines = lines[~lines["dataset"].map(resolved.cuts).astype(bool) & (lines["published"] > 0)]
+    lines = lines[lines["dataset"].map(resolved.compares).astype(bool) & (lines["published"] > 0)]
     factors: list[float] = []
     rows = []
     for _, row in lines.groupby("dataset", sort=False):

@@ -170,8 +170,7 @@ class _Results:
     def is_comparable(self, dataset: str) -> bool:
         """Tell whether the rows are all of the paper's, and no others."""
         own = [group for (name, _), group in self._groups.items() if name == dataset]
-        other = dataset in self.resolved.spec.other_rows or any(map(is_other_data, own))
-        return not other and not self.resolved.cuts(dataset)
+        return self.resolved.compares(dataset) and not any(map(is_other_data, own))
 
     def values(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         """Return the values of cells by run and fold."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.datasets.claims import OTHER_DATA
+from elmbench.datasets.originals import OTHER_DATA
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
@@ -122,7 +122,7 @@ def _compared(
         return {"verdict": "not comparable", "runs": runs}
     if is_fact(measure):
         return {"verdict": judge_fact(float(values.mean()), float(paper.value)), "runs": runs}
-    if dataset in resolved.spec.other_rows or is_other_data(ok):
+    if not resolved.compares(dataset) or is_other_data(ok):
         return {"verdict": "not comparable", "runs": runs}
     if not layout.has_runs:
         return {"verdict": "cannot tell", "runs": runs}

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from elmbench.running.attempt import attempt
-from elmbench.running.claims import Claims
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
+from elmbench.running.leases import Leases
 from elmbench.running.limits import allows_more, machine_memory
 from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import Store
@@ -133,8 +133,8 @@ class Run:
         """
         if not todo:
             return
-        with self.store.claims() as claims, self.executor or LocalExecutor(self.settings) as executor:
-            _Running(self, todo, executor, claims).go_on()
+        with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
+            _Running(self, todo, executor, leases).go_on()
 
     def limits_of(self, task: Task) -> Limits:
         """Return what a task may take."""
@@ -148,12 +148,12 @@ class Run:
 class _Running:
     """A run under way."""
 
-    def __init__(self, run: Run, todo: list[str], executor: LocalExecutor, claims: Claims) -> None:
+    def __init__(self, run: Run, todo: list[str], executor: LocalExecutor, leases: Leases) -> None:
         self.plan = run
         self.store = run.store
         self.on_event = run.on_event
         self.executor = executor
-        self.claims = claims
+        self.leases = leases
         self.queue = TaskQueue(as_tasks(run.works, todo))
         self.running: dict[Future[Result], Task] = {}
         #: What other runs are computing, by the keys.
@@ -196,10 +196,10 @@ class _Running:
         if task.work.immediate:
             self._start(task)
             return
-        other = self.claims.take(keys)
+        other = self.leases.take(keys)
         # Only now: what another run has just stored it does not claim any more.
         if self.store.arrived(keys):
-            self.claims.drop(keys)
+            self.leases.drop(keys)
             self._take_over(task)
         elif other is None:
             self.elsewhere.pop(keys, None)
@@ -234,5 +234,5 @@ class _Running:
         for part in task.parts:
             self.plan.put(part, results[part.key])
             self.on_event(Event("end", part, results[part.key]))
-        self.claims.drop([part.key for part in task.parts])
+        self.leases.drop([part.key for part in task.parts])
         self.queue.done(task)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmbench.files import sweep
-from elmbench.running.claims import Claims, locked
+from elmbench.running.leases import Leases, locked
 from elmbench.running.records import Records
 
 if TYPE_CHECKING:
@@ -145,9 +145,9 @@ class Store:
 
     # --- Runs side by side
 
-    def claims(self) -> Claims:
-        """Return what a run says that it computes; see `Claims`."""
-        return Claims(self.root)
+    def leases(self) -> Leases:
+        """Return what a run says that it computes; see `Leases`."""
+        return Leases(self.root)
 
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
@@ -166,8 +166,8 @@ class Store:
         """
         sweep(self.root)
         if self.damaged:
-            with self.claims() as claims:
-                if not claims.others:
+            with self.leases() as leases:
+                if not leases.others:
                     self.records.set_aside_damage()
         return self.damaged
 

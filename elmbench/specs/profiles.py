@@ -68,6 +68,12 @@ class Resolved:
         fewer = self.settings.rows is not None and self.settings.rows < rows
         return fewer or self.spec.protocol.outer.folds_of(dataset) != outer.folds_of(dataset)
 
+    def compares(self, dataset: str) -> bool:
+        """Tell whether figures on a data set are of the rows that the paper's are of."""
+        if dataset == ALL:
+            return all(map(self.compares, self.spec.datasets))
+        return not self.cuts(dataset) and dataset not in self.spec.other_rows
+
     @property
     def stand_ins(self) -> Mapping[str, str]:
         """The data sets that have the figures of another one."""

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from elm_problems import class_of, counting, is_classification, real_outputs, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
+from path_rule import random_folds
 from random_examples import examples
 from sklearn.metrics import accuracy_score, mean_squared_error
 from sklearn.model_selection import KFold
@@ -35,14 +36,7 @@ def force(patch: pytest.MonkeyPatch, way: str) -> None:
 
 
 def some_folds(n, n_folds, seed):
-    """Return folds whose rows stand in any order and may be in several test parts, or in none."""
-    random = np.random.RandomState(seed)
-    folds = []
-    for _ in range(n_folds):
-        order = random.permutation(n)
-        cut = random.randint(1, n - 1)
-        folds.append((order[:cut], order[cut : cut + random.randint(1, n - cut + 1)]))
-    return folds
+    return random_folds(n, n_folds, np.random.RandomState(seed))
 
 
 def spread(model, X) -> float:

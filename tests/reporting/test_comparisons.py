@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from hypothesis import strategies as st
 from random_examples import examples
 from scipy.stats import t, ttest_ind, ttest_rel
 
-from elmbench.reporting.comparisons import Region, corrected_t, sign, signed_rank, together, welch
+from elmbench.reporting.comparisons import Finding, Region, corrected_t, sign, signed_rank, together, welch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ABOVE = Region(low=0.0)
 
@@ -45,7 +49,7 @@ def test_the_corrected_t_test_by_its_closed_form() -> None:
 @pytest.mark.parametrize("test", [lambda d, r: corrected_t(d, 0.1, r), lambda d, r: welch(d, np.zeros(len(d)), r)])
 @examples(30)
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))
-def test_interval_and_probability_say_the_same(test, seed: int, shift: float) -> None:  # type: ignore[no-untyped-def]
+def test_interval_and_probability_say_the_same(test: Callable[..., Finding], seed: int, shift: float) -> None:
     values = np.random.default_rng(seed).normal(shift, 0.5, 12)
     found = test(values, ABOVE)
     assert (found.confirming <= 0.025) == (found.low >= 0)

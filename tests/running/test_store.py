@@ -139,7 +139,7 @@ def test_mending_waits_until_no_other_run_is_at_work(store: Store) -> None:
     store.put(WORK, RESULT, "e")
     store.close()
     log(store).write_bytes(b"x" * 100 + b"\n" + log(store).read_bytes())
-    with store.claims():
+    with store.leases():
         assert again(store).mend() == 1
     assert again(store).mend() == 0
     assert again(store).result(KEY) == RESULT
@@ -235,7 +235,7 @@ def test_a_results_folder_that_is_none(tmp_path: Path) -> None:
         store.put(WORK, RESULT, "e")
     with pytest.raises(WriteError, match="cannot write"):
         store.add_cells("ci", "toy/one", [cell()], "run")
-    with pytest.raises(WriteError, match="cannot write"), store.claims():
+    with pytest.raises(WriteError, match="cannot write"), store.leases():
         pass
 
 
@@ -271,8 +271,8 @@ def test_a_store_that_is_deleted_while_it_is_in_use(store: Store, anew: bool) ->
 def test_files_honour_the_umask(store: Store, umask: int, mode: int) -> None:
     before = os.umask(umask)
     try:
-        with store.claims() as claims, store.writing_tables():
-            claims.take(["a"])
+        with store.leases() as leases, store.writing_tables():
+            leases.take(["a"])
             store.put(WORK, RESULT, "e")
             files = [path for path in store.root.rglob("*") if path.is_file()]
             assert len(files) == 4

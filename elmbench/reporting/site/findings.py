@@ -159,7 +159,7 @@ def _both_choices(own: ProfileResults) -> Iterator[tuple[str, str, float, float]
     lines = lines[lines["select"].isin(["oracle", "nested"]) & ~lines["metric"].isin(UNJUDGED)]
     for (dataset, model, metric), group in lines.groupby(["dataset", "model", "metric"], sort=False):
         means = dict(zip(group["select"], group["mean"], strict=True))
-        if len(means) == 2 and not own.resolved.cuts(str(dataset)) and group["mean"].notna().all():
+        if len(means) == 2 and own.resolved.compares(str(dataset)) and group["mean"].notna().all():
             sign = -1 if metric in LESS_IS_BETTER else 1
             published = float(group["published"].iloc[0])
             better = [sign * (float(means[name]) - published) for name in ("oracle", "nested")]
@@ -209,7 +209,7 @@ def _under_readings(own: ProfileResults) -> tuple[float, ProfileResults, pd.Data
     first = summary["select"].iloc[0] if len(summary) else ""
     lines = summary[summary["published"].notna() & summary["mean"].notna() & (summary["select"] == first)]
     lines = lines[~lines["metric"].isin(UNJUDGED) & (lines["ended"] == COMPLETE)]
-    lines = lines[~lines["dataset"].map(own.resolved.cuts).astype(bool)]
+    lines = lines[lines["dataset"].map(own.resolved.compares).astype(bool)]
     if own.resolved.profile == "ci" or lines["reading"].nunique() < 2 or len(_nearest_places(lines)) < _FEWEST:
         return None
     layout = layout_of(own.resolved)

@@ -1,4 +1,4 @@
-"""Claims: what one run computes no other begins, as long as the first lives."""
+"""Leases: what one run computes no other begins, as long as the first lives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from elmbench.running.claims import Claims, locked
+from elmbench.running.leases import Leases, locked
 
 
 def in_a_child(action: Callable[[], None]) -> int:
@@ -36,8 +36,8 @@ def end(process: int) -> None:
 
 def hold(root: Path, *keys: str) -> Callable[[], None]:
     def claim() -> None:
-        claims = Claims(root).__enter__()
-        assert claims.take(keys) is None
+        leases = Leases(root).__enter__()
+        assert leases.take(keys) is None
 
     return claim
 
@@ -45,18 +45,18 @@ def hold(root: Path, *keys: str) -> Callable[[], None]:
 def test_what_another_process_has_claimed_is_not_taken_until_it_dies(tmp_path: Path) -> None:
     other = in_a_child(hold(tmp_path, "a", "b"))
     try:
-        with Claims(tmp_path) as claims:
-            (name,) = claims.others
+        with Leases(tmp_path) as leases:
+            (name,) = leases.others
             assert f"-{other}-" in name
-            assert claims.take(["b"]) == name
-            assert claims.take(["c", "a"]) == name
+            assert leases.take(["b"]) == name
+            assert leases.take(["c", "a"]) == name
             # Of what is refused nothing has been claimed.
-            with Claims(tmp_path) as third:
+            with Leases(tmp_path) as third:
                 assert third.take(["c"]) is None
-            assert claims.take(["c"]) is None
+            assert leases.take(["c"]) is None
             end(other)
-            assert claims.take(["b"]) is None
-            assert claims.others == {}
+            assert leases.take(["b"]) is None
+            assert leases.others == {}
             assert len(list((tmp_path / "runs").iterdir())) == 1
     finally:
         if Path(f"/proc/{other}").exists():
@@ -65,7 +65,7 @@ def test_what_another_process_has_claimed_is_not_taken_until_it_dies(tmp_path: P
 
 
 def test_two_runs_in_one_process(tmp_path: Path) -> None:
-    with Claims(tmp_path) as one, Claims(tmp_path) as two:
+    with Leases(tmp_path) as one, Leases(tmp_path) as two:
         assert one.take(["a"]) is None
         assert two.take(["a"]) is not None
         assert two.take(["b"]) is None
@@ -73,10 +73,10 @@ def test_two_runs_in_one_process(tmp_path: Path) -> None:
         # Neither has lost its lock by looking at the other.
         other = os.fork()
         if other == 0:
-            from elmbench.running import claims
+            from elmbench.running import leases
 
-            claims._own_runs.clear()
-            with Claims(tmp_path) as third:
+            leases._own_runs.clear()
+            with Leases(tmp_path) as third:
                 os._exit(0 if len(third.others) == 2 and third.take(["a"]) else 1)
         assert os.waitpid(other, 0)[1] == 0
         one.drop(["a"])
@@ -88,8 +88,8 @@ def test_work_is_never_claimed_twice(tmp_path: Path) -> None:
     keys = [str(i) for i in range(100)]
 
     def take_some(number: int) -> None:
-        with Claims(tmp_path) as claims:
-            mine = [key for key in keys[number * 25 :] + keys[: number * 25] if claims.take([key]) is None]
+        with Leases(tmp_path) as leases:
+            mine = [key for key in keys[number * 25 :] + keys[: number * 25] if leases.take([key]) is None]
             (tmp_path / f"{number}.taken").write_text(" ".join(mine))
             while len(list(tmp_path.glob("*.taken"))) < 4:
                 time.sleep(0.01)
@@ -116,8 +116,8 @@ def test_a_file_system_without_locks_claims_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("fcntl.lockf", refuse)
     other = in_a_child(hold(tmp_path, "a"))
     try:
-        with Claims(tmp_path) as claims:
-            assert claims.take(["a"]) is None
+        with Leases(tmp_path) as leases:
+            assert leases.take(["a"]) is None
     finally:
         end(other)
 

@@ -46,7 +46,7 @@ def locked(path: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
-class Claims:
+class Leases:
     """What this run computes now, and what others do; a context manager.
 
     Parameters
@@ -63,7 +63,7 @@ class Claims:
     def __init__(self, root: Path) -> None:
         self.others: dict[str, set[str]] = {}
         self._folder = root / "runs"
-        self._lock = root / "claims.lock"
+        self._lock = root / "leases.lock"
         self._own = self._folder.absolute() / f"{this_process()}-{secrets.token_hex(4)}"
         self._claimed: set[str] = set()
         self._descriptor = -1
