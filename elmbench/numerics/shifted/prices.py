@@ -34,6 +34,12 @@ def krylov_seconds(n: int, steps: float) -> float:
     return steps * (12 * _CALL + (half + basis) / (_CACHED if half + basis < _CACHE else _STREAM))
 
 
+def low_rank_seconds(n: int, rank: int, steps: float) -> float:
+    """Return what so many steps take on n rows with an inverse of low rank, and to set that up."""
+    setting_up = 2 * n * rank**2 / _CHOLESKY + 40 * n * rank / _STREAM
+    return setting_up + krylov_seconds(n, steps) + steps * (16.0 * n * rank / _STREAM + 20 * _CALL)
+
+
 def preconditioned_seconds(n: int, steps: float) -> float:
     """Return what so many steps take on n rows where a factor in single precision is applied in each."""
     return krylov_seconds(n, steps) + steps * (4.0 * n * n / _STREAM + 10 * _CALL)

@@ -1,5 +1,6 @@
 """One space for the systems (K + r I) z = b of all ridges r, widened by residuals as they are or preconditioned."""
 
+import copy
 from collections.abc import Callable
 
 import numpy as np
@@ -43,6 +44,12 @@ class SharedSpace:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self._b)
+
+    def copy(self) -> "SharedSpace":
+        """Return a space of the same directions, which is widened by itself."""
+        other = copy.copy(self)
+        other._W, other._KW = self._W.copy(order="F"), self._KW.copy(order="F")
+        return other
 
     def widen(self, v: Array) -> bool:
         """Add the direction of v; False where that is in the space already, within round-off, or not finite."""

@@ -78,3 +78,19 @@ def test_no_more_directions_than_rows(seed):
     space, _, _ = a_space(3, 1.0, seed)
     random = np.random.RandomState(seed)
     assert [space.widen(random.randn(3)) for _ in range(5)] == [True] * 3 + [False] * 2
+
+
+def test_a_copy_is_widened_by_itself(seed):
+    space, K, b = a_space(30, 1.0, seed)
+    assert space.widen(b)
+    other = space.copy()
+    while other.widen(other.left(0.5)[0]) and other.left(0.5)[1] > 1:
+        pass
+    np.testing.assert_allclose(K @ other.solutions([0.5])[:, 0] + 0.5 * other.solutions([0.5])[:, 0], b, atol=1e-8)
+    assert space.steps == 1
+    # What the copy wrote is not where this one goes on.
+    found = space.left(0.5)[0]
+    assert space.widen(found)
+    np.testing.assert_allclose(
+        space.left(0.5)[0], b - K @ space.solutions([0.5])[:, 0] - 0.5 * space.solutions([0.5])[:, 0], atol=1e-10
+    )
