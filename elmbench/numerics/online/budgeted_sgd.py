@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import MERGING, PROJECTION, REMOVAL, Numbers
-from elmbench.numerics.online.buffers import csr_parts, enlarged
+from elmbench.numerics.online.buffers import csr_parts, enlarged, loop_array
 from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import GROW
 
@@ -58,7 +58,7 @@ class BudgetedState:
         hinge loss.
         """
         indptr, indices, data = csr_parts(X)
-        labels = np.require(labels, np.int64, ["C", "W"])
+        labels = loop_array(labels, np.int64)
         marks = np.zeros(self.n_features, np.int64)
         position, status = 0, GROW
         while status == GROW:

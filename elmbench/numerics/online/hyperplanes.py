@@ -15,7 +15,7 @@ import numpy as np
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import Numbers
-from elmbench.numerics.online.buffers import csr_parts, enlarged
+from elmbench.numerics.online.buffers import csr_parts, enlarged, loop_array
 from elmbench.numerics.online.hyperplane_loop import NOT_ASSIGNED
 from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import GROW
@@ -60,7 +60,7 @@ class HyperplaneState:
         indptr, indices, data = csr_parts(X)
         if assigned is None:
             assigned = np.full(len(labels), NOT_ASSIGNED)
-        labels, assigned = (np.require(a, np.int64, ["C", "W"]) for a in (labels, assigned))
+        labels, assigned = (loop_array(a, np.int64) for a in (labels, assigned))
         position = 0
         while position < len(labels):
             stop = min(len(labels), position + self.prune_every - self.step % self.prune_every)
