@@ -4,9 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike
 
-from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
-from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.online.budget_loop import SparseRows
 
 
 def loop_array(array: ArrayLike, dtype: DTypeLike = np.float64) -> np.ndarray:
@@ -14,11 +13,11 @@ def loop_array(array: ArrayLike, dtype: DTypeLike = np.float64) -> np.ndarray:
     return np.require(array, dtype, ["C", "W"])
 
 
-def csr_parts(X: Rows) -> tuple[Numbers, Numbers, Array]:
-    """Return `indptr`, `indices` and `data` of rows, dense or CSR, in which no feature of a row stands twice."""
+def sparse_rows(X: Rows) -> SparseRows:
+    """Return rows, dense or CSR, as the loops take them."""
     rows = sp.csr_matrix(X)
     rows.sum_duplicates()
-    return loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data)
+    return SparseRows(loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data))
 
 
 def enlarged(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
