@@ -31,6 +31,14 @@ def allowed(model: Any, outputs: np.ndarray, targets: np.ndarray) -> float:
     return min(max(1e-10, 10 * model.condition_ * EPS), 1e9) * max(np.abs(outputs).max(), learnt)
 
 
+def clear_labels(outputs: np.ndarray, within: float) -> np.ndarray:
+    """Return for which rows no outputs that differ by up to `within` lead to another label."""
+    if outputs.ndim == 1:
+        return np.abs(outputs) > within
+    ordered = np.sort(outputs, axis=-1)
+    return ordered[:, -1] - ordered[:, -2] > 2 * within
+
+
 def assert_path_follows_fits(
     cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], **fixed: Any
 ) -> Counter[str]:
@@ -47,8 +55,7 @@ def assert_path_follows_fits(
         if hasattr(model, "decision_function"):
             outputs = model.decision_function(X[test])
             within = allowed(model, outputs, y[train])
-            ordered = np.sort(outputs, axis=-1)
-            clear = np.abs(outputs) > within if outputs.ndim == 1 else ordered[:, -1] - ordered[:, -2] > 2 * within
+            clear = clear_labels(outputs, within)
             np.testing.assert_array_equal(predicted[clear], expected[clear], str(candidates[i]))
         else:
             np.testing.assert_allclose(

@@ -17,7 +17,6 @@ from elmbench.models import (
     KOSELMClassifier,
     KOSELMRegressor,
 )
-from elmbench.models.base import online_kernel
 from elmbench.numerics.online.states import DependencyState, InverseState
 
 C = st.sampled_from([2.0**e for e in (-8, -2, 4, 13)])
@@ -60,10 +59,8 @@ def draw_problem(data):
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("gram_rows", [online_kernel.GRAM_ROWS, 0], ids=["shared kernel", "own kernel"])
 @pytest.mark.parametrize("pair", GRIDS, ids=["complete", "fixed budget", "dependency"])
-def test_a_grid_equals_one_fit_each(pair, gram_rows, monkeypatch):
-    monkeypatch.setattr(online_kernel, "GRAM_ROWS", gram_rows)
+def test_a_grid_equals_one_fit_each(pair):
     grid = GRIDS[pair]
 
     @examples(80)

@@ -12,10 +12,7 @@ from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, kernel_product
-from elmbench.numerics.online.states import KERNELS, NO_GRAM, DependencyState, InverseState, kernel_square
-
-GRAM_ROWS = 4096
-"""Most training rows whose kernel matrix `evaluate_grid` computes as a whole."""
+from elmbench.numerics.online.states import KERNELS, DependencyState, InverseState
 
 
 class OnlineKernel(GridPathMixin, BaseEstimator):
@@ -53,31 +50,24 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Read the kernel of a fold from one matrix a `gamma`, if that has at most `GRAM_ROWS` rows.
+        """Serve candidates that learn the same model by the first of them.
 
-        Candidates that learn the same model are served by the first of them: budgets that are not reached, thresholds
-        between which no row's distance lies, every `C` where there is no ridge.
+        Budgets that are not reached, thresholds between which no row's distance lies, every `C` where there is no
+        ridge.
         """
         groups: dict[float, list[tuple[int, OnlineKernel]]] = {}
-        X = grid.X
         for i, model in enumerate(grid.models):
             groups.setdefault(model._checked()[1], []).append((i, model))
         for j, (train, test) in enumerate(grid.folds):
-            T, decoded = cls._coded(grid.y[train])
+            X, (T, decoded) = grid.X[train], cls._coded(grid.y[train])
             for gamma, members in groups.items():
-                shared = len(members) > 1 and len(train) <= GRAM_ROWS
-                rows = np.arange(len(train), dtype=np.float64)[:, np.newaxis] if shared else X[train]
-                gram = kernel_square(X[train], gamma) if shared else NO_GRAM
                 learnt: list[tuple[Any, Array]] = []
                 for i, model in members:
-                    state: Any = model._new_state(rows.shape[1], T.shape[1])
+                    state: Any = model._new_state(X.shape[1], T.shape[1])
                     outputs = next((known for other, known in learnt if other.serves(state)), None)
                     if outputs is None:
-                        state.gram = gram
-                        state.extend(rows, T)
-                        kept = state.dictionary[:, : state.size].T
-                        dictionary = X[train[kept[:, 0].astype(np.intp)]] if shared else np.ascontiguousarray(kept)
-                        outputs = kernel_product(X[test], dictionary, state.solution(), gamma=gamma)
+                        state.extend(X, T)
+                        outputs = kernel_product(grid.X[test], _rows(state), state.solution(), gamma=gamma)
                         learnt.append((state, outputs))
                     yield i, j, decoded(outputs)
 
@@ -91,7 +81,7 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
     def dictionary_(self) -> Array:
         """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`."""
         check_is_fitted(self, "n_units_")
-        return np.ascontiguousarray(self._state.dictionary[:, : self._state.size].T)
+        return _rows(self._state)
 
     @property
     def inverse_(self) -> Array:
@@ -108,6 +98,11 @@ class OnlineKernel(GridPathMixin, BaseEstimator):
         matrix = kernel_matrix(self.dictionary_, gamma=self._state.gamma)
         np.einsum("ii->i", matrix)[:] += self._state.ridge
         return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
+
+
+def _rows(state: InverseState | DependencyState) -> Array:
+    """Return the rows of a dictionary, in C order."""
+    return np.ascontiguousarray(state.dictionary[:, : state.size].T)
 
 
 def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:

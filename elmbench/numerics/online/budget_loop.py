@@ -7,6 +7,7 @@ the leading `m` are in use.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,39 @@ from elmbench.numerics.online.dependency_loop import LEAST_DISTANCE, solve_lower
 from elmbench.numerics.online.rank_one import DONE, GROW
 
 Numbers = NDArray[np.int64]
+
+
+class SparseRows(NamedTuple):
+    """Rows in CSR form, no feature of a row twice."""
+
+    indptr: Numbers
+    indices: Numbers
+    data: Array
+
+
+class SupportVectors(NamedTuple):
+    """Support vectors, and what is carried along with them; all arrays have room for `capacity` of them.
+
+    Attributes
+    ----------
+    columns, features, filled : ndarray of shape (n_features, capacity), (capacity, width), (capacity,)
+        The support vectors, and the numbers of the features that each has.
+    marks : ndarray of shape (n_features,)
+        Zeros, as scratch.
+    norms, weights, born, distances : ndarray
+        Squared norms, (capacity,); w, (n_outputs, capacity); steps at which each joined, (capacity,); squared
+        distances, (capacity, capacity).
+    """
+
+    columns: Array
+    features: Numbers
+    filled: Numbers
+    marks: Numbers
+    norms: Array
+    weights: Array
+    born: Numbers
+    distances: Array
+
 
 REMOVAL, PROJECTION, MERGING = 0, 1, 2
 """What happens to the support vector of least weight where there is one too many."""
@@ -27,27 +61,18 @@ GOLDEN = 0.6180339887498949
 """What a step leaves of the interval."""
 
 
-def distance_row(
-    first: int,
-    last: int,
-    indices: Numbers,
-    data: Array,
-    m: int,
-    norms: Array,
-    columns: Array,
-    inside: Array,
-    out: Array,
-) -> None:
-    """Write the squared distances between a sparse row and the support vectors; `inside` is scratch.
+def distance_row(t: int, rows: SparseRows, m: int, norms: Array, columns: Array, out: Array) -> None:
+    """Write the squared distances between a sparse row and the support vectors.
 
     They are added up from differences, of which those at the features that the row lacks come from the squared norms.
     """
+    inside = np.zeros(m)
     for s in range(m):
         out[s] = 0.0
-        inside[s] = 0.0
+    first, last = rows.indptr[t], rows.indptr[t + 1]
     for p in range(first, last):
-        x = data[p]
-        row = columns[indices[p]]
+        x = rows.data[p]
+        row = columns[rows.indices[p]]
         for s in range(m):
             difference = x - row[s]
             out[s] += difference * difference
@@ -133,25 +158,13 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
     return partner, place
 
 
-def merge_into(
-    a: int,
-    b: int,
-    h: float,
-    m: int,
-    gamma: float,
-    columns: Array,
-    features: Numbers,
-    filled: Numbers,
-    marks: Numbers,
-    norms: Array,
-    weights: Array,
-    distances: Array,
-) -> None:
+def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVectors) -> None:
     """Replace support vector `b` by z = h x_a + (1 - h) x_b, with the weights that lose least.
 
     The squared distances of z follow from those of a and b: |z - s|^2 = h |a - s|^2 + (1-h) |b - s|^2 - h (1-h) |a -
     b|^2, and so does its norm.
     """
+    columns, features, filled, marks, norms, weights, _, distances = held
     apart = distances[a, b]
     to_a, to_b = math.exp(-gamma * apart * (1.0 - h) * (1.0 - h)), math.exp(-gamma * apart * h * h)
     for o in range(len(weights)):
@@ -212,18 +225,9 @@ def project(a: int, m: int, gamma: float, weights: Array, distances: Array) -> N
             weights[o, basis[i]] += w[i] * weights[o, a]
 
 
-def take_out(
-    a: int,
-    m: int,
-    columns: Array,
-    features: Numbers,
-    filled: Numbers,
-    norms: Array,
-    weights: Array,
-    born: Numbers,
-    distances: Array,
-) -> None:
+def take_out(a: int, m: int, held: SupportVectors) -> None:
     """Empty support vector `a` and put the last one in its place."""
+    columns, features, filled, _, norms, weights, born, distances = held
     for p in range(filled[a]):
         columns[features[a, p], a] = 0.0
     last = m - 1
@@ -259,22 +263,13 @@ def absorb_budgeted(
     position: int,
     step: int,
     m: int,
-    indptr: Numbers,
-    indices: Numbers,
-    data: Array,
+    rows: SparseRows,
     labels: Numbers,
     ridge: float,
     gamma: float,
     budget: int,
     maintenance: int,
-    columns: Array,
-    features: Numbers,
-    filled: Numbers,
-    marks: Numbers,
-    norms: Array,
-    weights: Array,
-    born: Numbers,
-    distances: Array,
+    held: SupportVectors,
 ) -> tuple[int, int, int, int]:
     """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
 
@@ -285,29 +280,23 @@ def absorb_budgeted(
     ----------
     position, step, m : int
         The next row; the steps taken so far; the support vectors in use.
-    indptr, indices, data : ndarray
-        The rows in CSR form, no feature of a row twice.
     labels : ndarray of shape (n,)
         Numbers of classes; 0 and 1 for a single output.
     ridge : float
         Lambda in the paper.
     maintenance : int
         `REMOVAL`, `PROJECTION` or `MERGING`.
-    columns, features, filled : ndarray of shape (n_features, capacity), (capacity, width), (capacity,)
-        The support vectors, and the numbers of the features that each has.
-    marks : ndarray of shape (n_features,)
-        Zeros, as scratch.
-    norms, weights, born, distances : ndarray
-        Squared norms, (capacity,); w, (n_outputs, capacity); steps at which each joined, (capacity,); squared
-        distances, (capacity, capacity).
+    held : SupportVectors
+        Changed in place.
 
     Returns
     -------
     position, step, m, status : int
         `status` is `GROW` when there is no room for one more support vector, or for the features of a merged one.
     """
+    columns, features, filled, _, norms, weights, born, distances = held
     n_outputs, capacity = weights.shape
-    k, inside, apart, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
+    k, apart, scores = np.zeros(capacity), np.zeros(capacity), np.zeros(n_outputs)
     t = position
     while True:
         if m > budget:
@@ -316,16 +305,15 @@ def absorb_budgeted(
                 b, h = best_partner(a, m, gamma, weights, distances)
                 if filled[a] + filled[b] > features.shape[1] < len(columns):
                     return t, step, m, GROW
-                merge_into(a, b, h, m, gamma, columns, features, filled, marks, norms, weights, distances)
+                merge_into(a, b, h, m, gamma, held)
                 born[b] = step
             elif maintenance == PROJECTION:
                 project(a, m, gamma, weights, distances)
-            take_out(a, m, columns, features, filled, norms, weights, born, distances)
+            take_out(a, m, held)
             m -= 1
         if t == len(labels):
             return t, step, m, DONE
-        first, last = indptr[t], indptr[t + 1]
-        distance_row(first, last, indices, data, m, norms, columns, inside, apart)
+        distance_row(t, rows, m, norms, columns, apart)
         for s in range(m):
             k[s] = math.exp(-gamma * apart[s])
         for o in range(n_outputs):
@@ -347,13 +335,14 @@ def absorb_budgeted(
                     slot = s
                     break
             if slot == m:
+                first, last = rows.indptr[t], rows.indptr[t + 1]
                 if m == capacity or last - first > features.shape[1]:
                     return t, step, m, GROW
                 norm = 0.0
                 for p in range(first, last):
-                    columns[indices[p], slot] = data[p]
-                    features[slot, p - first] = indices[p]
-                    norm += data[p] * data[p]
+                    columns[rows.indices[p], slot] = rows.data[p]
+                    features[slot, p - first] = rows.indices[p]
+                    norm += rows.data[p] * rows.data[p]
                 filled[slot] = last - first
                 norms[slot] = norm
                 for o in range(n_outputs):

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
-from elmbench.numerics.online.budget_loop import MERGING, PROJECTION, REMOVAL, Numbers
-from elmbench.numerics.online.buffers import csr_parts, enlarged
+from elmbench.numerics.online.budget_loop import MERGING, PROJECTION, REMOVAL, Numbers, SupportVectors
+from elmbench.numerics.online.buffers import enlarged, loop_array, sparse_rows
 from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import GROW
 
@@ -57,16 +57,17 @@ class BudgetedState:
         The numbers are 0 and 1 for a single output. `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean
         hinge loss.
         """
-        indptr, indices, data = csr_parts(X)
-        labels = np.require(labels, np.int64, ["C", "W"])
+        rows, labels = sparse_rows(X), loop_array(labels, np.int64)
         marks = np.zeros(self.n_features, np.int64)
         position, status = 0, GROW
         while status == GROW:
-            self._reserve(int(np.diff(indptr).max(initial=1)))
+            self._reserve(int(np.diff(rows.indptr).max(initial=1)))
+            held = SupportVectors(
+                self.columns, self.features, self.filled, marks, self.norms, self.weights, self.born, self.distances
+            )
             position, self.step, self.size, status = run(
-                "absorb_budgeted", position, self.step, self.size, indptr, indices, data, labels,
-                float(ridge), float(self.gamma), self.budget, MAINTENANCE[self.maintenance],
-                self.columns, self.features, self.filled, marks, self.norms, self.weights, self.born, self.distances,
+                "absorb_budgeted", position, self.step, self.size, rows, labels,
+                float(ridge), float(self.gamma), self.budget, MAINTENANCE[self.maintenance], held,
             )  # fmt: skip
 
     def solution(self, ridge: float) -> Array:

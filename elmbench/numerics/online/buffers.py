@@ -1,19 +1,23 @@
-"""What the states of stochastic gradient descent share: rows as their loops take them, arrays that grow."""
+"""What the states share: rows as their loops take them, arrays that grow."""
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, DTypeLike
 
-from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
-from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.online.budget_loop import SparseRows
 
 
-def csr_parts(X: Rows) -> tuple[Numbers, Numbers, Array]:
-    """Return `indptr`, `indices` and `data` of rows, dense or CSR, in which no feature of a row stands twice."""
+def loop_array(array: ArrayLike, dtype: DTypeLike = np.float64) -> np.ndarray:
+    """Return the array as the loops were compiled for it: C-ordered and writable, a copy only if needed."""
+    return np.require(array, dtype, ["C", "W"])
+
+
+def sparse_rows(X: Rows) -> SparseRows:
+    """Return rows, dense or CSR, as the loops take them."""
     rows = sp.csr_matrix(X)
     rows.sum_duplicates()
-    data = np.require(rows.data, np.float64, ["C", "W"])
-    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), data
+    return SparseRows(loop_array(rows.indptr, np.int64), loop_array(rows.indices, np.int64), loop_array(rows.data))
 
 
 def enlarged(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

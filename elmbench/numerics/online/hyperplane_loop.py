@@ -8,19 +8,17 @@ use and the others zero.
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.online.budget_loop import Numbers
+from elmbench.numerics.online.budget_loop import Numbers, SparseRows
 from elmbench.numerics.online.rank_one import DONE, GROW
 
 NOT_ASSIGNED = -1
 """Stands for the name of a weight where a row is assigned to none."""
 
 
-def add_row(
-    sign: float, first: int, last: int, indices: Numbers, data: Array, constant: float, s: int, columns: Array
-) -> None:
+def add_row(sign: float, t: int, rows: SparseRows, constant: float, s: int, columns: Array) -> None:
     """Add a sparse row, with `constant` as the feature of the intercept, `sign` times to weight `s`."""
-    for p in range(first, last):
-        columns[indices[p], s] += sign * data[p]
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        columns[rows.indices[p], s] += sign * rows.data[p]
     columns[len(columns) - 1, s] += sign * constant
 
 
@@ -29,9 +27,7 @@ def absorb_hyperplanes(
     step: int,
     m: int,
     born: int,
-    indptr: Numbers,
-    indices: Numbers,
-    data: Array,
+    rows: SparseRows,
     labels: Numbers,
     assigned: Numbers,
     ridge: float,
@@ -55,8 +51,6 @@ def absorb_hyperplanes(
         The next row; the steps taken so far; the weights in use.
     born : int
         The weights that there ever were; the name of the next one.
-    indptr, indices, data : ndarray
-        The rows in CSR form, no feature of a row twice.
     labels, assigned : ndarray of shape (n,)
         Numbers of classes; names of the weights to which the rows are assigned, where these are there, else a row
         goes to the weight of its class with the largest output, or becomes a weight of its own if this is not positive.
@@ -79,12 +73,11 @@ def absorb_hyperplanes(
     capacity = len(owners)
     scores = np.zeros(capacity)
     for t in range(position, len(labels)):
-        first, last = indptr[t], indptr[t + 1]
         for s in range(m):
             scores[s] = constant * columns[len(columns) - 1, s]
-        for p in range(first, last):
-            x = data[p]
-            row = columns[indices[p]]
+        for p in range(rows.indptr[t], rows.indptr[t + 1]):
+            x = rows.data[p]
+            row = columns[rows.indices[p]]
             for s in range(m):
                 scores[s] += x * row[s]
         label = labels[t]
@@ -110,7 +103,7 @@ def absorb_hyperplanes(
                 counts[label] += 1
                 born += 1
                 m += 1
-            add_row(1.0, first, last, indices, data, constant, own, columns)
-            add_row(-1.0, first, last, indices, data, constant, other, columns)
+            add_row(1.0, t, rows, constant, own, columns)
+            add_row(-1.0, t, rows, constant, other, columns)
         step += 1
     return len(labels), step, m, born, DONE

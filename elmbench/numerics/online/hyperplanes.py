@@ -15,7 +15,7 @@ import numpy as np
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import Numbers
-from elmbench.numerics.online.buffers import csr_parts, enlarged
+from elmbench.numerics.online.buffers import enlarged, loop_array, sparse_rows
 from elmbench.numerics.online.hyperplane_loop import NOT_ASSIGNED
 from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import GROW
@@ -57,15 +57,15 @@ class HyperplaneState:
         `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss, in which W is all weights.
         `assigned` is what `assign` returned for the rows; without it, each goes to the weight that is then the largest.
         """
-        indptr, indices, data = csr_parts(X)
+        rows = sparse_rows(X)
         if assigned is None:
             assigned = np.full(len(labels), NOT_ASSIGNED)
-        labels, assigned = (np.require(a, np.int64, ["C", "W"]) for a in (labels, assigned))
+        labels, assigned = (loop_array(a, np.int64) for a in (labels, assigned))
         position = 0
         while position < len(labels):
             stop = min(len(labels), position + self.prune_every - self.step % self.prune_every)
             position, self.step, self.size, self.born, status = run(
-                "absorb_hyperplanes", position, self.step, self.size, self.born, indptr, indices, data, labels[:stop],
+                "absorb_hyperplanes", position, self.step, self.size, self.born, rows, labels[:stop],
                 assigned, float(ridge), float(self.constant), self.limit,
                 self.columns, self.owners, self.names, self.counts,
             )  # fmt: skip

@@ -28,40 +28,31 @@ def weight_residual(j: int, m: int, k: Array, weights: Array, targets: Array) ->
     return worst
 
 
-def least_significant(m: int, z: Array, r: float, diagonal: Array, weights: Array, errors: Array, costs: Array) -> int:
+def least_significant(m: int, z: Array, r: float, inverse: Array, weights: Array, errors: Array) -> int:
     """Return the dictionary row whose removal costs least, `m` for the new one.
 
     The cost is |a_i| / Q_ii after the new row was added (Van Vaerenbergh et al., 2010), the leave-one-out error of
     row i; for several outputs the 2-norm over them. Of equal ones the first is taken, the new row being the last.
-    `costs` is scratch.
     """
-    cost_of_new = 0.0  # its weight is error / r, its diagonal entry 1 / r
-    for s in range(m):
-        costs[s] = 0.0
-    for o in range(len(weights)):
-        row = weights[o]
-        step = errors[o] / r
-        for s in range(m):
-            weight = row[s] - z[s] * step
-            costs[s] += weight * weight
-        cost_of_new += errors[o] * errors[o]
-    per_r = 1.0 / r
-    for s in range(m):
-        costs[s] = math.sqrt(costs[s]) / (diagonal[s] + z[s] * z[s] * per_r)
     least = math.inf
     chosen = m
     for s in range(m):
-        if costs[s] < least:
-            least = costs[s]
+        length = 0.0
+        for o in range(len(weights)):
+            weight = weights[o, s] - z[s] * (errors[o] / r)
+            length += weight * weight
+        cost = math.sqrt(length) / (inverse[s, s] + z[s] * z[s] / r)
+        if cost < least:
+            least = cost
             chosen = s
-    return m if math.sqrt(cost_of_new) < least else chosen
+    # The weight of the new row is error / r, its diagonal entry 1 / r.
+    return m if math.sqrt(inner(errors, errors, len(errors))) < least else chosen
 
 
 def absorb(
     position: int,
     rows: Array,
     values: Array,
-    gram: Array,
     gamma: float,
     ridge: float,
     budget: int,
@@ -79,7 +70,6 @@ def absorb(
     Parameters
     ----------
     rows, values : ndarray of shape (n, n_features), (n, n_outputs)
-    gram : ndarray of shape (0, 0) or (n_all, n_all)
     budget, m, seen, age : int
         Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed from
         scratch.
@@ -93,37 +83,29 @@ def absorb(
     position, m, seen, age, doubtful, status : int
         `status` is `DRIFT` when the inverse has to be computed from scratch before row `position` is learnt.
     """
-    n_rows, n_features = rows.shape
-    n_outputs = values.shape[1]
+    n_rows, n_outputs = values.shape
     capacity = len(inverse)
     k, z, u, v = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
-    diagonal, costs = np.zeros(capacity), np.zeros(capacity)
-    point, errors = np.zeros(n_features), np.zeros(n_outputs)
-    for s in range(m):
-        diagonal[s] = inverse[s, s]
-    pending = 0
+    errors = np.zeros(n_outputs)
+    pending = False  # whether Q += u u' - v v' is still to be done
     status = DONE
     t = position
     while t < n_rows:
         if seen % CHECK_EVERY == 0 and m > 0 and age > 0:
             j = (seen // CHECK_EVERY) % m
-            for f in range(n_features):
-                point[f] = dictionary[f, j]
-            kernel_row(point, dictionary, m, gamma, gram, k)
+            kernel_row(dictionary[:, j].copy(), dictionary, m, gamma, k)
             k[j] += ridge
             settle(inverse, m, pending, u, v, k, z)
-            pending = 0
+            pending = False
             worst = max(unit_residual(j, m, z), weight_residual(j, m, k, weights, targets))
             if not worst <= DRIFT_TOLERANCE:
                 doubtful = seen + CHECK_EVERY
                 if age >= max(CHECK_EVERY, m // 4):
                     status = DRIFT
                     break
-        for f in range(n_features):
-            point[f] = rows[t, f]
-        kernel_row(point, dictionary, m, gamma, gram, k)  # Table I, line 4
+        kernel_row(rows[t], dictionary, m, gamma, k)  # Table I, line 4
         settle(inverse, m, pending, u, v, k, z)  # line 5
-        pending = 0
+        pending = False
         # Line 6, with k(x, x) = 1. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
         r = ridge + 1.0 - inner(k, z, m)
         floor = max(ridge, 8.0 * EPS)
@@ -139,9 +121,9 @@ def absorb(
             errors[o] = values[t, o] - inner(k, weights[o], m)
         slot = m
         if m == budget:
-            slot = least_significant(m, z, r, diagonal, weights, errors, costs)
+            slot = least_significant(m, z, r, inverse, weights, errors)
             if slot < m:
-                removed = diagonal[slot]
+                removed = inverse[slot, slot]
                 # A diagonal entry of the inverse is at least that of the matrix, inverted.
                 if not removed * (ridge + 1.0) >= 0.5 and age > 0:
                     status = DRIFT
@@ -166,19 +148,16 @@ def absorb(
                 for s in range(m):
                     inverse[slot, s] = 0.0
                     inverse[s, slot] = 0.0
-                diagonal[slot] = 0.0
                 v[slot] = 0.0
-                pending = 2
         else:
+            v[:] = 0.0
             m += 1
-            pending = 1
         if slot < m:
+            pending = True
             root = math.sqrt(r)
             for s in range(m):  # line 7: Q grows by w w' with w = [z; -1] / sqrt(r)
                 u[s] = z[s] / root
             u[slot] = -1.0 / root
-            for s in range(m):  # as the pending update will leave it, to the last bit
-                diagonal[s] += u[s] * u[s] if pending == 1 else u[s] * u[s] - v[s] * v[s]
             for o in range(n_outputs):  # line 9
                 row = weights[o]
                 step = errors[o] / r
@@ -186,12 +165,11 @@ def absorb(
                     row[s] -= z[s] * step
                 row[slot] = step
                 targets[o, slot] = values[t, o]
-            for f in range(n_features):
-                dictionary[f, slot] = point[f]
+            dictionary[:, slot] = rows[t]
         # else the new row was the least significant: removing it again leaves everything as it was.
         seen += 1
         age += 1
         t += 1
-    if pending > 0:
+    if pending:
         settle(inverse, m, pending, u, v, k, z)
     return t, m, seen, age, doubtful, status

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.spatial.distance import cdist
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import rbf_from_distances
+from elmbench.numerics.online.buffers import enlarged, loop_array
 from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import DONE, DRIFT, GROW
 from elmbench.numerics.solve import mirror
-
-NO_GRAM: Array = np.empty((0, 0))
-"""Stands for: compute the kernel from the rows."""
 
 UNLIMITED = sys.maxsize
 """The budget, or the number of atoms, that no dictionary reaches."""
@@ -35,8 +35,7 @@ KERNELS = ("rbf",)
 class InverseState:
     """The dictionary, weights and inverse of K + ridge I, of which the leading `size` entries are in use.
 
-    The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept. `gram` is a kernel matrix of
-    shape (n_all, n_all) computed before, by `kernel_square`, if any; rows are then their numbers in it, in one column.
+    The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept.
     """
 
     n_features: int
@@ -44,29 +43,29 @@ class InverseState:
     ridge: float
     gamma: float
     budget: int = UNLIMITED
-    gram: Array = field(default_factory=lambda: NO_GRAM, repr=False)
     size: int = 0
     seen: int = 0
     age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
     doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
-    dictionary: Array = field(init=False, default_factory=lambda: NO_GRAM)
-    targets: Array = field(init=False, default_factory=lambda: NO_GRAM)
-    weights: Array = field(init=False, default_factory=lambda: NO_GRAM)
-    inverse: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    dictionary: Array = field(init=False)
+    targets: Array = field(init=False)
+    weights: Array = field(init=False)
+    inverse: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self._reserve(0)
+        self.dictionary, self.targets = np.zeros((self.n_features, 0)), np.zeros((self.n_outputs, 0))
+        self.weights, self.inverse = np.zeros((self.n_outputs, 0)), np.zeros((0, 0))
 
     def extend(self, X: Array, T: Array) -> None:
         """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand."""
-        X, T = _writable(X), _writable(T)
+        X, T = loop_array(X), loop_array(T)
         wanted = min(self.budget, self.size + len(X))
         if wanted > len(self.inverse):
             self._reserve(max(wanted, min(self.budget, 2 * len(self.inverse))))
         position = 0
         while position < len(X):
             position, self.size, self.seen, self.age, self.doubtful, status = run(
-                "absorb", position, X, T, self.gram, self.gamma, self.ridge, self.budget,
+                "absorb", position, X, T, self.gamma, self.ridge, self.budget,
                 self.size, self.seen, self.age, self.doubtful,
                 self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
@@ -97,14 +96,31 @@ class InverseState:
         return self.seen <= self.doubtful
 
     def _reserve(self, capacity: int) -> None:
-        self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
-        self.targets = _enlarged(self.targets, (self.n_outputs, capacity))
-        self.weights = _enlarged(self.weights, (self.n_outputs, capacity))
-        self.inverse = _enlarged(self.inverse, (capacity, capacity))
+        self.dictionary = enlarged(self.dictionary, (self.n_features, capacity))
+        self.targets = enlarged(self.targets, (self.n_outputs, capacity))
+        self.weights = enlarged(self.weights, (self.n_outputs, capacity))
+        self.inverse = enlarged(self.inverse, (capacity, capacity))
 
     def _from_scratch(self) -> tuple[Array, Array]:
-        targets = self.targets[:, : self.size].T
-        return solve_from_scratch(self.dictionary[:, : self.size], targets, self.gamma, self.ridge, self.gram)
+        """Return the inverse, exactly symmetric, and the weights from a Cholesky factor.
+
+        The kernel comes from differences, as in the loop. Where K + ridge I is not positive definite in floating point,
+        `size` times the machine precision is added to its diagonal, and ten times more until it is.
+        """
+        rows = self.dictionary[:, : self.size].T
+        regularised = rbf_from_distances(cdist(rows, rows, "sqeuclidean"), self.gamma)
+        diagonal = np.einsum("ii->i", regularised)
+        diagonal += self.ridge
+        jitter = self.size * EPS
+        factor, info = lapack.dpotrf(regularised, lower=1)
+        while info != 0:
+            diagonal += jitter
+            jitter *= 10.0
+            factor, info = lapack.dpotrf(regularised, lower=1)
+        weights, _ = lapack.dpotrs(factor, self.targets[:, : self.size].T, lower=1)
+        inverse, _ = lapack.dpotri(factor, lower=1)
+        mirror(inverse)
+        return inverse, weights
 
 
 @dataclass
@@ -112,7 +128,7 @@ class DependencyState:
     """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
 
     A row joins the dictionary, as long as that has less than `max_atoms`, where its squared distance from the span of
-    the dictionary exceeds `threshold`. The kernel and `gram` are as in `InverseState`.
+    the dictionary exceeds `threshold`. The kernel is that of `InverseState`.
     """
 
     n_features: int
@@ -120,16 +136,16 @@ class DependencyState:
     threshold: float
     gamma: float
     max_atoms: int = UNLIMITED
-    gram: Array = field(default_factory=lambda: NO_GRAM, repr=False)
     size: int = 0
     bracket: Array = field(default_factory=lambda: np.array([0.0, np.inf]))
-    dictionary: Array = field(init=False, default_factory=lambda: NO_GRAM)
-    fitted: Array = field(init=False, default_factory=lambda: NO_GRAM)
-    factor: Array = field(init=False, default_factory=lambda: NO_GRAM)
-    covariance: Array = field(init=False, default_factory=lambda: NO_GRAM)
+    dictionary: Array = field(init=False)
+    fitted: Array = field(init=False)
+    factor: Array = field(init=False)
+    covariance: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self._reserve(0)
+        self.dictionary, self.fitted = np.zeros((self.n_features, 0)), np.zeros((self.n_outputs, 0))
+        self.factor, self.covariance = np.zeros((0, 0)), np.zeros((0, 0))
 
     @property
     def ridge(self) -> float:
@@ -138,13 +154,13 @@ class DependencyState:
 
     def extend(self, X: Array, T: Array) -> None:
         """Learn rows in the order in which they stand; see `InverseState.extend`."""
-        X, T = _writable(X), _writable(T)
+        X, T = loop_array(X), loop_array(T)
         position, status = 0, GROW if len(self.factor) == 0 else DONE
         while position < len(X):
             if status == GROW:
                 self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
             position, self.size, status = run(
-                "absorb_ald", position, X, T, self.gram, self.gamma, self.threshold, self.max_atoms,
+                "absorb_ald", position, X, T, self.gamma, self.threshold, self.max_atoms,
                 self.size, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
             )  # fmt: skip
 
@@ -169,49 +185,7 @@ class DependencyState:
         return np.asfortranarray(self.factor[: self.size, : self.size])
 
     def _reserve(self, capacity: int) -> None:
-        self.dictionary = _enlarged(self.dictionary, (self.n_features, capacity))
-        self.fitted = _enlarged(self.fitted, (self.n_outputs, capacity))
-        self.factor = _enlarged(self.factor, (capacity, capacity))
-        self.covariance = _enlarged(self.covariance, (capacity, capacity))
-
-
-def kernel_square(X: Array, gamma: float, gram: Array = NO_GRAM) -> Array:
-    """Return the kernel of the rows of `X`, or of those that they number in `gram`, to the last bit as in the loops."""
-    out = np.empty((len(X), len(X)))
-    run("kernel_square", np.array(X.T, order="C"), len(X), float(gamma), gram, np.empty(X.shape[1]), out)
-    return out
-
-
-def solve_from_scratch(
-    dictionary: Array, targets: Array, gamma: float, ridge: float, gram: Array = NO_GRAM
-) -> tuple[Array, Array]:
-    """Return the inverse of K + ridge I, exactly symmetric, and its product with the targets, by Cholesky.
-
-    Where that matrix is not positive definite in floating point, n times the machine precision is added to its
-    diagonal, and ten times more until it is. The dictionary, of shape (n_features, n), holds rows as columns; targets
-    are of shape (n, n_outputs); for `gram` see `kernel_square`.
-    """
-    regularised = kernel_square(dictionary.T, gamma, gram)
-    diagonal = np.einsum("ii->i", regularised)
-    diagonal += ridge
-    jitter = len(regularised) * EPS
-    factor, info = lapack.dpotrf(regularised, lower=1)
-    while info != 0:
-        diagonal += jitter
-        jitter *= 10.0
-        factor, info = lapack.dpotrf(regularised, lower=1)
-    weights, _ = lapack.dpotrs(factor, targets, lower=1)
-    inverse, _ = lapack.dpotri(factor, lower=1)
-    mirror(inverse)
-    return inverse, weights
-
-
-def _writable(array: Array) -> Array:
-    """Return the array as the loops were compiled for it: C-ordered, float64 and writable, a copy only if needed."""
-    return np.require(array, dtype=np.float64, requirements=["C", "W"])
-
-
-def _enlarged(array: Array, shape: tuple[int, int]) -> Array:
-    larger = np.zeros(shape)
-    larger[: array.shape[0], : array.shape[1]] = array
-    return larger
+        self.dictionary = enlarged(self.dictionary, (self.n_features, capacity))
+        self.fitted = enlarged(self.fitted, (self.n_outputs, capacity))
+        self.factor = enlarged(self.factor, (capacity, capacity))
+        self.covariance = enlarged(self.covariance, (capacity, capacity))

@@ -11,7 +11,7 @@ import pytest
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.numerics.online import jit
-from elmbench.numerics.online.states import DependencyState, InverseState, kernel_square
+from elmbench.numerics.online.states import DependencyState, InverseState
 
 X = np.random.default_rng(0).random((90, 3))
 T = np.stack([np.sin(4 * X[:, 0]), X[:, 1] - X[:, 2]], axis=1)
@@ -27,7 +27,9 @@ def states():
 
 def kernel():
     """Return what the loop that compiles fastest computes."""
-    return kernel_square(X, 2.0)
+    out = np.empty(90)
+    jit.run("kernel_row", X[0].copy(), np.ascontiguousarray(X.T), 90, 2.0, out)
+    return out
 
 
 @pytest.fixture
@@ -53,16 +55,6 @@ def test_compiled_and_plain_agree(monkeypatch):
             [one.dictionary, one.solution(), one.inverse_matrix()],
             [other.dictionary, other.solution(), other.inverse_matrix()],
         )
-
-
-def test_a_kernel_computed_before_gives_the_same_to_the_last_bit():
-    numbers = np.arange(90.0)[:, np.newaxis]
-    numbered = [InverseState(1, 2, 0.01, 2.0, 20), InverseState(1, 2, 0.01, 2.0), DependencyState(1, 2, 0.01, 2.0)]
-    for by_number, by_row in zip(numbered, states(), strict=True):
-        by_number.gram = kernel()
-        by_number.extend(numbers, T)
-        assert np.array_equal(by_number.solution(), by_row.solution())
-        assert np.array_equal(X[by_number.dictionary[0, : by_row.size].astype(int)], by_row.dictionary.T[: by_row.size])
 
 
 def test_arrays_of_every_layout_share_one_compilation():
@@ -92,7 +84,7 @@ def test_an_installation_that_cannot_be_written_to_uses_the_users_cache_folder(m
         warnings.simplefilter("always")
         kernel()
     assert warned(recorded) == []
-    assert list(tmp_path.glob("*kernel_square*.nbi"))
+    assert list(tmp_path.glob("*kernel_row*.nbi"))
 
 
 @pytest.mark.usefixtures("fresh")
@@ -108,7 +100,7 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
     (message,) = warned(recorded)
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
-    assert hasattr(jit._built[jit._mode]["kernel_square"], "py_func")
+    assert hasattr(jit._built[jit._mode]["kernel_row"], "py_func")
 
 
 @pytest.mark.usefixtures("fresh")
@@ -154,7 +146,7 @@ def test_a_loop_that_numba_rejects_runs_as_plain_python(monkeypatch):
         raise TypingError("cannot determine the type of x")
 
     monkeypatch.setattr(jit, "_built", {})
-    monkeypatch.setattr(jit, "build", lambda mode: build(mode) if mode == jit.PLAIN else {"kernel_square": rejected})
+    monkeypatch.setattr(jit, "build", lambda mode: build(mode) if mode == jit.PLAIN else {"kernel_row": rejected})
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         assert_same(before, [kernel()])
