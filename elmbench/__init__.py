@@ -5,9 +5,10 @@ From Python: `run`, `load_dataset`, `make_model`, `list_models`; the estimators 
 
 from typing import Any
 
-__all__ = ["__version__", "list_models", "load_dataset", "make_model", "run"]
+__all__ = ["PathSearchCV", "__version__", "list_models", "load_dataset", "make_model", "run"]
 
 _HOMES = {
+    "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets",
     "run": "elmbench.workflow.api",
     "make_model": "elmbench.specs.registry",
