@@ -80,12 +80,13 @@ def run(
         )
         prepared = prepare(options, state.results_dir)
         if dry_run:
-            _show_plan(prepared)
+            show_plan(prepared)
         else:
-            _run(prepared, executor)
+            run_prepared(prepared, executor)
 
 
-def _run(prepared: PreparedRun, executor: LocalExecutor) -> None:
+def run_prepared(prepared: PreparedRun, executor: LocalExecutor) -> None:
+    """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.text import table_text
     from elmbench.workflow.execute import execute, failed_cells
@@ -126,7 +127,8 @@ def _run(prepared: PreparedRun, executor: LocalExecutor) -> None:
         raise typer.Exit(1)
 
 
-def _show_plan(prepared: PreparedRun) -> None:
+def show_plan(prepared: PreparedRun) -> None:
+    """Print what would run, and how long."""
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 

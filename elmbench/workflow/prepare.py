@@ -32,6 +32,8 @@ class RunOptions:
         Every experiment.
     retry, force : bool
         As for `pending`.
+    command : str
+        The command that asks for the tables, where it is not `elmbench run`.
     """
 
     experiments: tuple[str, ...] = ()
@@ -43,6 +45,7 @@ class RunOptions:
     settings: Settings = field(default_factory=Settings)
     retry: bool = False
     force: bool = False
+    command: str = ""
 
 
 @dataclass
@@ -177,14 +180,21 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     for name in options.readings:
         if not any(name in file.spec.readings for file in files):
             resolve(files[0], options.profile, {name: options.readings[name]})
+    wanted = []
+    for file in files:
+        readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
+        wanted.append((resolve(file, options.profile, readings), _request_of(options, file)))
+    return prepare_tables(options, wanted, results_dir)
+
+
+def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
+    """Plan a run of tables that have been resolved, each with what is asked of it; see `prepare`."""
     store = Store(results_dir)
     tables: list[tuple[Resolved, Plan]] = []
     works: dict[str, Work] = {}
     declared: dict[str, Limits] = {}
-    for file in files:
-        readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
-        resolved = resolve(file, options.profile, readings)
-        plan = make_plan(resolved, _request_of(options, file))
+    for resolved, request in wanted:
+        plan = make_plan(resolved, request)
         tables.append((resolved, plan))
         works |= plan.works
         # Work that two tables share may take what the more generous one allows.
