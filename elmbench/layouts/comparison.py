@@ -115,7 +115,7 @@ class Comparison(Layout):
 def _line(dataset: str, model: str, found: dict[str, Entry], resolved: Resolved) -> Line:
     over_all = dataset == ALL
     line: dict[str, Item] = {
-        "dataset": Text("average rank over the data sets" if over_all else resolved.dataset(dataset).title),
+        "dataset": Text("all data sets" if over_all else resolved.dataset(dataset).title),
         "model": Text(model),
     }
     metrics = [] if over_all else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)

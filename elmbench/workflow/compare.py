@@ -8,10 +8,12 @@ from typing import Any, get_args
 
 import joblib
 
+from elmbench.datasets import load
 from elmbench.datasets.own import OwnData, Task, describe, write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts.planning import extra_column
 from elmbench.models.protocols import MemoryEstimate
+from elmbench.protocol.splits import check_splittable
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.sandbox import Settings
@@ -156,7 +158,12 @@ def compare(
     own = OwnData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
     asked = Comparison((own,), tuple(models), dict(grids or {}), metric, folds, runs, limit, name)
     settings = Settings(jobs, None, tuple(map(str, paths)), blas_threads, parse_limits(limit))
-    (results,) = execute(prepare_comparison(asked, RunOptions(settings=settings), Path(results_dir)), on_event)
+    (results,) = execute(
+        prepare_comparison(
+            asked, RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})"), Path(results_dir)
+        ),
+        on_event,
+    )
     return results
 
 
@@ -177,7 +184,11 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
     specs = _named_apart([describe(own) for own in asked.data])
     add_dataset_specs(specs)
     resolved = experiment_of(asked, specs)
-    return prepare_tables(replace(options, profile=PROFILE), [(resolved, Request())], results_dir)
+    for spec in specs:
+        if spec.groups is not None:
+            # Only the rows tell how many groups there are.
+            check_splittable(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
+    return prepare_tables(replace(options, profile=PROFILE, whole=True), [(resolved, Request())], results_dir)
 
 
 def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:

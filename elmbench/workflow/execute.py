@@ -49,9 +49,8 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Loca
     damaged = run.store.mend()
     for resolved, plan in run.tables:
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
-        run.store.add_cells(
-            resolved.profile, resolved.file.id, plan.cells, run.options.command or command_of(resolved, run.options)
-        )
+        command = run.options.command or command_of(resolved, run.options)
+        run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
     settings = run.options.settings
     if run.todo:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}

@@ -34,6 +34,8 @@ class RunOptions:
         As for `pending`.
     command : str
         The command that asks for the tables, where it is not `elmbench run`.
+    whole : bool
+        Show these cells only, and not what was asked of the same tables before.
     """
 
     experiments: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ class RunOptions:
     retry: bool = False
     force: bool = False
     command: str = ""
+    whole: bool = False
 
 
 @dataclass
