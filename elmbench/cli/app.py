@@ -38,6 +38,9 @@ def options(
     plugin: Annotated[
         list[Path] | None, typer.Option(envvar="ELMBENCH_PLUGIN", help="Python file that declares models in MODELS.")
     ] = None,
+    spec_dir: Annotated[
+        list[Path] | None, typer.Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your own data sets and tables.")
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
     ] = False,
@@ -58,6 +61,11 @@ def options(
 
         for path in plugin:
             load_plugin(path)
+    if spec_dir:
+        from elmbench.workflow.own_specs import add_spec_dir
+
+        for path in spec_dir:
+            add_spec_dir(path)
 
 
 def hoist(arguments: list[str]) -> list[str]:

@@ -33,16 +33,17 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
 
 
 def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
-    """Return the data sets that are asked for: those of the profile where none is named."""
+    """Return the data sets that are asked for, any for the task of the table: those of the profile where none is."""
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
     wanted = [resolved.dataset(name) for name in request.datasets]
     known = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
-    for name in (dataset.name for dataset in wanted):
-        if name not in known:
+    tasks = {resolved.dataset(name).task for name in known}
+    for dataset in wanted:
+        if dataset.name not in known and dataset.task not in tasks:
             raise ElmbenchError(
-                f"{resolved.file.id} has no data set {name!r}",
-                expected=f"one of {', '.join(known)}",
+                f"{resolved.file.id} is about {' and '.join(sorted(tasks))}; {dataset.name!r} is for {dataset.task}",
+                expected=f"one of {', '.join(known)}, or another data set for the task",
                 next_step=f"elmbench show {resolved.file.id}",
             )
     return wanted

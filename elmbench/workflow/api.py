@@ -11,6 +11,7 @@ from elmbench.specs.limits import parse_limits
 from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
+from elmbench.workflow.own_specs import add_spec_dir
 from elmbench.workflow.prepare import RunOptions, prepare
 
 
@@ -29,6 +30,7 @@ def run(
     limit: str = "",
     data_dir: Path | str | None = None,
     plugins: Sequence[Path | str] = (),
+    spec_dirs: Sequence[Path | str] = (),
     results_dir: Path | str = "results",
     retry: bool = False,
     force: bool = False,
@@ -39,7 +41,7 @@ def run(
     Parameters
     ----------
     experiment : str
-        Id or alias, such as "kos-elm/table4" or "table4".
+        Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of a table of one's own.
     profile : {"ci", "fast", "paper"}, default="fast"
     datasets, models : sequence of str
         Only these; all of the table's where empty. A model may be any name of `list_models`.
@@ -59,6 +61,8 @@ def run(
         Folder of data files; `ELMBENCH_DATA_DIR` where it is not given.
     plugins : sequence of path
         Files that declare models, kinds of table or kinds of work.
+    spec_dirs : sequence of path
+        Folders of data sets and tables of one's own.
     results_dir : path, default="results"
     retry, force : bool, default=False
         Run again what ended other than ok, or everything.
@@ -78,6 +82,8 @@ def run(
     paths = [Path(plugin).expanduser().resolve() for plugin in plugins]
     for path in paths:
         load_plugin(path)
+    for spec_dir in spec_dirs:
+        add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
     request = Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder)
     options = RunOptions(

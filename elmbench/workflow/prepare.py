@@ -16,6 +16,7 @@ from elmbench.specs.profiles import Resolved, resolve
 from elmbench.work.base import Work
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan, Request
+from elmbench.workflow.own_specs import add_table, is_table_file
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class RunOptions:
     Attributes
     ----------
     experiments : tuple of str
-        Ids or aliases.
+        Ids or aliases, or YAML files of a user's own tables.
     paper : str or None
         Every experiment of this paper.
     everything : bool
@@ -159,7 +160,7 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
             expected="one or more ids, or --paper KEY, or --all",
             next_step="elmbench list experiments",
         )
-    found = [find_experiment(name) for name in options.experiments]
+    found = [add_table(Path(name)) if is_table_file(name) else find_experiment(name) for name in options.experiments]
     return list({file.id: file for file in found}.values())
 
 
