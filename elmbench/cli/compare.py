@@ -53,12 +53,13 @@ def compare(
         if not dry_run:
             executor.warm()
         from elmbench.datasets.own import OwnData
+        from elmbench.specs.grids import read_all_grids
         from elmbench.workflow.compare import Comparison, prepare_comparison
         from elmbench.workflow.prepare import RunOptions
 
         own: Any = [OwnData(place, target, task, groups, time_order, impute) for place in data]  # type: ignore[arg-type]
         models = tuple(word.strip() for text in model or () for word in text.split(",") if word.strip())
-        asked = Comparison(tuple(own), models, _grids(grid or []), metric, folds, runs, limit, name)
+        asked = Comparison(tuple(own), models, read_all_grids(grid or []), metric, folds, runs, limit, name)
         options = RunOptions(settings=settings, retry=retry, command=_command())
         prepared = prepare_comparison(asked, options, state.results_dir)
         for resolved, _ in prepared.tables:
@@ -73,13 +74,3 @@ def compare(
 def _command() -> str:
     """Return the command as it was typed."""
     return shlex.join(["elmbench", *sys.argv[1:]])
-
-
-def _grids(texts: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the grids that `--grid` gives, by model."""
-    from elmbench.specs.grids import read_grids
-
-    found: dict[str, dict[str, Any]] = {}
-    for text in texts:
-        found |= read_grids(text)
-    return found

@@ -23,13 +23,17 @@ def run(
     profile: Annotated[str, typer.Option(help="ci, fast or paper.")] = "fast",
     dataset: Annotated[list[str] | None, typer.Option("-d", "--dataset", help="Only this data set.")] = None,
     model: Annotated[
-        list[str] | None, typer.Option("-m", "--model", help="Only this model; any of `elmbench list models`.")
+        list[str] | None,
+        typer.Option("-m", "--model", help="Only this model; any of `elmbench list models`, or module:Class."),
     ] = None,
     select: Annotated[
         list[str] | None, typer.Option(help="nested, oracle or published, in place of the profile's.")
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs, in place of the profile's.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
+    grid: Annotated[
+        list[str] | None, typer.Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")
+    ] = None,
     with_baselines: Annotated[bool, typer.Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
     no_paths: Annotated[
         bool, typer.Option("--no-paths", help="Fit each candidate of a search by itself, sharing no work.")
@@ -55,6 +59,7 @@ def run(
             # It starts while the run is planned, which takes as long.
             executor.warm()
         # Only now what it takes seconds to import.
+        from elmbench.specs.grids import read_all_grids
         from elmbench.work.plan import Request
         from elmbench.workflow.prepare import RunOptions, prepare
 
@@ -73,6 +78,7 @@ def run(
                 paths=not no_paths,
                 data_dir=state.data_dir,
                 other_data=other_data,
+                grids=read_all_grids(grid or []),
             ),
             settings=settings,
             retry=retry,

@@ -1,5 +1,8 @@
 """Planning: which cells a table has under a profile and readings, and which work leads to them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.specs.datasets import DatasetSpec
@@ -62,7 +65,13 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
             extra.append(find_model(name).name)
     if not request.models:
         chosen = dict(own)
-    return chosen | {name: extra_column(name) for name in extra if _fits_some(resolved, name)}
+    added = {name: extra_column(name, request.grids.get(name)) for name in extra if _fits_some(resolved, name)}
+    for name in request.grids:
+        if name not in added:
+            others = ", ".join(added) or "none is added"
+            found = f"{name!r}, which a grid is given for, is no model that was added to the table"
+            raise ElmbenchError(found, expected=f"one of those that are: {others}", next_step="add it with -m")
+    return chosen | added
 
 
 def _fits_some(resolved: Resolved, name: str) -> bool:
@@ -70,7 +79,8 @@ def _fits_some(resolved: Resolved, name: str) -> bool:
     return any(getattr(find_model(name), task) is not None for task in tasks)
 
 
-def extra_column(name: str) -> Model:
-    """Return a column for a model of the registry that the table does not have."""
-    grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
+def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:
+    """Return a column for a model of the registry that the table does not have; with its own grid if none is given."""
+    if grid is None:
+        grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
     return Model.model_validate({"model": name, "search": grid})

@@ -200,7 +200,13 @@ def _added(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[
     # Cells whose data are not here now may have run when they were: what they gave then stays.
     cells = [cell for cell in cells if not (cell.unavailable and _place(cell) in present)]
     current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
-    kept = {place: cell for place, cell in present.items() if current.get(_entry(cell), cell.family) == cell.family}
+    here = {cell.dataset for cell in cells if not cell.unavailable}
+    kept = {
+        place: cell
+        for place, cell in present.items()
+        # Of data that have come, nothing says any more that they are not here.
+        if current.get(_entry(cell), cell.family) == cell.family and not (cell.unavailable and cell.dataset in here)
+    }
     return kept | {_place(cell): cell for cell in cells}
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
@@ -84,6 +86,8 @@ def read_grids(text: str) -> dict[str, dict[str, Any]]:
     import yaml
 
     expected = "a model and the values of its hyperparameters, such as 'k-elm: {C: [1, 10]}'"
+    # An address has a colon of its own: a quoted name is the same to YAML.
+    text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -102,6 +106,11 @@ def read_grids(text: str) -> dict[str, dict[str, Any]]:
                 found = f"the grid of {name!r} of {model!r} is {values!r}"
                 raise ElmbenchError(found, expected=expected, next_step="correct it") from error
     return {str(model): grid for model, grid in content.items()}
+
+
+def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the grids that several texts give, by model; see `read_grids`."""
+    return {model: grid for text in texts for model, grid in read_grids(text).items()}
 
 
 def thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:

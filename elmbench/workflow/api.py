@@ -25,6 +25,7 @@ def run(
     runs: int | None = None,
     readings: Mapping[str, str] | None = None,
     with_baselines: bool = False,
+    grids: Mapping[str, Mapping[str, Any]] | None = None,
     jobs: int = 1,
     blas_threads: int = 1,
     limit: str = "",
@@ -44,7 +45,8 @@ def run(
         Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of a table of one's own.
     profile : {"ci", "fast", "paper"}, default="fast"
     datasets, models : sequence of str
-        Only these; all of the table's where empty. A model may be any name of `list_models`.
+        Only these; all of the table's where empty. A model may be any name of `list_models`, or an address
+        `package.module:Class`.
     select : sequence of {"nested", "oracle", "published"}
         In place of the profile's.
     runs : int, optional
@@ -53,6 +55,8 @@ def run(
         Values of readings by id, such as `{"c-grid": "all-powers"}`.
     with_baselines : bool, default=False
         Add ridge, support vector machine, trees and others as columns.
+    grids : mapping of str to mapping, optional
+        Grids of models that the table does not have, such as `{"my_models:Mine": {"C": [1, 10]}}`.
     jobs, blas_threads : int, default=1
         Worker processes, and threads of the linear algebra library in each.
     limit : str
@@ -85,7 +89,9 @@ def run(
     for spec_dir in spec_dirs:
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
-    request = Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder)
+    request = Request(
+        tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder, grids=dict(grids or {})
+    )
     options = RunOptions(
         experiments=(experiment,),
         profile=profile,

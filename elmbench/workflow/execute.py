@@ -1,5 +1,6 @@
 """A prepared run: what is missing is computed, and the tables are written."""
 
+import json
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -94,6 +95,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words += ["--runs", str(request.runs)]
     for reading in filter(None, resolved.reading.split(";")):
         words += ["--reading", reading]
+    for name, grid in request.grids.items():
+        words += ["--grid", json.dumps({name: grid})]
     if request.with_baselines:
         words.append("--with-baselines")
     if not request.paths:

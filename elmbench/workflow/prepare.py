@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts.planning import make_plan
 from elmbench.running.engine import effective_limits, pending
 from elmbench.running.executors.sandbox import Settings
@@ -143,6 +143,13 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
         If none is, or one does not exist.
     """
     catalogue = load_catalogue()
+    if options.experiments and (options.everything or options.paper is not None):
+        other = "--all" if options.everything else f"--paper {options.paper}"
+        raise ElmbenchError(
+            f"{' '.join(options.experiments)} is named beside {other}",
+            expected="tables by name, or --paper KEY, or --all",
+            next_step="give one of them",
+        )
     if options.profile not in PROFILES:
         raise unknown_name("profile", options.profile, list(PROFILES), "elmbench run --help")
     if options.everything or options.paper is not None:
@@ -199,6 +206,8 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
     declared: dict[str, Limits] = {}
     for resolved, request in wanted:
         plan = make_plan(resolved, request)
+        _refuse_absent(plan, resolved, request)
+        _refuse_unprinted(plan, resolved, request)
         tables.append((resolved, plan))
         works |= plan.works
         # Work that two tables share may take what the more generous one allows.
@@ -207,6 +216,23 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
     limits = effective_limits(works, declared, options.settings)
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
     return PreparedRun(options, results_dir, store, tables, works, limits, todo)
+
+
+def _refuse_absent(plan: Plan, resolved: Resolved, request: Request) -> None:
+    """Refuse a data set that was named and is not here: a table without it is not what was asked for."""
+    named = {resolved.dataset(name).name for name in request.datasets}
+    for cell in plan.cells:
+        if cell.unavailable and cell.dataset in named:
+            found, _, next_step = cell.unavailable.partition("; ")
+            raise DataUnavailableError(found, expected="the data that are named", next_step=next_step or None)
+
+
+def _refuse_unprinted(plan: Plan, resolved: Resolved, request: Request) -> None:
+    """Refuse the paper's hyperparameters where it prints none for any of the cells."""
+    if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
+        found = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
+        next_step = "leave --select out, or give --select nested"
+        raise ElmbenchError(found, expected="columns that the paper prints them for", next_step=next_step)
 
 
 def _declared(resolved: Resolved, plan: Plan) -> dict[str, Limits]:
