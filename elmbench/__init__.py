@@ -5,11 +5,13 @@ From Python: `run`, `load_dataset`, `make_model`, `list_models`; the estimators 
 
 from typing import Any
 
-__all__ = ["__version__", "list_models", "load_dataset", "make_model", "run"]
+__all__ = ["PathSearchCV", "__version__", "compare", "list_models", "load_dataset", "make_model", "run"]
 
 _HOMES = {
+    "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets",
     "run": "elmbench.workflow.api",
+    "compare": "elmbench.workflow.compare",
     "make_model": "elmbench.specs.registry",
     "list_models": "elmbench.specs.registry",
 }

@@ -1,5 +1,6 @@
 """The app: options of the whole, errors at the edge."""
 
+import io
 import os
 import sys
 import traceback
@@ -26,8 +27,8 @@ app = typer.Typer(
 @app.callback()
 def options(
     results_dir: Annotated[
-        Path, typer.Option(envvar="ELMBENCH_RESULTS_DIR", help="Where results and the store are.")
-    ] = Path("results"),
+        str, typer.Option(envvar="ELMBENCH_RESULTS_DIR", help="Where results and the store are.")
+    ] = "results",
     data_dir: Annotated[
         str | None,
         typer.Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files, looked into before any download."),
@@ -38,6 +39,9 @@ def options(
     plugin: Annotated[
         list[Path] | None, typer.Option(envvar="ELMBENCH_PLUGIN", help="Python file that declares models in MODELS.")
     ] = None,
+    spec_dir: Annotated[
+        list[Path] | None, typer.Option(envvar="ELMBENCH_SPEC_DIR", help="Folder of your own data sets and tables.")
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
     ] = False,
@@ -47,7 +51,7 @@ def options(
     ] = False,
 ) -> None:
     """Keep the options of the whole app and load the plug-ins."""
-    state.results_dir = results_dir
+    state.results_dir = _folder(results_dir)
     state.data_dir = data_dir
     state.quiet, state.as_json, state.debug = quiet, as_json, debug
     if cache_dir is not None:
@@ -58,6 +62,19 @@ def options(
 
         for path in plugin:
             load_plugin(path)
+    if spec_dir:
+        from elmbench.workflow.own_specs import add_spec_dir
+
+        for path in spec_dir:
+            add_spec_dir(path)
+
+
+def _folder(results_dir: str) -> Path:
+    path = Path(results_dir).expanduser()
+    if not results_dir.strip() or (path.exists() and not path.is_dir()):
+        found = f"--results-dir is {results_dir!r}, which is " + ("a file" if results_dir.strip() else "nothing")
+        raise ElmbenchError(found, expected="a folder, which need not exist", next_step="name one, or leave it out")
+    return path
 
 
 def hoist(arguments: list[str]) -> list[str]:
@@ -86,6 +103,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the app; what a user can act on is said in a few lines, with exit code 2."""
     from elmbench.cli import commands  # noqa: F401 - declares the verbs
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
     words = hoist(sys.argv[1:] if arguments is None else arguments)
     try:
         app(args=words, prog_name="elmbench")

@@ -2,5 +2,5 @@
 
 from importlib import import_module
 
-for _module in ("run", "specs", "results", "data"):
+for _module in ("run", "compare", "specs", "results", "data"):
     import_module(f"elmbench.cli.{_module}")

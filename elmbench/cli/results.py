@@ -44,7 +44,11 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
     if store.damaged:
         state.say(f"{store.damaged} damaged records in {store.root}: the next run computes anew what they held")
     if not rows:
-        state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
+        written = len(list(state.results_dir.glob("*/*/*/cells.csv")))
+        if written:
+            state.say(f"no run has been made here; {state.results_dir} holds {written} tables: elmbench table table4")
+        else:
+            state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
     for line in lines:
         for reason, count in line.reasons.items():
             state.say(f"{line.experiment} ({line.profile}): {count} x {reason}")

@@ -23,13 +23,17 @@ def run(
     profile: Annotated[str, typer.Option(help="ci, fast or paper.")] = "fast",
     dataset: Annotated[list[str] | None, typer.Option("-d", "--dataset", help="Only this data set.")] = None,
     model: Annotated[
-        list[str] | None, typer.Option("-m", "--model", help="Only this model; any of `elmbench list models`.")
+        list[str] | None,
+        typer.Option("-m", "--model", help="Only this model; any of `elmbench list models`, or module:Class."),
     ] = None,
     select: Annotated[
         list[str] | None, typer.Option(help="nested, oracle or published, in place of the profile's.")
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs, in place of the profile's.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
+    grid: Annotated[
+        list[str] | None, typer.Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")
+    ] = None,
     with_baselines: Annotated[bool, typer.Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
     no_paths: Annotated[
         bool, typer.Option("--no-paths", help="Fit each candidate of a search by itself, sharing no work.")
@@ -55,6 +59,7 @@ def run(
             # It starts while the run is planned, which takes as long.
             executor.warm()
         # Only now what it takes seconds to import.
+        from elmbench.specs.grids import read_all_grids
         from elmbench.work.plan import Request
         from elmbench.workflow.prepare import RunOptions, prepare
 
@@ -73,6 +78,7 @@ def run(
                 paths=not no_paths,
                 data_dir=state.data_dir,
                 other_data=other_data,
+                grids=read_all_grids(grid or []),
             ),
             settings=settings,
             retry=retry,
@@ -80,12 +86,13 @@ def run(
         )
         prepared = prepare(options, state.results_dir)
         if dry_run:
-            _show_plan(prepared)
+            show_plan(prepared)
         else:
-            _run(prepared, executor)
+            run_prepared(prepared, executor)
 
 
-def _run(prepared: PreparedRun, executor: LocalExecutor) -> None:
+def run_prepared(prepared: PreparedRun, executor: LocalExecutor) -> None:
+    """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.text import table_text
     from elmbench.workflow.execute import execute, failed_cells
@@ -126,7 +133,8 @@ def _run(prepared: PreparedRun, executor: LocalExecutor) -> None:
         raise typer.Exit(1)
 
 
-def _show_plan(prepared: PreparedRun) -> None:
+def show_plan(prepared: PreparedRun) -> None:
+    """Print what would run, and how long."""
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 

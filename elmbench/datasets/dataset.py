@@ -40,6 +40,10 @@ class Dataset:
         What whoever uses the data ought to know.
     remarks : tuple of str
         Those of the notes that are about these rows, such as what was guessed about their labels.
+    nominal : tuple of int
+        Columns that hold numbers of categories, which are still to be encoded on each fold.
+    groups : ndarray of shape (n,) or None
+        Which rows belong together.
     """
 
     X: NDArray[np.float64] | sp.csr_matrix
@@ -53,6 +57,13 @@ class Dataset:
     splits: dict[str, NDArray[np.int64]] | None = None
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    nominal: tuple[int, ...] = ()
+    groups: NDArray[np.int64] | None = None
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether categories or missing values are left to the folds."""
+        return bool(self.nominal) or (not sp.issparse(self.X) and bool(np.isnan(self.X).any()))
 
     def remarked(self, remark: str) -> Dataset:
         """Return the same data with one more remark."""

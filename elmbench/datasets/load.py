@@ -1,5 +1,6 @@
 """Load a data set, from the first source that is there."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,12 +15,19 @@ from elmbench.datasets.prepare import prepare
 from elmbench.datasets.receipts import Receipt, fetched_files, read_receipt
 from elmbench.datasets.sources.folder import PATTERN, Files, find_files, read_files
 from elmbench.datasets.sources.generator import generate, identity
+from elmbench.datasets.sources.own_file import (
+    group_numbers,
+    read_own,
+    sorted_by,
+    take_column,
+    with_numbered_categories,
+)
 from elmbench.datasets.sources.scikit_learn import load_bundled
 from elmbench.datasets.table import Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
 from elmbench.errors import DataUnavailableError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.datasets.sources import GeneratorSource, LibsvmSource, ScikitLearnSource, Source
+from elmbench.specs.datasets.sources import FileSource, GeneratorSource, LibsvmSource, ScikitLearnSource, Source
 
 
 def load_dataset(
@@ -85,6 +93,8 @@ def load(
     """Load the data set of a spec as it is here (see `load_dataset`); its counts are checked, its values are not."""
     chosen = spec.chosen_options(options)
     origin = find_origin(spec, data_dir, cache_dir)
+    if isinstance(origin.source, FileSource):
+        return _finish(read_own(origin.source), spec, origin.source)
     if origin.source is None:
         data = load_files(origin.files, spec)
         unused = f"{data.source} is used as it is: the options have no effect"
@@ -112,12 +122,17 @@ class Origin:
 
 def find_origin(spec: DatasetSpec, data_dir: Path | str | None = None, cache_dir: Path | str | None = None) -> Origin:
     """Return where `load` takes the rows of a data set from; no rows are read."""
+    for source in spec.sources:
+        if isinstance(source, FileSource) and Path(source.path).exists():
+            return Origin(source, Files(whole=Path(source.path)))
     folder = data_folder(data_dir)
     if own := find_files(spec, folder):
         return Origin(None, own)
     for source in spec.sources:
         if isinstance(source, ScikitLearnSource | GeneratorSource):
             return Origin(source)
+        if isinstance(source, FileSource):
+            continue
         if receipt := read_receipt(spec, source, cache_dir):
             return Origin(source, receipt=receipt)
     kinds = ", ".join(dict.fromkeys(source.kind for source in spec.sources))
@@ -141,12 +156,23 @@ def load_fetched(spec: DatasetSpec, source: Source, receipt: Receipt, cache_dir:
 
 
 def _finish(table: Table, spec: DatasetSpec, source: Source | None = None, key: str | None = None) -> Dataset:
+    groups = None
+    if spec.ordered_by is not None:
+        table = sorted_by(table, spec.ordered_by)
+    if spec.groups is not None:
+        table, named = take_column(table, spec.groups)
+        groups = group_numbers(named)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
     table = prepare(table, source.prepare if source else ())
     table = with_labels(table, spec, source.labels if source else {})
     table = _as_public(table, spec, source)
-    check_numeric(table)
+    nominal: tuple[int, ...] = ()
+    if spec.by_fold:
+        nominal = tuple(sorted(table.nominal))
+        table = with_numbered_categories(table)
+    else:
+        check_numeric(table)
     y, classes = code_target(table, spec)
     X = table.X
     if spec.sparse:
@@ -157,9 +183,14 @@ def _finish(table: Table, spec: DatasetSpec, source: Source | None = None, key: 
     if table.n_train is not None:
         rows = np.arange(X.shape[0])
         splits = {"train": rows[: table.n_train], "test": rows[table.n_train :]}
-    checksum = array_checksum(X, y) if key is None else array_checksum(X, y, key)
+    known = [word for word in (key, *map(str, nominal)) if word is not None]
+    known += [] if groups is None else [hashlib.sha256(groups.tobytes()).hexdigest()]
+    checksum = array_checksum(X, y, *known)
     notes = (*spec.notes, *table.notes)
-    return Dataset(X, y, spec.name, spec.task, classes, table.names, table.origin, checksum, splits, notes, table.notes)
+    # Of a user's own data all that is said is about these rows.
+    remarks = notes if isinstance(source, FileSource) else table.notes
+    read = (table.names, table.origin, checksum, splits, notes, remarks, nominal, groups)
+    return Dataset(X, y, spec.name, spec.task, classes, *read)
 
 
 def _as_public(table: Table, spec: DatasetSpec, source: Source | None) -> Table:

@@ -42,12 +42,18 @@ _KINDS = {
 
 
 def read_table(
-    path: Path, choose: ChooseTarget, n_features: int | None = None, sparse: bool = False, most: int | None = None
+    path: Path,
+    choose: ChooseTarget,
+    n_features: int | None = None,
+    sparse: bool = False,
+    most: int | None = None,
+    form: str = "",
 ) -> Table:
     """Read a file of rows, `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
 
     Of the rows of a LIBSVM file, `n_features` is the width, as the last features may be zero everywhere, and `sparse`
-    whether they are kept sparse. `most` is how many bytes there may be, once they are unpacked.
+    whether they are kept sparse. `most` is how many bytes there may be, once they are unpacked; `form` the
+    format, where the name does not end in it.
 
     Raises
     ------
@@ -55,7 +61,7 @@ def read_table(
         If the file is empty, cut short, unreadable, too large or no regular file, or has no target, two columns of one
         name, or no row.
     """
-    form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
+    form = form or path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
     try:
         _check_kind(path)
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:

@@ -98,7 +98,7 @@ def keep(
             if isinstance(content, RawFile):
                 shutil.move(content.path, partial)
             else:
-                _write(content, partial)
+                write_table(content, partial)
         files[name] = file_sha256(folder / name)[0]
     kept = replace(receipt, files=files)
     with replacing(folder / f"{key}.json") as partial:
@@ -113,7 +113,8 @@ def discard(spec: DatasetSpec, source: NetworkSource, receipt: Receipt, cache_di
         (folder / name).unlink(missing_ok=True)
 
 
-def _write(table: Table, path: Path) -> None:
+def write_table(table: Table, path: Path) -> None:
+    """Write a table as Parquet, of sparse rows as a NumPy archive; the target is called `target`."""
     words = table.target.dtype == object
     if sp.issparse(table.X):
         arrays = {name: getattr(table.X, name) for name in ("data", "indices", "indptr")}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 #: Where each kind of table is; imported when it is asked for.
 LAYOUTS = {
     "metrics": "elmbench.layouts.metrics:Metrics",
+    "comparison": "elmbench.layouts.comparison:Comparison",
     "times": "elmbench.layouts.times:Times",
     "parameters": "elmbench.layouts.parameters:Parameters",
     "datasets": "elmbench.layouts.data:Data",

@@ -1,5 +1,8 @@
 """Planning: which cells a table has under a profile and readings, and which work leads to them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.specs.datasets import DatasetSpec
@@ -33,16 +36,17 @@ def make_plan(resolved: Resolved, request: Request) -> Plan:
 
 
 def _datasets(resolved: Resolved, request: Request) -> list[DatasetSpec]:
-    """Return the data sets that are asked for: those of the profile where none is named."""
+    """Return the data sets that are asked for, any for the task of the table: those of the profile where none is."""
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
     wanted = [resolved.dataset(name) for name in request.datasets]
     known = dict.fromkeys((*resolved.file.spec.datasets, *resolved.spec.datasets))
-    for name in (dataset.name for dataset in wanted):
-        if name not in known:
+    tasks = {resolved.dataset(name).task for name in known}
+    for dataset in wanted:
+        if dataset.name not in known and dataset.task not in tasks:
             raise ElmbenchError(
-                f"{resolved.file.id} has no data set {name!r}",
-                expected=f"one of {', '.join(known)}",
+                f"{resolved.file.id} is about {' and '.join(sorted(tasks))}; {dataset.name!r} is for {dataset.task}",
+                expected=f"one of {', '.join(known)}, or another data set for the task",
                 next_step=f"elmbench show {resolved.file.id}",
             )
     return wanted
@@ -61,7 +65,13 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
             extra.append(find_model(name).name)
     if not request.models:
         chosen = dict(own)
-    return chosen | {name: extra_column(name) for name in extra if _fits_some(resolved, name)}
+    added = {name: extra_column(name, request.grids.get(name)) for name in extra if _fits_some(resolved, name)}
+    for name in request.grids:
+        if name not in added:
+            others = ", ".join(added) or "none is added"
+            found = f"{name!r}, which a grid is given for, is no model that was added to the table"
+            raise ElmbenchError(found, expected=f"one of those that are: {others}", next_step="add it with -m")
+    return chosen | added
 
 
 def _fits_some(resolved: Resolved, name: str) -> bool:
@@ -69,7 +79,8 @@ def _fits_some(resolved: Resolved, name: str) -> bool:
     return any(getattr(find_model(name), task) is not None for task in tasks)
 
 
-def extra_column(name: str) -> Model:
-    """Return a column for a model of the registry that the table does not have."""
-    grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
+def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> Model:
+    """Return a column for a model of the registry that the table does not have; with its own grid if none is given."""
+    if grid is None:
+        grid = {key: {"values": list(values)} for key, values in find_model(name).grid.items()}
     return Model.model_validate({"model": name, "search": grid})

@@ -16,7 +16,11 @@ n_landmarks : int, default=100
 n_hidden : int, default=100
     Number of random features.
 n_estimators : int, default=100
-    Number of trees.
+    Number of trees; of gradient boosting, of steps, each with a tree a class.
+learning_rate : float, default=0.1
+    What each step of gradient boosting is multiplied by.
+n_leaves : int, default=31
+    Most leaves of a tree of gradient boosting.
 random_state : int, optional
     Draws the landmarks, the features or the splits.
 """
@@ -24,7 +28,12 @@ random_state : int, optional
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -102,6 +111,24 @@ def extra_trees_classifier(n_estimators: int = 100, random_state: int | None = N
 def extra_trees_regressor(n_estimators: int = 100, random_state: int | None = None) -> ExtraTreesRegressor:
     """Return extremely randomised trees for regression."""
     return ExtraTreesRegressor(n_estimators=n_estimators, random_state=random_state)
+
+
+def hist_gradient_boosting_classifier(
+    learning_rate: float = 0.1, n_leaves: int = 31, n_estimators: int = 100, random_state: int | None = None
+) -> HistGradientBoostingClassifier:
+    """Return gradient boosting of trees on binned values for classification."""
+    return HistGradientBoostingClassifier(
+        learning_rate=learning_rate, max_leaf_nodes=n_leaves, max_iter=n_estimators, random_state=random_state
+    )
+
+
+def hist_gradient_boosting_regressor(
+    learning_rate: float = 0.1, n_leaves: int = 31, n_estimators: int = 100, random_state: int | None = None
+) -> HistGradientBoostingRegressor:
+    """Return gradient boosting of trees on binned values for regression."""
+    return HistGradientBoostingRegressor(
+        learning_rate=learning_rate, max_leaf_nodes=n_leaves, max_iter=n_estimators, random_state=random_state
+    )
 
 
 def n_units(estimator: Any) -> int | None:

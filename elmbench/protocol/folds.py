@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets import Dataset, load
 from elmbench.protocol.content import OPTIONAL, UNSAID, named
+from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
 from elmbench.specs.datasets import DatasetSpec
@@ -131,6 +132,13 @@ class FoldData:
         -1/+1 for two classes, 0, 1, ... for more, real values for regression.
     labels : list of int or None
         Every label of the data set; None for regression.
+    raw : ndarray of shape (n_train, d) or None
+        The training rows as they were before categories were encoded and missing values filled in, where the data
+        leave that to the folds: inner folds are prepared from them.
+    nominal : tuple of int
+        Columns of `raw` that hold numbers of categories.
+    groups : ndarray of shape (n_train,) or None
+        Which training rows belong together.
     """
 
     X_train: Any
@@ -138,6 +146,9 @@ class FoldData:
     X_test: Any
     y_test: NDArray[Any]
     labels: list[int] | None
+    raw: NDArray[np.float64] | None = None
+    nominal: tuple[int, ...] = ()
+    groups: NDArray[np.int64] | None = None
 
 
 def labels_of(data: Dataset) -> list[int] | None:
@@ -156,7 +167,8 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> Dataset:
     if len(keep) == len(data.y):
         return data
     splits = data.splits and {part: np.flatnonzero(np.isin(keep, rows)) for part, rows in data.splits.items()}
-    return replace(data, X=data.X[keep], y=data.y[keep], splits=splits)
+    groups = None if data.groups is None else data.groups[keep]
+    return replace(data, X=data.X[keep], y=data.y[keep], splits=splits, groups=groups)
 
 
 @lru_cache(maxsize=2)
@@ -197,10 +209,15 @@ def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     data = load_rows(place.dataset, data_dir)
     train, test = _parts(place.dataset, data_dir, place.protocol.outer, place.run)[place.fold]
     train = presented(train, place.protocol.order, data.name, place.run, place.fold)
-    X, y = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train), data.y
+    if data.is_raw:
+        X = prepared_inputs(data.X, train, place.protocol.scale, data.nominal)
+    else:
+        X = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train)
+    y = data.y
     if place.protocol.targets is not None and data.classes is None:
         y = scale_targets(y, train if place.protocol.targets.fit_on == "train" else slice(None), place.protocol.targets)
-    return FoldData(X[train], y[train], X[test], y[test], labels_of(data))
+    raw, groups = (data.X[train] if data.is_raw else None), (None if data.groups is None else data.groups[train])
+    return FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups)
 
 
 def forget_data() -> None:

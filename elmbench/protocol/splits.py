@@ -14,10 +14,12 @@ Indices = NDArray[np.intp]
 
 
 def splitter(split: Split, seed: int) -> Any:
-    """Return scikit-learn's splitter into shuffled folds."""
-    from sklearn.model_selection import KFold, StratifiedKFold
+    """Return scikit-learn's splitter into folds: shuffled ones, but for rows in their order."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
-    kind = {"stratified-kfold": StratifiedKFold, "kfold": KFold}[split.kind]
+    if split.kind == "ordered-kfold":
+        return TimeSeriesSplit(split.folds)
+    kind = {"stratified-kfold": StratifiedKFold, "kfold": KFold, "group-kfold": GroupKFold}[split.kind]
     return kind(split.folds, shuffle=True, random_state=seed)
 
 
@@ -51,7 +53,7 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
     """Return the training and test rows of every outer fold of a run, in the order of the file; see `outer_split`."""
     check_splittable(data, split)
     if split.kind.endswith("kfold"):
-        return list(splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y))
+        return list(splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y, data.groups))
     if split.kind == "official":
         assert data.splits is not None
         train, test = data.splits["train"], data.splits["test"]
@@ -124,10 +126,12 @@ def check_splittable(data: Dataset, split: Split) -> None:
             )
         if split.kind != "stratified-holdout":
             return
+    if split.kind == "group-kfold":
+        _check_groups(data, split)
     stratified = split.kind.startswith("stratified-")
     smallest = int(np.unique(data.y, return_counts=True)[1].min()) if stratified else n
     # Of two parts, as of two folds, each has a row of every class.
-    needed = 2 if split.kind == "stratified-holdout" else split.folds
+    needed = 2 if split.kind == "stratified-holdout" else split.folds + (split.kind == "ordered-kfold")
     if smallest < needed:
         what = "rows in its smallest class" if stratified else "rows"
         for_what = "a stratified holdout" if split.kind == "stratified-holdout" else f"{needed} folds"
@@ -138,6 +142,13 @@ def check_splittable(data: Dataset, split: Split) -> None:
             if split.kind.endswith("kfold")
             else "give the experiment `holdout` as its outer split",
         )
+
+
+def _check_groups(data: Dataset, split: Split) -> None:
+    n_groups = 0 if data.groups is None else len(np.unique(data.groups))
+    if n_groups < split.folds:
+        found = f"{data.name} has {n_groups} groups of rows, too few for {split.folds} folds"
+        raise ElmbenchError(found, expected=f"at least {split.folds}", next_step="lower the number of folds")
 
 
 def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:

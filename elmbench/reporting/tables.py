@@ -78,10 +78,9 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         sections.append(Section(section.how, section.readings, tuple(lines)))
     file = resolved.file
     shown = {*cells["dataset"], *summary["dataset"]}
-    coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
     return ResultTable(
         title=f"{file.spec.label}: {file.spec.title}",
-        subtitle=f"{file.paper.authors} ({file.paper.year}), doi:{file.paper.doi}. {coverage}",
+        subtitle=_subtitle(resolved, cells, layout),
         columns=columns,
         sections=tuple(sections),
         notes=(
@@ -95,6 +94,25 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
             *published_notes(resolved, shown),
         ),
     )
+
+
+def _subtitle(resolved: Resolved, cells: pd.DataFrame, layout: Layout) -> str:
+    """Return where a table is from and how it was run; of data of a user's own, only how."""
+    paper = resolved.file.paper
+    if not paper.authors:
+        return _protocol(resolved)
+    coverage = _coverage(resolved, cells) if layout.shows_profile else f"Profile {resolved.profile}."
+    return f"{paper.authors} ({paper.year}), doi:{paper.doi}. {coverage}"
+
+
+def _protocol(resolved: Resolved) -> str:
+    """Return the protocol in words."""
+    protocol = resolved.spec.protocol
+    outer, rows = protocol.outer, resolved.settings.tune_rows
+    runs = f", {outer.runs} runs" if outer.runs > 1 else ""
+    searched = f"at most {rows} rows of each training part, in " if rows else "each training part, in "
+    inner = f"{protocol.inner.folds} inner folds"
+    return f"{outer.folds} outer folds ({outer.kind}){runs}; hyperparameters are searched on {searched}{inner}."
 
 
 def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:

@@ -125,20 +125,29 @@ class Store:
         from elmbench.work.plan import Cell
 
         found = self.records.all(_table(profile, experiment))
+        first = max((place for place, one in enumerate(found) if one.get("whole")), default=0)
+        found = found[first:]
         return [{"command": one["command"], "cells": [Cell(*values) for values in one["cells"]]} for one in found]
 
-    def add_cells(self, profile: str, experiment: str, cells: Iterable[Cell], command: str) -> None:
+    def add_cells(
+        self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
+    ) -> None:
         """Record that a table has these cells, and the command that asked for them.
 
         Those that stand for the same entry with another key are replaced; those whose entry has changed since (another
         protocol, grid, data or model version) are dropped. What other runs ask for meanwhile stays: a request is one
-        record, and the cells of a table are what all requests come to, one after the other.
+        record, and the cells of a table are what all requests come to, one after the other. A `whole` request is all
+        that a table has: what was asked for before it is not shown any more.
         """
         cells = list(cells)
         present = {_place(cell): cell for cell in self.cells(profile, experiment)}
+        if whole and set(present) - {_place(cell) for cell in cells}:
+            present = {}
         if self.commands(profile, experiment)[-1:] == [command] and _added(present, cells) == present:
             return
-        content = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
+        content: dict[str, Any] = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
+        if whole:
+            content["whole"] = True
         # Twice: results can be computed anew, but what was asked for would be lost with one damaged line.
         for _ in range(2):
             self.records.append(_table(profile, experiment), content)
@@ -191,7 +200,13 @@ def _added(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[
     # Cells whose data are not here now may have run when they were: what they gave then stays.
     cells = [cell for cell in cells if not (cell.unavailable and _place(cell) in present)]
     current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
-    kept = {place: cell for place, cell in present.items() if current.get(_entry(cell), cell.family) == cell.family}
+    here = {cell.dataset for cell in cells if not cell.unavailable}
+    kept = {
+        place: cell
+        for place, cell in present.items()
+        # Of data that have come, nothing says any more that they are not here.
+        if current.get(_entry(cell), cell.family) == cell.family and not (cell.unavailable and cell.dataset in here)
+    }
     return kept | {_place(cell): cell for cell in cells}
 
 

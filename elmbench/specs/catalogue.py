@@ -2,6 +2,7 @@
 
 import copy
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -54,9 +55,32 @@ class ExperimentFile:
         return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
 
 
+#: Tables of a user's own, by id.
+_added: dict[str, ExperimentFile] = {}
+
+
+def add_experiments(files: Iterable[ExperimentFile]) -> None:
+    """Let `load_catalogue` know tables of a user's own too; one of the same id takes the place of an earlier.
+
+    Raises
+    ------
+    ElmbenchError
+        If another table has the id or an alias.
+    """
+    later = _added | {file.id: file for file in files}
+    others = [file for file in load_catalogue().values() if file.id not in _added]
+    _check_names([*others, *later.values()])
+    _added.update(later)
+    load_catalogue.cache_clear()
+
+
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return every experiment by its id, those of the suite or those in `experiments/` below `root`."""
+    """Return every experiment by its id: those of the suite and those that were added, or those below `root`."""
+    return _read_catalogue(root) | ({} if root else _added)
+
+
+def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     folder = (root or spec_root()) / "experiments"
     files: dict[str, ExperimentFile] = {}
     _as_read.cache_clear()
@@ -75,8 +99,25 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
             expected = "a paper.yaml with key, title, authors, year and doi"
             next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
             raise ElmbenchError(found, expected=expected, next_step=next_step)
-    _check_names(files)
+    _check_names(files.values())
     return files
+
+
+def read_own_table(path: Path) -> ExperimentFile:
+    """Return a table of a user's own, which belongs to no paper: its id, if it gives none, is `own/` and its name.
+
+    Raises
+    ------
+    ElmbenchError
+        If the file is not there or says something wrong.
+    """
+    content = _with_base(path)
+    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
+    content = {"id": f"own/{name}", "label": name, "title": name} | content
+    spec = parse_spec(Experiment, content, path)
+    if spec.readings:
+        raise invalid(f"{path}: names readings, but no paper.yaml defines them", "none, or a folder of a paper")
+    return ExperimentFile(path, content, spec, Paper(key=spec.paper))
 
 
 def _as_counted(path: Path) -> list[tuple[str, int]]:
@@ -133,9 +174,9 @@ def _as_read(path: Path) -> Any:
     return read_yaml(path)
 
 
-def _check_names(files: dict[str, ExperimentFile]) -> None:
+def _check_names(files: Iterable[ExperimentFile]) -> None:
     taken: dict[str, str] = {}
-    for file in files.values():
+    for file in files:
         for name in (file.id, *file.spec.aliases):
             if name in taken:
                 found = f"{file.path}: the name {name!r} is taken by {taken[name]}"

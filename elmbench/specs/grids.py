@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+from elmbench.errors import ElmbenchError
 
 Value = float | int | str
 #: What a grid may hold: besides single values lists, such as lists of kernels.
@@ -69,6 +73,44 @@ class Grid(BaseModel):
     def thin(self, every: int) -> Grid:
         """Return the grid of every `every`-th value, the first included."""
         return Grid(values=tuple(self.expand()[::every]))
+
+
+def read_grids(text: str) -> dict[str, dict[str, Any]]:
+    """Return the grids that a text such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}` gives, by model.
+
+    Raises
+    ------
+    ElmbenchError
+        If it is no such text.
+    """
+    import yaml
+
+    expected = "a model and the values of its hyperparameters, such as 'k-elm: {C: [1, 10]}'"
+    # An address has a colon of its own: a quoted name is the same to YAML.
+    text = re.sub(r"^\s*([\w.]+:\w+)\s*:(?=\s)", r'"\1":', text)
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        said = getattr(error, "problem", None) or error
+        raise ElmbenchError(
+            f"the grid {text!r} is no YAML: {said}", expected=expected, next_step="correct it"
+        ) from error
+    if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
+        raise ElmbenchError(f"the grid {text!r} is {content!r}", expected=expected, next_step="correct it")
+    for model, grid in content.items():
+        for name, values in grid.items():
+            grid[name] = values if isinstance(values, dict | list) else [values]
+            try:
+                Grid.model_validate(grid[name])
+            except ValueError as error:
+                found = f"the grid of {name!r} of {model!r} is {values!r}"
+                raise ElmbenchError(found, expected=expected, next_step="correct it") from error
+    return {str(model): grid for model, grid in content.items()}
+
+
+def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the grids that several texts give, by model; see `read_grids`."""
+    return {model: grid for text in texts for model, grid in read_grids(text).items()}
 
 
 def thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:

@@ -57,13 +57,16 @@ class ChosenReading:
 
 
 class Paper(Spec):
-    """`experiments/<paper>/paper.yaml`: what the tables of one paper share."""
+    """`experiments/<paper>/paper.yaml`: what the tables of one paper share.
+
+    Tables of a user's own, which no paper has, share a key alone.
+    """
 
     key: str
-    title: str
-    authors: str
-    year: int
-    doi: str
+    title: str = ""
+    authors: str = ""
+    year: int = 0
+    doi: str = ""
     readings: dict[str, Reading] = Field(default_factory=dict)
 
     def chosen(self, id: str, value: str) -> ChosenReading:

@@ -87,15 +87,24 @@ class Split:
         return cls(**content)
 
 
-class Splitter(Spec):
-    """k folds of shuffled rows; `stratified-kfold` keeps the proportions of the classes, where there are classes."""
+def _for_task(kind: str, task: str) -> str:
+    """Return the kind of split for a task: without classes there are no proportions of them to keep."""
+    return kind if task == "classification" else kind.removeprefix("stratified-")
 
-    kind: Literal["stratified-kfold", "kfold"]
+
+class Splitter(Spec):
+    """k folds of shuffled rows; `stratified-kfold` keeps the proportions of the classes, where there are classes.
+
+    `group-kfold` keeps rows of one group in one fold; `ordered-kfold` takes the rows in their order, each fold being
+    tested by what was learnt from all rows before it.
+    """
+
+    kind: Literal["stratified-kfold", "kfold", "group-kfold", "ordered-kfold"]
     folds: int = Field(ge=2)
 
     def split(self, task: str) -> Split:
         """Return the folds of data for a task."""
-        return Split(self.kind if task == "classification" else "kfold", self.folds)
+        return Split(_for_task(self.kind, task), self.folds)
 
 
 class Sizes(Spec):
@@ -124,13 +133,17 @@ class OuterOverride(Spec):
 class Outer(Spec):
     """The outer splits, repeated `runs` times.
 
-    `stratified-kfold` and `kfold` shuffle the rows into `folds` folds; `holdout` shuffles them into a training and a
+    `stratified-kfold` and `kfold` shuffle the rows into `folds` folds, `group-kfold` and `ordered-kfold` are those of
+    `Splitter`; `holdout` shuffles them into a training and a
     test part of the printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both; `official`
     takes the two parts that the public source has; `in-order` takes the first rows of a series for training and those
     that follow for the test.
     """
 
-    kind: Literal["stratified-kfold", "kfold", "holdout", "stratified-holdout", "official", "in-order"]
+    kind: Literal[
+        "stratified-kfold", "kfold", "group-kfold", "ordered-kfold",
+        "holdout", "stratified-holdout", "official", "in-order",
+    ]  # fmt: skip
     folds: int = Field(default=1, ge=1)
     runs: int = Field(default=1, ge=1)
     #: Of `holdout`, `stratified-holdout` and `in-order`, by data set.
@@ -160,7 +173,7 @@ class Outer(Spec):
     def split(self, dataset: str, task: str) -> Split:
         """Return how the rows of a data set are split."""
         if self.kind.endswith("kfold"):
-            return Split(self.kind if task == "classification" else "kfold", self.folds_of(dataset))
+            return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind == "official":
             return Split(self.kind)
         # Data of any options have the sizes of the data set that they are of, as `sparse-10k[density=0.6]` has.
@@ -168,8 +181,7 @@ class Outer(Spec):
         if sizes is None:
             found = f"protocol.outer.sizes says nothing of {dataset}"
             raise invalid(found, f"{dataset}: {{train: ROWS, test: ROWS}}")
-        kind = self.kind if task == "classification" else self.kind.removeprefix("stratified-")
-        return Split(kind, 1, sizes.train, sizes.test)
+        return Split(_for_task(self.kind, task), 1, sizes.train, sizes.test)
 
 
 class Protocol(Spec):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elmbench.specs.protocol import Selection
@@ -79,6 +80,8 @@ class Request:
         False fits every candidate of a search by itself, also where the model shares work between them.
     without_data : bool
         Plan as if every data set were here, without loading any: for what a table would cost, never for a run.
+    grids : mapping of str to mapping
+        Grids of models that are added, in place of their own, as an experiment file writes them.
     other_data : bool
         Take files also if their rows are not those of the public file.
     """
@@ -92,3 +95,4 @@ class Request:
     paths: bool = True
     without_data: bool = False
     other_data: bool = False
+    grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.numerics.seeds import integer_seed
+from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
-from elmbench.specs.protocol import Split
+from elmbench.specs.protocol import Scale, Split
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, GridWork, Result, chosen_for
 from elmbench.work.scoring import GridProblem, Spent, best, fixed_parameters, model_seed
@@ -62,24 +63,27 @@ class Search(GridWork):
         data = fold_data(self.place, context.data_dir)
         X, y, folds = self.inner_folds(data)
         scale = self.place.protocol.scale
-        if scale is None or scale.fit_on == "all":
+        if data.raw is None and (scale is None or scale.fit_on == "all"):
             problem = grid_problem(self, given, (X, y, folds), data.labels, context)
             return finished(self.chosen(given, *problem.scores(self.metric)), given)
-        # Scaled on the training rows only, the inputs differ from one inner fold to the next.
-        parts = [
-            grid_problem(
-                self, given, (scale_columns(X, train, scale), y, [(train, test)]), data.labels, context
-            ).scores(self.metric)
-            for train, test in folds
-        ]
+        # Prepared on the training rows only, the inputs differ from one inner fold to the next.
+        parts = []
+        for train, test in folds:
+            inputs_here = _inputs(X, train, scale, data)
+            problem = grid_problem(self, given, (inputs_here, y, [(train, test)]), data.labels, context)
+            parts.append(problem.scores(self.metric))
         scores = np.hstack([found for found, _ in parts])
         return finished(self.chosen(given, scores, [spent for _, (spent,) in parts]), given)
 
     def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], Folds]:
         """Return the rows that hyperparameters are searched on, and the inner folds of them."""
+        keep = _tuning_places(self, data)
         X, y = tuning_rows(self, data)
+        if data.raw is not None:
+            X = data.raw if keep is None else data.raw[keep]
+        groups = data.groups if data.groups is None or keep is None else data.groups[keep]
         seed = integer_seed("inner", self.place.dataset.name, self.place.run, self.place.fold)
-        return X, y, list(splitter(self.inner, seed).split(X, y))
+        return X, y, list(splitter(self.inner, seed).split(X, y, groups))
 
     def chosen(self, given: Result, scores: NDArray[np.float64], spent: list[Spent]) -> Result:
         """Return the candidate of the best mean score."""
@@ -89,12 +93,23 @@ class Search(GridWork):
 
 def tuning_rows(work: Any, data: FoldData) -> tuple[Any, NDArray[Any]]:
     """Return the rows of the training part that hyperparameters are chosen on: all, or `work.tune_rows` random ones."""
+    keep = _tuning_places(work, data)
+    return (data.X_train, data.y_train) if keep is None else (data.X_train[keep], data.y_train[keep])
+
+
+def _tuning_places(work: Any, data: FoldData) -> Indices | None:
     rows, place = work.tune_rows, work.place
     if rows is None or rows >= len(data.y_train):
-        return data.X_train, data.y_train
+        return None
     key = ("tune", place.dataset.name, place.run, place.fold)
-    keep = stratified_rows(data.y_train, rows, data.labels is not None, *key)
-    return data.X_train[keep], data.y_train[keep]
+    return stratified_rows(data.y_train, rows, data.labels is not None, *key)
+
+
+def _inputs(X: Any, train: Indices, scale: Scale | None, data: FoldData) -> Any:
+    """Return all rows that are searched on, prepared by the training rows of an inner fold."""
+    if data.raw is not None:
+        return prepared_inputs(X, train, scale, data.nominal)
+    return X if scale is None else scale_columns(X, train, scale)
 
 
 def grid_problem(

@@ -57,7 +57,7 @@ class SharedPass(Work):
         data = fold_data(search.place, context.data_dir)
         _, y_inner, inner = search.inner_folds(data)
         scale = search.place.protocol.scale
-        if len(y_inner) < len(data.y_train) or (scale is not None and scale.fit_on == "train"):
+        if data.raw is not None or len(y_inner) < len(data.y_train) or (scale is not None and scale.fit_on == "train"):
             # Other rows, or others' scales: there is nothing to share.
             parts = search.run({}, context), finished(test_scores(evaluation, _NOTHING, context), _NOTHING)
         else:

@@ -11,6 +11,7 @@ from elmbench.specs.limits import parse_limits
 from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
+from elmbench.workflow.own_specs import add_spec_dir
 from elmbench.workflow.prepare import RunOptions, prepare
 
 
@@ -24,11 +25,13 @@ def run(
     runs: int | None = None,
     readings: Mapping[str, str] | None = None,
     with_baselines: bool = False,
+    grids: Mapping[str, Mapping[str, Any]] | None = None,
     jobs: int = 1,
     blas_threads: int = 1,
     limit: str = "",
     data_dir: Path | str | None = None,
     plugins: Sequence[Path | str] = (),
+    spec_dirs: Sequence[Path | str] = (),
     results_dir: Path | str = "results",
     retry: bool = False,
     force: bool = False,
@@ -39,10 +42,11 @@ def run(
     Parameters
     ----------
     experiment : str
-        Id or alias, such as "kos-elm/table4" or "table4".
+        Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of a table of one's own.
     profile : {"ci", "fast", "paper"}, default="fast"
     datasets, models : sequence of str
-        Only these; all of the table's where empty. A model may be any name of `list_models`.
+        Only these; all of the table's where empty. A model may be any name of `list_models`, or an address
+        `package.module:Class`.
     select : sequence of {"nested", "oracle", "published"}
         In place of the profile's.
     runs : int, optional
@@ -51,6 +55,8 @@ def run(
         Values of readings by id, such as `{"c-grid": "all-powers"}`.
     with_baselines : bool, default=False
         Add ridge, support vector machine, trees and others as columns.
+    grids : mapping of str to mapping, optional
+        Grids of models that the table does not have, such as `{"my_models:Mine": {"C": [1, 10]}}`.
     jobs, blas_threads : int, default=1
         Worker processes, and threads of the linear algebra library in each.
     limit : str
@@ -59,6 +65,8 @@ def run(
         Folder of data files; `ELMBENCH_DATA_DIR` where it is not given.
     plugins : sequence of path
         Files that declare models, kinds of table or kinds of work.
+    spec_dirs : sequence of path
+        Folders of data sets and tables of one's own.
     results_dir : path, default="results"
     retry, force : bool, default=False
         Run again what ended other than ok, or everything.
@@ -78,8 +86,12 @@ def run(
     paths = [Path(plugin).expanduser().resolve() for plugin in plugins]
     for path in paths:
         load_plugin(path)
+    for spec_dir in spec_dirs:
+        add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)
-    request = Request(tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder)
+    request = Request(
+        tuple(datasets), tuple(models), tuple(select), runs, with_baselines, folder, grids=dict(grids or {})
+    )
     options = RunOptions(
         experiments=(experiment,),
         profile=profile,

@@ -27,14 +27,17 @@ def _baseline(file: ExperimentFile) -> Path:
 
 
 def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[str, BaselineCheck]:
-    """Compare the cells of tables (by their ids; if there are none, of all that have one) with their baselines.
+    """Compare the cells of tables (by their ids; if there are none, of all with results and one) with their baselines.
 
     Raises
     ------
     NothingToCompareError
-        If a table that is named has no baseline, no table has one, or one that has it has no results.
+        If a table that is named has no baseline or no results, no table has a baseline, or none that has one results.
     """
     files = _files(names, lambda file: _baseline(file).is_file())
+    if files and not names:
+        # Tables that nobody has run are nothing to fail on, unless it is all of them.
+        files = [file for file in files if has_results(results_dir, profile, file.id)] or files
     if not files:
         raise NothingToCompareError(
             "no table has a baseline",

@@ -1,5 +1,6 @@
 """A prepared run: what is missing is computed, and the tables are written."""
 
+import json
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,7 +50,8 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Loca
     damaged = run.store.mend()
     for resolved, plan in run.tables:
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
-        run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command_of(resolved, run.options))
+        command = run.options.command or command_of(resolved, run.options)
+        run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
     settings = run.options.settings
     if run.todo:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
@@ -93,6 +95,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words += ["--runs", str(request.runs)]
     for reading in filter(None, resolved.reading.split(";")):
         words += ["--reading", reading]
+    for name, grid in request.grids.items():
+        words += ["--grid", json.dumps({name: grid})]
     if request.with_baselines:
         words.append("--with-baselines")
     if not request.paths:

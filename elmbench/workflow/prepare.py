@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts.planning import make_plan
 from elmbench.running.engine import effective_limits, pending
 from elmbench.running.executors.sandbox import Settings
@@ -16,6 +16,7 @@ from elmbench.specs.profiles import Resolved, resolve
 from elmbench.work.base import Work
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan, Request
+from elmbench.workflow.own_specs import add_table, is_table_file
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,17 @@ class RunOptions:
     Attributes
     ----------
     experiments : tuple of str
-        Ids or aliases.
+        Ids or aliases, or YAML files of a user's own tables.
     paper : str or None
         Every experiment of this paper.
     everything : bool
         Every experiment.
     retry, force : bool
         As for `pending`.
+    command : str
+        The command that asks for the tables, where it is not `elmbench run`.
+    whole : bool
+        Show these cells only, and not what was asked of the same tables before.
     """
 
     experiments: tuple[str, ...] = ()
@@ -43,6 +48,8 @@ class RunOptions:
     settings: Settings = field(default_factory=Settings)
     retry: bool = False
     force: bool = False
+    command: str = ""
+    whole: bool = False
 
 
 @dataclass
@@ -136,6 +143,13 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
         If none is, or one does not exist.
     """
     catalogue = load_catalogue()
+    if options.experiments and (options.everything or options.paper is not None):
+        other = "--all" if options.everything else f"--paper {options.paper}"
+        raise ElmbenchError(
+            f"{' '.join(options.experiments)} is named beside {other}",
+            expected="tables by name, or --paper KEY, or --all",
+            next_step="give one of them",
+        )
     if options.profile not in PROFILES:
         raise unknown_name("profile", options.profile, list(PROFILES), "elmbench run --help")
     if options.everything or options.paper is not None:
@@ -153,7 +167,7 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
             expected="one or more ids, or --paper KEY, or --all",
             next_step="elmbench list experiments",
         )
-    found = [find_experiment(name) for name in options.experiments]
+    found = [add_table(Path(name)) if is_table_file(name) else find_experiment(name) for name in options.experiments]
     return list({file.id: file for file in found}.values())
 
 
@@ -177,14 +191,23 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     for name in options.readings:
         if not any(name in file.spec.readings for file in files):
             resolve(files[0], options.profile, {name: options.readings[name]})
+    wanted = []
+    for file in files:
+        readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
+        wanted.append((resolve(file, options.profile, readings), _request_of(options, file)))
+    return prepare_tables(options, wanted, results_dir)
+
+
+def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
+    """Plan a run of tables that have been resolved, each with what is asked of it; see `prepare`."""
     store = Store(results_dir)
     tables: list[tuple[Resolved, Plan]] = []
     works: dict[str, Work] = {}
     declared: dict[str, Limits] = {}
-    for file in files:
-        readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
-        resolved = resolve(file, options.profile, readings)
-        plan = make_plan(resolved, _request_of(options, file))
+    for resolved, request in wanted:
+        plan = make_plan(resolved, request)
+        _refuse_absent(plan, resolved, request)
+        _refuse_unprinted(plan, resolved, request)
         tables.append((resolved, plan))
         works |= plan.works
         # Work that two tables share may take what the more generous one allows.
@@ -193,6 +216,23 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     limits = effective_limits(works, declared, options.settings)
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
     return PreparedRun(options, results_dir, store, tables, works, limits, todo)
+
+
+def _refuse_absent(plan: Plan, resolved: Resolved, request: Request) -> None:
+    """Refuse a data set that was named and is not here: a table without it is not what was asked for."""
+    named = {resolved.dataset(name).name for name in request.datasets}
+    for cell in plan.cells:
+        if cell.unavailable and cell.dataset in named:
+            found, _, next_step = cell.unavailable.partition("; ")
+            raise DataUnavailableError(found, expected="the data that are named", next_step=next_step or None)
+
+
+def _refuse_unprinted(plan: Plan, resolved: Resolved, request: Request) -> None:
+    """Refuse the paper's hyperparameters where it prints none for any of the cells."""
+    if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
+        found = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
+        next_step = "leave --select out, or give --select nested"
+        raise ElmbenchError(found, expected="columns that the paper prints them for", next_step=next_step)
 
 
 def _declared(resolved: Resolved, plan: Plan) -> dict[str, Limits]:

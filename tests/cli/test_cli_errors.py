@@ -23,7 +23,11 @@ MISTAKES = [
     ("run table4 -m nope", "unknown model 'nope'", "k-elm"),
     ("run table4 -m kelm", "unknown model 'kelm' (did you mean 'k-elm'?)", "k-elm"),
     ("run table4 -d nope", "unknown data set 'nope'", "one of the names that the next command lists"),
-    ("run table4 -d calhousing", "kos-elm/table4 has no data set 'calhousing'", "sylva, wdbc"),
+    (
+        "run table4 -d calhousing",
+        "kos-elm/table4 is about classification; 'calhousing' is for regression",
+        "sylva, wdbc",
+    ),
     ("run table4 --profile slow", "unknown profile 'slow'", "ci, fast, paper"),
     ("table table4 --profile slow", "unknown profile 'slow'", "ci, fast, paper"),
     ("run table5 --profile ci", "kos-elm/table5 has nothing to show under profile ci", "fast, paper"),

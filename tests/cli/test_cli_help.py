@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-VERBS = ["run", "list", "show", "validate", "env", "status", "table", "check", "report", "baseline", "data"]
+VERBS = ["run", "compare", "list", "show", "validate", "env", "status", "table", "check", "report", "baseline", "data"]
 COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import"]
 
 
@@ -52,10 +52,10 @@ def test_help_of_every_command_fits_80_columns(elmbench: Callable, command: str,
 
 
 def test_options_of_run_stay_few(elmbench: Callable) -> None:
-    found = elmbench("run", "--help").out
+    found = elmbench("run", "compare", "--help").out
     options = {word.strip(",") for line in found.splitlines() for word in line.split()[:2] if word.startswith("--")}
     assert options == {
-        "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading",
+        "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading", "--grid",
         "--with-baselines", "--no-paths", "--other-data", "--jobs", "--blas-threads", "--limit", "--dry-run",
         "--retry", "--force", "--help",
     }  # fmt: skip

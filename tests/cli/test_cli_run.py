@@ -85,7 +85,7 @@ def test_baselines_are_added(elmbench: Callable, toy: Callable, worker: dict) ->
     toy()
     assert elmbench(*CI, "--with-baselines").code == 0
     found = set(cells()["model"])
-    assert {"ridge", "nystroem-ridge", "rff-ridge", "svm", "extra-trees"} == found - {
+    assert {"ridge", "nystroem-ridge", "rff-ridge", "svm", "extra-trees", "hist-gradient-boosting"} == found - {
         "ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM",
     }  # fmt: skip
 

@@ -78,7 +78,7 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         (
             "protocol/outer/kind",
             "loo",
-            r"'protocol\.outer\.kind' is 'loo': .*'kfold', 'holdout', 'stratified-holdout', 'official' or 'in-order'",
+            r"'protocol\.outer\.kind' is 'loo': .*'holdout', 'stratified-holdout', 'official' or 'in-order'",
         ),
         ("protocol/outer/except", {"sylva": {"folds": 2}}, "'sylva'; expected one of wdbc"),
         ("protocol/select", "best", "'nested', 'oracle' or 'published'"),

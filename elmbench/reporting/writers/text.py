@@ -62,7 +62,8 @@ def _grid_of(section: Section, first: Column, others: Sequence[Column]) -> RichT
 
 def _side_by_side(section: Section, first: Column, others: Sequence[Column]) -> list[list[Column]]:
     """Return the columns beside the first one in groups that each fit a line, if none is wider than a line alone."""
-    room = _WIDTH - len("  ") - _width(section, first)
+    names = (len(line["dataset"].text) for line in section.lines)
+    room = _WIDTH - max(len("  ") + _width(section, first), max(names, default=0))
     groups: list[list[Column]] = [[]]
     # What is published of a measure, and its verdict, stay beside it.
     for unit in _units(others):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Literal
 
@@ -63,6 +63,10 @@ class DatasetSpec(SpecPart):
     `file` is the stem of the files in a data directory, which several entries may share. `fingerprint` is that of the
     prepared rows of the public file, where they were at hand.
 
+    With `by_fold`, words and missing values are left to the folds: what replaces them is taken from training rows only.
+    `groups` names a column that tells which rows belong together, `ordered_by` one that the rows are sorted by; neither
+    is a feature.
+
     The name of generated data may fix options of theirs, as in `sparse-10k[density=0.6]` (see `with_options`).
     """
 
@@ -77,6 +81,9 @@ class DatasetSpec(SpecPart):
     training_part: Shape | None = None
     fingerprint: Fingerprint | None = None
     sparse: bool = False
+    by_fold: bool = False
+    groups: str | None = None
+    ordered_by: str | None = None
     redraw: Literal["run"] | None = None
     papers: dict[str, PaperCounts] = Field(default_factory=dict)
     sources: tuple[Source, ...] = Field(min_length=1)
@@ -197,6 +204,10 @@ class DatasetSpecs(dict[str, DatasetSpec]):
                     found = f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}"
                     raise invalid(found, "each name and each alias once")
 
+    def knows(self, name: str) -> bool:
+        """Tell whether a name or alias, as it is spelled, is taken."""
+        return name in self._names
+
     def find(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters.
 
@@ -243,8 +254,40 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     return DatasetSpecs(specs)
 
 
+#: Data sets of a user's own, by name.
+_added: dict[str, DatasetSpec] = {}
+
+
+def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
+    """Let `load_dataset_specs` know data sets of a user's own too; one of the same name takes the place of an earlier.
+
+    Raises
+    ------
+    ElmbenchError
+        If the suite has a data set of that name, or an alias.
+    """
+    own = _of_suite()
+    for spec in specs:
+        for name in (spec.name, *spec.aliases):
+            if own.knows(name):
+                found = f"the data set {name!r} has the name of one of the suite"
+                raise ElmbenchError(found, expected="a name of its own", next_step=NEXT)
+        _added[spec.name] = spec
+    load_dataset_specs.cache_clear()
+
+
+def is_of_suite(name: str) -> bool:
+    """Tell whether a data set of `datasets.yaml` has a name or alias, as it is spelled."""
+    return _of_suite().knows(name)
+
+
 @cache
 def load_dataset_specs() -> DatasetSpecs:
-    """Return every data set of `datasets.yaml`."""
+    """Return every data set of `datasets.yaml`, and those that were added."""
+    return DatasetSpecs([*_of_suite().values(), *_added.values()])
+
+
+@cache
+def _of_suite() -> DatasetSpecs:
     path = spec_root() / "datasets.yaml"
     return parse_dataset_specs(read_yaml(path), str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
@@ -255,8 +256,31 @@ class ArchiveSource(_Source):
         return (self.url,)
 
 
+class FileSource(_Source):
+    """A file of a user's own, its path relative to the YAML file that names it.
+
+    `target` is the name of the target column or its position (-1: the last), `drop` the names of columns that are no
+    features.
+    """
+
+    kind: Literal["file"]
+    path: str
+    target: str | int = "target"
+    drop: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return PurePath(self.path).name
+
+
 Source = Annotated[
-    ScikitLearnSource | GeneratorSource | OpenMLSource | ImbalancedLearnSource | LibsvmSource | ArchiveSource,
+    FileSource
+    | ScikitLearnSource
+    | GeneratorSource
+    | OpenMLSource
+    | ImbalancedLearnSource
+    | LibsvmSource
+    | ArchiveSource,
     Field(discriminator="kind"),
 ]
 NetworkSource = OpenMLSource | ImbalancedLearnSource | LibsvmSource | ArchiveSource

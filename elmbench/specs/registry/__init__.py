@@ -12,7 +12,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.registry.built_in import BUILT_IN
 from elmbench.specs.registry.entry import TASKS, ModelEntry
-from elmbench.specs.registry.plugins import models_from_outside
+from elmbench.specs.registry.plugins import load_address, models_from_outside
 
 
 def registry() -> dict[str, ModelEntry]:
@@ -27,7 +27,9 @@ def registry() -> dict[str, ModelEntry]:
 
 
 def find_model(name: str) -> ModelEntry:
-    """Return the entry of a model."""
+    """Return the entry of a model, by its name or by its address `package.module:Class`."""
+    if ":" in name:
+        return load_address(name)
     entries = registry()
     if name not in entries:
         raise unknown_name("model", name, list(entries), "elmbench list models")
@@ -40,7 +42,7 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
     Parameters
     ----------
     name : str
-        A name of `elmbench list models`.
+        A name of `elmbench list models`, or an address `package.module:Class`.
     task : {"classification", "regression"}
     **params
         Parameters of the estimator, a scikit-learn one.

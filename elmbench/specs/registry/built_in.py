@@ -99,6 +99,11 @@ def _hyperplane_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     return 200.0 * params.get("n_epochs", 5) * n * (d + 10)
 
 
+def _boosting_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # A step goes through all values once a level, and has milliseconds of its own.
+    return float(params.get("n_estimators", 100) * (50.0 * n * d + 1e8))
+
+
 def _after_svd(cost: Any) -> Any:
     def both(n: int, d: int, params: Mapping[str, Any]) -> float:
         size = min(n, d, params.get("n_components", 100))
@@ -215,4 +220,10 @@ BUILT_IN = (
         cost=_svm_cost,
     ),
     _baseline("extra-trees", "Extremely randomised trees", {"n_estimators": (100,)}),
+    _baseline(
+        "hist-gradient-boosting",
+        "Gradient boosting of trees on binned values",
+        {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)},
+        _boosting_cost,
+    ),
 )

@@ -4,13 +4,14 @@ import hashlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, closest
 from elmbench.specs.registry.entry import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
@@ -18,6 +19,8 @@ _KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work"}
 
 #: What plug-in files have declared, by kind and name, and the file of each.
 _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
+#: The models that were asked for by their address.
+_by_address: dict[str, ModelEntry] = {}
 
 
 def plugin_objects(kind: str) -> dict[str, object]:
@@ -58,10 +61,60 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     if tasks:
         title = (inspect.getdoc(loaded) or loaded.__name__).splitlines()[0]
         return ModelEntry(name, title, **dict.fromkeys(tasks, loaded), version=version, origin=origin)
+    lacks = [method for method in ("fit", "predict") if not hasattr(loaded, method)]
+    missing = f", which has no {' and no '.join(lacks)}" if isinstance(loaded, type) and lacks else ""
     raise _badly_declared(
-        f"the model {name!r} ({origin}) is {loaded!r}",
+        f"the model {name!r} ({origin}) is {loaded!r}{missing}",
         "an estimator class (ClassifierMixin or RegressorMixin, then BaseEstimator) or a ModelEntry",
     )
+
+
+def load_address(address: str) -> ModelEntry:
+    """Return the entry of an estimator class at `package.module:Class`, the name of which is its address.
+
+    A module of the folder that one is in is found too, after all that is installed.
+
+    Raises
+    ------
+    ElmbenchError
+        If it cannot be imported, or is no estimator.
+    """
+    if address in _by_address:
+        return _by_address[address]
+    module_name, _, attribute = address.partition(":")
+    _search_in(Path.cwd())
+    expected = "an address `package.module:Class` of what can be imported here"
+    try:
+        module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        found = f"{module_name!r} of the model {address!r} cannot be imported: {_said(error)}"
+        raise ElmbenchError(found, expected=expected, next_step=f"python -c 'import {module_name}'") from error
+    if not hasattr(module, attribute):
+        names = [name for name, value in vars(module).items() if isinstance(value, type)]
+        guess = closest(attribute, names)
+        found = f"the module {module_name!r} has no {attribute!r}" + (f" (did you mean {guess!r}?)" if guess else "")
+        raise ElmbenchError(found, expected=expected, next_step="correct the address")
+    source = inspect.getsourcefile(module)
+    digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12] if source else ""
+    entry = _as_entry(address, getattr(module, attribute), f"module {module_name}", digest)
+    return _by_address.setdefault(address, entry)
+
+
+def _search_in(folder: Path) -> None:
+    """Let modules of a folder be imported, after all others."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _said(error: BaseException, path: Path | None = None) -> str:
+    """Return what an error says, and the last line of a file, or of any, that it passed."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if path is None or frame.filename == str(path)]
+    if isinstance(error, SyntaxError):
+        where = f" ({Path(error.filename or '').name}, line {error.lineno})"
+        return f"{type(error).__name__}: {error.msg}{where}"
+    where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno}: {own[-1].line})" if path and own else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def _badly_declared(found: str, expected: str) -> ElmbenchError:
@@ -108,10 +161,11 @@ def load_plugin(path: Path) -> list[str]:
         raise ElmbenchError(found, expected="a name that ends in .py", next_step="check the path")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
+    _search_in(path.parent)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        found = f"the plug-in {path} fails when it is loaded: {type(error).__name__}: {error}"
+        found = f"the plug-in {path} fails when it is loaded: {_said(error, path)}"
         raise ElmbenchError(found, expected="a file that runs by itself", next_step=f"python {path.name}") from error
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
     if not any(dictionaries.values()) or not all(isinstance(found, dict) for found in dictionaries.values()):

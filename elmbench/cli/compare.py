@@ -1,0 +1,76 @@
+"""`elmbench compare`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from elmbench.cli.app import app
+from elmbench.cli.state import state
+
+
+@app.command()
+def compare(
+    data: Annotated[
+        list[str], typer.Argument(help="Files (CSV, Parquet, ARFF, LIBSVM, npz), openml:ID or sklearn:NAME.")
+    ],
+    target: Annotated[
+        str, typer.Option("-t", "--target", help="Target column; else target, class, label or y, else the last.")
+    ] = "",
+    model: Annotated[
+        list[str] | None, typer.Option("-m", "--model", help="Models, separated by commas or repeated; else a dozen.")
+    ] = None,
+    grid: Annotated[list[str] | None, typer.Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
+    task: Annotated[str | None, typer.Option(help="classification or regression; else by the target.")] = None,
+    metric: Annotated[str, typer.Option(help="What models are chosen and ranked by.")] = "",
+    folds: Annotated[int, typer.Option(min=2, help="Outer folds.")] = 5,
+    runs: Annotated[int, typer.Option(min=1, help="Repetitions of the outer folds.")] = 1,
+    groups: Annotated[str | None, typer.Option(help="Column of groups that stay in one fold.")] = None,
+    time_order: Annotated[
+        str | None, typer.Option("--time-order", help="Column to sort by: each fold is learnt from what is before.")
+    ] = None,
+    impute: Annotated[bool, typer.Option("--impute", help="Fill missing values in, by training rows.")] = False,
+    name: Annotated[str, typer.Option(help="Of the results' folder; else made of the data's names.")] = "",
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
+    limit: Annotated[str, typer.Option(help="Of each search and fit; time=600s if not given.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
+) -> None:
+    """Compare models on your own data, with nested search; what has been computed before is not computed again."""
+    from elmbench.cli.run import run_prepared, show_plan
+    from elmbench.errors import unknown_name
+    from elmbench.running.executors.local import LocalExecutor
+    from elmbench.running.executors.sandbox import Settings
+    from elmbench.specs.limits import parse_limits
+
+    if task not in (None, "classification", "regression"):
+        raise unknown_name("task", str(task), ["classification", "regression"], "elmbench compare --help")
+    settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
+    with LocalExecutor(settings) as executor:
+        if not dry_run:
+            executor.warm()
+        from elmbench.datasets.own import OwnData
+        from elmbench.specs.grids import read_all_grids
+        from elmbench.workflow.compare import Comparison, prepare_comparison
+        from elmbench.workflow.prepare import RunOptions
+
+        own: Any = [OwnData(place, target, task, groups, time_order, impute) for place in data]  # type: ignore[arg-type]
+        models = tuple(word.strip() for text in model or () for word in text.split(",") if word.strip())
+        asked = Comparison(tuple(own), models, read_all_grids(grid or []), metric, folds, runs, limit, name)
+        options = RunOptions(settings=settings, retry=retry, command=_command())
+        prepared = prepare_comparison(asked, options, state.results_dir)
+        for resolved, _ in prepared.tables:
+            for spec in resolved.datasets.values():
+                state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features; {spec.notes[0]}")
+        if dry_run:
+            show_plan(prepared)
+        else:
+            run_prepared(prepared, executor)
+
+
+def _command() -> str:
+    """Return the command as it was typed."""
+    return shlex.join(["elmbench", *sys.argv[1:]])

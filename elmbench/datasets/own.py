@@ -1,0 +1,266 @@
+"""A data set of a user's own: what its file says of it, so that it can be asked for as those of the suite are."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets.folders import cache_folder
+from elmbench.datasets.prepare import category_order
+from elmbench.datasets.receipts import write_table
+from elmbench.datasets.sources import fetch_from
+from elmbench.datasets.sources.fetching import FetchJob
+from elmbench.datasets.sources.own_file import TARGETS, UNNAMED, form_of, read_own, take_column
+from elmbench.datasets.table import Table, label_words
+from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.files import replacing
+from elmbench.specs.datasets import DatasetSpec, Shape
+from elmbench.specs.datasets.sources import FileSource, OpenMLSource
+
+Task = Literal["classification", "regression"]
+#: Whole numbers of no more different values are labels.
+MOST_CLASSES = 20
+#: A column of words of which more than this share differ from all others is a name, not a category.
+MOST_DIFFERENT = 0.5
+#: Sparse rows of no more values in all, zeros included, become dense.
+DENSE_VALUES = 2e7
+
+
+@dataclass(frozen=True)
+class OwnData:
+    """What a user says of a file.
+
+    Attributes
+    ----------
+    place : str
+        A path, `openml:ID` or `sklearn:NAME`.
+    target : str
+        The name of the target column; empty where it is to be found.
+    task : {"classification", "regression"} or None
+        None where it is to be found.
+    groups, ordered_by : str or None
+        Columns, see `DatasetSpec`.
+    impute : bool
+        Whether missing values are filled in.
+    """
+
+    place: str
+    target: str = ""
+    task: Task | None = None
+    groups: str | None = None
+    ordered_by: str | None = None
+    impute: bool = False
+
+
+def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
+    """Return the spec of a user's own data; its notes say what was found.
+
+    Raises
+    ------
+    ElmbenchError
+        If it cannot be read or used: among others, if values are missing and are not to be filled in.
+    """
+    path, title, target = _file_of(own, cache_dir)
+    source, how = _with_target(FileSource(kind="file", path=str(path), target=target), own)
+    table = read_own(source)
+    for column in filter(None, (own.ordered_by, own.groups)):
+        table, _ = take_column(table, column)
+    names = _names_of_rows(table)
+    source = source.model_copy(update={"drop": names})
+    table = table.columns(np.array([name not in names for name in table.names]))
+    _check(table, own, title)
+    task = own.task or _task_of(table)
+    counts = Counter(label_words(table.target)) if task == "classification" else Counter()
+    labels = sorted(counts, key=category_order)
+    if task == "classification" and len(labels) < 2:
+        found = f"{title}: every row has the target {labels[0] if labels else None!r}"
+        raise ElmbenchError(found, expected="two classes or more", next_step="name another column with --target")
+    n, d = table.X.shape
+    kind = f"classification, {len(labels)} classes" if labels else "regression"
+    said = [f"{kind} of {how} ({'as asked' if own.task else 'found by its values'})"]
+    if table.nominal:
+        words = ", ".join(table.names[place] for place in sorted(table.nominal)[:8]) + ", ..." * (
+            len(table.nominal) > 8
+        )
+        said.append(f"words, encoded on each training part: {words}")
+    if names:
+        said.append(f"left out, as nearly every row has a word of its own: {', '.join(names)}")
+    sparse = sp.issparse(table.X) and n * d > DENSE_VALUES
+    outside = len({own.groups, own.ordered_by} - {None})
+    missing = not sp.issparse(table.X) and bool(np.isnan(table.X).any())
+    return DatasetSpec(
+        name=_name_of(own.place),
+        title=title,
+        task=task,
+        positive=(labels[-1],) if len(labels) == 2 else (),
+        shape=Shape(instances=n, features=d, classes={label: counts[label] for label in labels} or None),
+        sparse=sparse,
+        by_fold=bool(table.nominal) or (missing and own.impute),
+        groups=own.groups,
+        ordered_by=own.ordered_by,
+        sources=(source,),
+        citation=f"data of the user's own; {outside} columns are no features" if outside else "data of the user's own",
+        notes=("; ".join(said),),
+    )
+
+
+def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any]) -> Path:
+    """Write rows and targets that a program holds to a file, and return it.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n, d)
+    y : array-like of shape (n,)
+    extra : dict of str to array-like
+        Further columns, such as groups.
+    """
+    import pandas as pd
+
+    targets = np.asarray(y)
+    if targets.ndim != 1 or targets.shape[0] != X.shape[0]:
+        found = f"X has {X.shape[0]} rows and y the shape {targets.shape}"
+        raise ElmbenchError(found, expected="one target a row", next_step="give y as a vector")
+    if sp.issparse(X):
+        if extra:
+            raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")
+        path = folder / f"{name}.npz"
+        with replacing(path) as partial:
+            write_table(Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), _target_array(targets), name), partial)
+        return path
+    frame = X.copy() if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).rename(columns="x{}".format)
+    frame.columns = [str(column) for column in frame.columns]
+    path = folder / f"{name}.parquet"
+    frame = frame.assign(**extra, target=targets).reset_index(drop=True)
+    with replacing(path) as partial:
+        frame.to_parquet(partial, index=False)
+    return path
+
+
+def _target_array(targets: Any) -> Any:
+    return targets.astype(np.float64) if targets.dtype.kind in "biuf" else targets.astype(str).astype(object)
+
+
+def _file_of(own: OwnData, cache_dir: Path | str | None) -> tuple[Path, str, str]:
+    """Return the file of a place, its title, and the target column; what is no file is brought into the cache."""
+    kind, _, name = own.place.partition(":")
+    if kind not in ("openml", "sklearn") or not name:
+        path = Path(own.place).expanduser().resolve()
+        return path, path.name, own.target
+    folder = cache_folder(cache_dir) / "own"
+    path = folder / f"{kind}-{slug(name)}{'-' + slug(own.target) if own.target else ''}.parquet"
+    if kind == "sklearn":
+        _keep(_of_scikit_learn(name), path)
+        return path, f"sklearn:{name}", "target"
+    if not name.isdigit():
+        found = f"{own.place!r} is no data set of OpenML"
+        raise ElmbenchError(found, expected="openml: and a number", next_step="look it up on openml.org")
+    if not path.is_file():
+        source = OpenMLSource(kind="openml", id=int(name), target=own.target or None)
+        parts = fetch_from(source, FetchJob(0, folder / "downloads", 1 << 40)).parts
+        table = parts["all"]
+        assert isinstance(table, Table)
+        _keep(table, path)
+    return path, f"openml:{name}", "target"
+
+
+def _keep(table: Table, path: Path) -> None:
+    if sp.issparse(table.X):
+        table = replace(table, X=table.X.toarray())
+    with replacing(path) as partial:
+        write_table(table, partial)
+
+
+def _of_scikit_learn(name: str) -> Table:
+    from sklearn import datasets
+
+    load = getattr(datasets, f"load_{name}", None)
+    known = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
+    if load is None or name not in known:
+        raise unknown_name("data set of scikit-learn", name, known, "elmbench compare sklearn:wine")
+    bunch = load()
+    target = np.asarray(bunch.target)
+    if "target_names" in bunch:
+        target = np.asarray(bunch.target_names).astype(str).astype(object)[target]
+    names = tuple(str(column) for column in bunch.feature_names)
+    return Table(np.array(bunch.data, dtype=np.float64), names, target, f"scikit-learn {name}")
+
+
+def _with_target(source: FileSource, own: OwnData) -> tuple[FileSource, str]:
+    """Return the source with a target, and which column that is."""
+    path = Path(source.path)
+    if path.is_file() and form_of(path) in UNNAMED:
+        return source, "the file's own target"
+    if source.target:
+        return source, f"the column {source.target!r}"
+    seen: list[str] = []
+    read = FileSource(kind="file", path=source.path, target=-1)
+    table = read_own(read)
+    seen = [*table.names]
+    found = next((name for name in TARGETS if name in seen), None)
+    if found is None:
+        return read, "the last column"
+    return source.model_copy(update={"target": found}), f"the column {found!r}"
+
+
+def _names_of_rows(table: Table) -> tuple[str, ...]:
+    found = []
+    for place, words in table.nominal.items():
+        known = [word for word in words if word is not None]
+        if len(known) > 20 and len(set(known)) > MOST_DIFFERENT * len(known):
+            found.append(table.names[place])
+    return tuple(found)
+
+
+def _task_of(table: Table) -> Task:
+    """Return what a target asks for: words and few whole numbers are labels."""
+    try:
+        values = np.asarray(table.target, dtype=np.float64)
+    except (TypeError, ValueError):
+        return "classification"
+    different = np.unique(values)
+    whole = bool((different == np.round(different)).all())
+    return "classification" if whole and len(different) <= min(MOST_CLASSES, len(values) // 3) else "regression"
+
+
+def _check(table: Table, own: OwnData, title: str) -> None:
+    if table.X.shape[0] < 20 or table.X.shape[1] < 1:
+        found = f"{title} has {table.X.shape[0]} rows of {table.X.shape[1]} features"
+        raise ElmbenchError(found, expected="20 rows and a feature", next_step="give more rows")
+    without = sum(value is None or value != value for value in table.target)
+    if without:
+        found = f"{title}: the target is missing in {without} of {len(table.target)} rows"
+        raise ElmbenchError(found, expected="a target in every row", next_step="remove these rows from the file")
+    if sp.issparse(table.X):
+        return
+    gone = np.isnan(table.X)
+    for place, words in table.nominal.items():
+        gone[:, place] = [word is None for word in words]
+    if np.isinf(table.X).any():
+        column = table.names[int(np.isinf(table.X).any(axis=0).argmax())]
+        found = f"{title}: an infinite value in the column {column!r}"
+        raise ElmbenchError(found, expected="finite numbers", next_step="correct the file")
+    if gone.any() and not own.impute:
+        columns = [table.names[place] for place in np.flatnonzero(gone.any(axis=0))]
+        shown = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
+        raise ElmbenchError(
+            f"{title}: {int(gone.sum())} values are missing, in {int(gone.any(axis=1).sum())} rows (columns {shown})",
+            expected="a value in every field",
+            next_step="--impute fills them in by what each training part has, or correct the file",
+        )
+
+
+def _name_of(place: str) -> str:
+    kind, _, name = place.partition(":")
+    if kind in ("openml", "sklearn") and name:
+        return f"{kind}-{slug(name)}"
+    name = Path(place).name
+    return slug(re.sub(r"(\.(csv|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", "", name, flags=re.I))
+
+
+def slug(name: str) -> str:
+    """Return a name in small letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "data"

@@ -1,0 +1,117 @@
+"""A file of a user's own: read as it is, whatever its shape, and the columns that are no features set apart."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets.readers import compression_of, read_table
+from elmbench.datasets.sources.folder import COMPRESSIONS, FORMATS
+from elmbench.datasets.table import Table, label_words
+from elmbench.errors import ElmbenchError, closest
+from elmbench.specs.datasets.sources import FileSource
+
+#: Names of a target column, where none is named; the last column where none of them is there.
+TARGETS = ("target", "class", "label", "y")
+#: Formats without names of columns, of which the target is known.
+UNNAMED = ("svm", "npz")
+
+
+def form_of(path: Path) -> str:
+    """Return the format of a file by the end of its name.
+
+    Raises
+    ------
+    ElmbenchError
+        If it is none that is read.
+    """
+    form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1].lower()
+    form = {"libsvm": "svm", "svmlight": "svm", "pq": "parquet"}.get(form, form)
+    if form not in FORMATS:
+        expected = f"a name that ends in {', '.join('.' + form for form in FORMATS)} (.libsvm is .svm)"
+        expected += f", perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
+        raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
+    return form
+
+
+def read_own(source: FileSource) -> Table:
+    """Return the rows of a file.
+
+    Raises
+    ------
+    ElmbenchError
+        If it is not there, cannot be read, or lacks a column that is named.
+    """
+    path = Path(source.path)
+    if not path.is_file():
+        found = f"{path} is {'no regular file' if path.exists() else 'not there'}"
+        raise ElmbenchError(found, expected="a file of rows", next_step="check the path")
+    form = form_of(path)
+    table = read_table(path, partial(_target, source, path), sparse=form in UNNAMED, form=form)
+    dropped = [_place(table, name) for name in source.drop]
+    return table.columns(np.array([place not in dropped for place in range(len(table.names))]))
+
+
+def _target(source: FileSource, path: Path, names: list[str]) -> str:
+    if isinstance(source.target, int):
+        return names[source.target]
+    if source.target not in names:
+        raise no_column(path, source.target, names)
+    return source.target
+
+
+def no_column(path: Path | str, name: str, names: list[str]) -> ElmbenchError:
+    """Return the error for a column that a file does not have."""
+    guess = closest(name, names)
+    hint = f" (did you mean {guess!r}?)" if guess else ""
+    shown = ", ".join(names[:12]) + (f", ... ({len(names)} columns)" if len(names) > 12 else "")
+    separated = len(names) == 1 and any(mark in names[0] for mark in ";\t|")
+    return ElmbenchError(
+        f"{path} has no column {name!r}{hint}",
+        expected="fields separated by commas" if separated else f"one of {shown}",
+        next_step="write it with commas" if separated else "name a column of the file",
+    )
+
+
+def _place(table: Table, name: str) -> int:
+    if name not in table.names:
+        raise no_column(table.origin, name, list(table.names))
+    return table.names.index(name)
+
+
+def take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
+    """Return a table without one of its columns, and that column: numbers, or words."""
+    place = _place(table, name)
+    values = table.nominal[place] if place in table.nominal else np.asarray(table.X[:, place])
+    return table.columns(np.arange(len(table.names)) != place), values
+
+
+def sorted_by(table: Table, name: str) -> Table:
+    """Return the rows in the order of a column, numbers rising or words in alphabetical order, without that column."""
+    table, values = take_column(table, name)
+    if any(value is None or value != value for value in values):
+        found = f"{table.origin}: the column {name!r}, which the rows are sorted by, has missing values"
+        raise ElmbenchError(found, expected="a value in every row", next_step="complete or remove these rows")
+    order = np.argsort(values.astype(str) if values.dtype == object else values, kind="stable")
+    nominal = {place: words[order] for place, words in table.nominal.items()}
+    return replace(table, X=table.X[order], target=table.target[order], nominal=nominal)
+
+
+def group_numbers(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a number for each row, the same for rows of equal values."""
+    words = np.array([str(word) for word in label_words(values)])
+    return np.unique(words, return_inverse=True)[1].astype(np.int64)
+
+
+def with_numbered_categories(table: Table) -> Table:
+    """Return a table whose nominal columns hold the number of each category, NaN where it is missing."""
+    if not table.nominal:
+        return table
+    X = np.array(table.X)
+    for place, words in table.nominal.items():
+        numbers = {word: float(i) for i, word in enumerate(sorted({word for word in words if word is not None}))}
+        X[:, place] = [np.nan if word is None else numbers[word] for word in words]
+    return replace(table, X=X)

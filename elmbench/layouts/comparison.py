@@ -1,0 +1,203 @@
+"""Models side by side on data of a user's own: means, ranks, a test against the best, times, and a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from elmbench.layouts.base import DATASET, MODEL, Entry, Figure, Gains, Layout, Outputs, png
+from elmbench.layouts.figures import default_cells, panel_title, panels, words_for
+from elmbench.layouts.table import Column, Item, Line, Quantity, Text
+from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import ALL
+
+#: The rank of a model on a data set, and the probability of a difference from the best one like that which was found,
+#: were they equally good.
+RANK, P = "rank", "p"
+_COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
+_TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
+#: The columns of the first metric, of the second, ...
+_VALUES = ("value", *(f"value{i}" for i in range(2, 10)))
+
+
+class Comparison(Layout):
+    """A line for each model on each data set, the best first; of several data sets, the average ranks at the end.
+
+    The test is the corrected resampled t-test of the differences on the same rows from the model of the best mean
+    (Nadeau and Bengio, "Inference for the generalization error", 2003), by Holm's correction over the other models.
+    Only models of which every cell ended ok are ranked.
+    """
+
+    def heading(self, resolved: Resolved) -> str:
+        """Return what the lines show."""
+        return "the best first; p: how probable so large a distance from the best one is, were both equally good"
+
+    def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
+        """Return the metrics of the task in the protocol's order, rank and probability, times and sizes."""
+        if dataset == ALL:
+            return [Measure(RANK)]
+        own = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+        return [Measure(name) for name in (*own, RANK, P, *_TIMES, "n_units")]
+
+    def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+        """Return the cells with the rank and the probability of their model, and the average ranks over data sets."""
+        parts = []
+        for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
+            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            scores = self._scores(group, metric, resolved)
+            p = against_best(scores, _test_share(resolved, str(dataset)))
+            ranks = (-scores.mean()).rank()
+            parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
+        found = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
+        return pd.concat([found, *_over_data_sets(found)], ignore_index=True)
+
+    def _scores(self, cells: pd.DataFrame, metric: str, resolved: Resolved) -> pd.DataFrame:
+        """Return the score of each fold (more is better), a column for each model that has them all."""
+        found: dict[str, pd.Series[float]] = {}
+        for model, own in cells.groupby("model", sort=False):
+            if (own["status"] == "ok").all() and super().is_complete(own, resolved):
+                found[str(model)] = own.set_index(["run", "fold"])[metric].astype(float)
+        table = pd.DataFrame(found).dropna(axis="columns")
+        return -table if metric in LESS_IS_BETTER else table
+
+    def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
+        """Tell whether the cells of an entry have all folds; an average rank is of data sets that have."""
+        return str(cells["dataset"].iloc[0]) == ALL or super().is_complete(cells, resolved)
+
+    def is_judged(self, measure: Measure) -> bool:
+        """Tell that nothing is judged: nothing is published."""
+        return False
+
+    def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns: the first metric, rank and probability, the other metrics, times and size."""
+        protocol = resolved.spec.protocol
+        shown = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
+        metrics = []
+        for i in range(max(map(len, shown), default=1)):
+            # Data sets of several tasks share a column.
+            names = dict.fromkeys(own[i] for own in shown if i < len(own))
+            metrics.append(Column(_VALUES[i], " / ".join(map(words_for, names)), whole=True))
+        first, *others = metrics
+        rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
+        times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
+        return (DATASET, MODEL, first, *rank, *times, *others, Column("predict_seconds", "test s", True, optional=True))
+
+    def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
+        """Yield the lines of each data set, the best model first; those without a rank come last."""
+        for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
+            ranked = []
+            for model, own in groupby(group, key=lambda entry: entry.model):
+                found = {entry.measure.metric: entry for entry in own}
+                rank = found[RANK].mean if RANK in found else None
+                ranked.append((math.inf if rank is None else rank, _line(dataset, model, found, resolved)))
+            yield from (line for _, line in sorted(ranked, key=lambda pair: pair[0]))
+
+    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+        """Draw the score of each model on each fold, and the means, a panel for each data set."""
+        parts = []
+        for dataset, group in default_cells(cells[cells["status"] == "ok"]).groupby("dataset", sort=False):
+            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            own = group[["dataset", "model", "run", "fold"]]
+            parts.append(own.assign(metric=metric, value=group[metric].astype(float)))
+        if not parts:
+            return None
+        data = pd.concat(parts, ignore_index=True)
+        return Figure(data, draw_scores(data, resolved))
+
+
+def _line(dataset: str, model: str, found: dict[str, Entry], resolved: Resolved) -> Line:
+    over_all = dataset == ALL
+    line: dict[str, Item] = {
+        "dataset": Text("all data sets" if over_all else resolved.dataset(dataset).title),
+        "model": Text(model),
+    }
+    metrics = [] if over_all else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+    for metric, column in zip(metrics, _VALUES, strict=False):
+        item = found[metric].found if metric in found else None
+        if item is not None:
+            line[column] = item
+    means = {name: entry.mean for name, entry in found.items() if entry.mean is not None}
+    if RANK in means:
+        line[RANK] = Text(f"{means[RANK]:.3g}")
+    if P in means:
+        p = means[P]
+        line[P] = Text("best" if means.get(RANK) == 1 else "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0"))
+    line |= {name: Quantity(means[name]) for name in _TIMES if name in means}
+    return line | ({"n_units": Text(f"{means['n_units']:.0f}")} if "n_units" in means else {})
+
+
+def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:
+    """Return for each model the probability of a difference from the best one like that found, were they equally good.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        A line for each fold, a column for each model; more is better.
+    test_share : float
+        Test rows over training rows: the variance of the mean of n differences is s^2 (1/n + test_share).
+
+    Returns
+    -------
+    Series
+        By model, by Holm's correction; 1 for the best. Empty where there are fewer than two folds.
+    """
+    from scipy.stats import t
+
+    n = len(scores)
+    if n < 2 or not len(scores.columns):
+        return pd.Series(dtype=float)
+    best = scores.mean().idxmax()
+    p: dict[str, float] = {}
+    for model in map(str, scores):
+        apart: NDArray[np.float64] = (scores[best] - scores[model]).to_numpy()
+        mean, error = float(apart.mean()), float(apart.std(ddof=1)) * math.sqrt(1 / n + test_share)
+        p[model] = 1.0 if mean == 0 else 2 * float(t.sf(mean / error, n - 1)) if error > 0 else 0.0
+    # Holm: the smallest times the number of tests, the next times one less, none below the one before.
+    others = sorted((model for model in p if model != best), key=lambda model: p[model])
+    floor = 0.0
+    for i, model in enumerate(others):
+        floor = p[model] = max(floor, min(1.0, p[model] * (len(others) - i)))
+    return pd.Series(p, dtype=float)
+
+
+def _test_share(resolved: Resolved, dataset: str) -> float:
+    outer = resolved.spec.protocol.outer
+    folds = outer.folds_of(dataset)
+    # Of rows in their order a fold is 1/(k+1) of all, and half of all are learnt on average.
+    return 2 / (folds + 1) if outer.kind == "ordered-kfold" else 1 / (folds - 1)
+
+
+def _over_data_sets(cells: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return a line for each model that is ranked on every one of several data sets: its average rank."""
+    default = cells[cells["reading"] == ""]
+    ranks = default.groupby(["select", "model", "dataset"], sort=False)[RANK].first().unstack()
+    if len(ranks.columns) < 2:
+        return []
+    means = ranks.dropna().mean(axis=1).rename(RANK).reset_index()
+    return [means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")] if len(means) else []
+
+
+def draw_scores(data: pd.DataFrame, resolved: Resolved) -> bytes:
+    """Return the picture of scores by model and fold as PNG: a dot a fold, a bar at the mean, the best model on top."""
+    groups = list(data.groupby("dataset", sort=False))
+    most = max(group["model"].nunique() for _, group in groups)
+    figure, axes = panels(len(groups), height=0.9 + 0.28 * most)
+    for one, (dataset, group) in zip(axes, groups, strict=True):
+        metric = str(group["metric"].iloc[0])
+        means = group.groupby("model", sort=False)["value"].mean()
+        order = means.sort_values(ascending=metric not in LESS_IS_BETTER)
+        for place, model in enumerate(order.index):
+            values = group.loc[group["model"] == model, "value"]
+            one.plot(values, [place] * len(values), "o", color="C0", alpha=0.35, markersize=4, markeredgewidth=0)
+            one.plot([order[model]], [place], "|", color="C3", markersize=13, markeredgewidth=2)
+        one.set_yticks(range(len(order)), list(order.index))
+        one.set_xlabel(f"{words_for(metric)}: each test part (dots), mean (bar)", fontsize="small")
+        panel_title(one, resolved.dataset(str(dataset)).title)
+    return png(figure)

@@ -1,0 +1,47 @@
+"""What replaces categories and missing values of a fold: taken from its training rows only."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.protocol.scaling import scale_columns
+from elmbench.protocol.splits import Indices
+from elmbench.specs.protocol import Scale
+
+#: Categories of a column that have an indicator of their own; the rarer ones share one.
+MOST_CATEGORIES = 50
+
+
+def prepared_inputs(
+    X: NDArray[np.float64], rows: Indices, scale: Scale | None, nominal: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return all rows encoded, filled in and scaled, by what is learnt from some of them.
+
+    A missing number becomes the median of its column, a missing category the most frequent one; each category has an
+    indicator, and one that the learnt rows do not have has none.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        NaN where a value is missing.
+    rows : ndarray of int
+        The rows that are learnt from.
+    scale : Scale or None
+        Of the columns that come out, by the same rows.
+    nominal : tuple of int
+        Columns that hold numbers of categories.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    numbers = [place for place in range(X.shape[1]) if place not in nominal]
+    # A column of which no learnt row has a value becomes zero: it must not be missing in other rows either.
+    filled: Any = SimpleImputer(strategy="median", keep_empty_features=True)
+    encoder = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
+    words = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), encoder)
+    found = ColumnTransformer([("numbers", filled, numbers), ("words", words, list(nominal))]).fit(X[rows])
+    encoded: NDArray[np.float64] = found.transform(X)
+    return encoded if scale is None else np.asarray(scale_columns(encoded, rows, scale))

@@ -1,0 +1,312 @@
+"""Models compared on data of a user's own: an experiment that is made in memory, and run as any other."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, get_args
+
+import joblib
+
+from elmbench.datasets import load
+from elmbench.datasets.own import OwnData, Task, describe, write_arrays
+from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.layouts.planning import extra_column
+from elmbench.models.protocols import MemoryEstimate
+from elmbench.protocol.splits import check_splittable
+from elmbench.reporting.results import Results
+from elmbench.running.engine import Event
+from elmbench.running.executors.sandbox import Settings
+from elmbench.running.limits import machine_memory
+from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
+from elmbench.specs.experiments import Experiment, Profile
+from elmbench.specs.files import parse_spec
+from elmbench.specs.limits import in_words, parse_limits
+from elmbench.specs.papers import Paper
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import TRAIN_ACCURACY, Metric
+from elmbench.specs.registry import check_parameters, find_model
+from elmbench.work.base import fit_seconds
+from elmbench.work.plan import Request
+from elmbench.workflow.execute import execute
+from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare_tables
+
+#: The profile under which comparisons are kept: `<results-dir>/compare/own/<name>`.
+PROFILE = "compare"
+#: What is compared where no model is named: the ELM family, and beside it what one would use instead.
+MODELS = (
+    "elm", "os-elm", "k-elm", "fb-kos-elm", "rk-elm", "eem", "ls-svm",
+    "ridge", "nystroem-ridge", "svm", "extra-trees", "hist-gradient-boosting",
+)  # fmt: skip
+#: What the table shows where no metric is named.
+METRICS = ("accuracy", "mcc", "nrmse")
+#: Of more rows, hyperparameters are searched on so many of each training part.
+MANY_ROWS, TUNE_ROWS = 5000, 2000
+#: A model that is not named is left out where one fit takes longer than this by estimate, in seconds.
+PATIENCE = 120.0
+#: What a search or a fit may take, where nothing else is said.
+LIMIT = "time=600s"
+INNER_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared, and how.
+
+    Attributes
+    ----------
+    data : tuple of OwnData
+    models : tuple of str
+        Names of models; those of `MODELS` that are for the task where empty.
+    grids : mapping of str to mapping
+        Grids in place of the models' own, as an experiment file writes them.
+    metric : str
+        What hyperparameters are chosen and models are ranked by; the first of `METRICS` where empty.
+    folds, runs : int
+        Outer folds, and repetitions of them.
+    limit : str
+        Of each search and fit.
+    name : str
+        Of the folder of the results; made of the names of the data where empty.
+    """
+
+    data: tuple[OwnData, ...]
+    models: tuple[str, ...] = ()
+    grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metric: str = ""
+    folds: int = 5
+    runs: int = 1
+    limit: str = ""
+    name: str = ""
+
+
+def compare(
+    X: Any,
+    y: Any,
+    models: Sequence[str] = (),
+    *,
+    name: str = "data",
+    task: Task | None = None,
+    metric: str = "",
+    grids: Mapping[str, Mapping[str, Any]] | None = None,
+    folds: int = 5,
+    runs: int = 1,
+    groups: Any = None,
+    time_order: Any = None,
+    impute: bool = False,
+    jobs: int = 1,
+    blas_threads: int = 1,
+    limit: str = "",
+    plugins: Sequence[Path | str] = (),
+    results_dir: Path | str = "results",
+    on_event: Callable[[Event], None] = lambda event: None,
+) -> Results:
+    """Compare models on rows of one's own, hyperparameters chosen by nested search; what is known is not run again.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        Words are encoded, by the training rows of each fold.
+    y : array-like of shape (n_samples,)
+        Labels or values.
+    models : sequence of str
+        Names of `list_models`, or addresses `package.module:Class`; a dozen where empty.
+    name : str
+        Of the data, and of the folder of the results.
+    task : {"classification", "regression"}, optional
+        Found by the values of `y` where it is not given.
+    metric : str
+        What models are ranked by, such as "mcc"; accuracy, or the NRMSE of a regression, where empty.
+    grids : mapping of str to mapping, optional
+        Grids in place of the models' own, such as `{"k-elm": {"C": [1, 10]}}`.
+    folds, runs : int
+        Outer folds, and repetitions of them.
+    groups : array-like of shape (n_samples,), optional
+        Rows of one group stay in one fold.
+    time_order : array-like of shape (n_samples,), optional
+        Rows are learnt in this order and tested by what came before.
+    impute : bool, default=False
+        Fill missing values in, by the training rows of each fold.
+    jobs, blas_threads : int, default=1
+    limit : str
+        Of each search and fit, "time=600s" where empty.
+    plugins : sequence of path
+    results_dir : path, default="results"
+    on_event : callable, optional
+
+    Returns
+    -------
+    Results
+        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
+
+    Raises
+    ------
+    ElmbenchError
+        If the data or what is asked for cannot be used.
+    """
+    from elmbench.specs.registry.plugins import load_plugin
+
+    paths = [Path(plugin).expanduser().resolve() for plugin in plugins]
+    for path in paths:
+        load_plugin(path)
+    extra = {key: values for key, values in (("_groups", groups), ("_order", time_order)) if values is not None}
+    X = X if hasattr(X, "shape") else _array(X)
+    digest = sha256(str(joblib.hash((X, y, extra))).encode()).hexdigest()[:12]
+    path = write_arrays(X, y, Path(results_dir).resolve() / ".data" / digest, name, extra)
+    order = "_order" if time_order is not None else None
+    own = OwnData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
+    asked = Comparison((own,), tuple(models), dict(grids or {}), metric, folds, runs, limit, name)
+    settings = Settings(jobs, None, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    (results,) = execute(
+        prepare_comparison(
+            asked, RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})"), Path(results_dir)
+        ),
+        on_event,
+    )
+    return results
+
+
+def _array(X: Any) -> Any:
+    import numpy as np
+
+    return np.asarray(X)
+
+
+def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
+    """Plan a comparison.
+
+    Raises
+    ------
+    ElmbenchError
+        If the data or what is asked for cannot be used.
+    """
+    specs = _named_apart([describe(own) for own in asked.data])
+    add_dataset_specs(specs)
+    resolved = experiment_of(asked, specs)
+    for spec in specs:
+        if spec.groups is not None:
+            # Only the rows tell how many groups there are.
+            check_splittable(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
+    return prepare_tables(replace(options, profile=PROFILE, whole=True), [(resolved, Request())], results_dir)
+
+
+def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
+    """Return the experiment of a comparison on data that are described."""
+    content = {
+        "id": f"own/{_name_of(asked, specs)}",
+        "title": ", ".join(spec.title for spec in specs),
+        "label": "Comparison",
+        "datasets": [spec.name for spec in specs],
+        "protocol": _protocol(asked, specs),
+        "models": _columns(asked, specs),
+        "layout": "comparison",
+        "limit": asked.limit or LIMIT,
+    }
+    source = Path("elmbench compare")
+    spec = parse_spec(Experiment, content, source)
+    file = ExperimentFile(source, content, spec, Paper(key="own"))
+    many = any(one.shape.instances > MANY_ROWS for one in specs)
+    return Resolved(file, spec, PROFILE, Profile.model_validate({"tune-rows": TUNE_ROWS} if many else {}))
+
+
+def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
+    from elmbench.datasets.own import slug
+
+    if asked.name:
+        return slug(asked.name)
+    first = "-".join(spec.name for spec in specs[:3])
+    return first if len(specs) <= 3 else f"{specs[0].name}-and-{len(specs) - 1}-more"
+
+
+def _named_apart(specs: list[DatasetSpec]) -> list[DatasetSpec]:
+    """Return specs with names that none of the suite and none of the others has."""
+    taken: set[str] = set()
+    found = []
+    for spec in specs:
+        name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
+        base, count = name, 2
+        while name in taken:
+            name, count = f"{base}-{count}", count + 1
+        taken.add(name)
+        found.append(spec.model_copy(update={"name": name}))
+    return found
+
+
+def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+    grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
+    if grouped and ordered:
+        found = "both groups and an order of the rows are given"
+        raise ElmbenchError(found, expected="one of the two", next_step="leave --groups or --time-order out")
+    counts = [
+        min(c or 0 for c in spec.shape.classes.values()) for spec in specs if isinstance(spec.shape.classes, dict)
+    ]
+    rare = bool(counts) and min(counts) < asked.folds
+    kind = "group-kfold" if grouped else "ordered-kfold" if ordered else "kfold" if rare else "stratified-kfold"
+    by_column = {"kind": "standard", "fit-on": "train"}
+    return {
+        "scale": by_column,
+        "scale-except": {spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse},
+        "targets": by_column,
+        "outer": {"kind": kind, "folds": asked.folds, "runs": asked.runs},
+        "inner": {"kind": kind, "folds": INNER_FOLDS},
+        "select": "nested",
+        "metrics": _metrics(asked, specs),
+        "std": "of-folds",
+        "order": "stored" if ordered else "shuffled",
+    }
+
+
+def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
+    known = [
+        name for name in get_args(Metric) if not name.endswith("_seconds") and name not in ("n_units", TRAIN_ACCURACY)
+    ]
+    if asked.metric and asked.metric not in known:
+        raise unknown_name("metric", asked.metric, known, "elmbench compare --help")
+    return list(dict.fromkeys((asked.metric, *METRICS) if asked.metric else METRICS))
+
+
+def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
+    """Return the columns of the table: models with their grids, and where one that was not named is left out."""
+    tasks = {spec.task for spec in specs}
+    columns = {}
+    for name in asked.models or MODELS:
+        entry = find_model(name)
+        able = {task for task in tasks if getattr(entry, task) is not None}
+        if not able:
+            if asked.models:
+                entry.factory(next(iter(tasks)))  # says which task it has
+            continue
+        column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        if name in asked.grids:
+            check_parameters(name, entry.factory(next(iter(able))), asked.grids[name])
+            column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
+        if not asked.models:
+            column["not-run"] = {spec.name: why for spec in specs if (why := _too_much(name, spec, asked.folds))}
+        columns[entry.name] = column
+    for name in asked.grids:
+        if name not in columns:
+            raise unknown_name("model of the comparison", name, list(columns), "correct --grid, or add it with -m")
+    return columns
+
+
+def _grid(values: Any) -> Any:
+    return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]
+
+
+def _too_much(name: str, spec: DatasetSpec, folds: int) -> str:
+    """Return why a model that nobody named is left out on a data set; nothing where it is not."""
+    entry = find_model(name)
+    if getattr(entry, spec.task) is None:
+        return ""
+    n, d = spec.shape.instances * (folds - 1) // folds, spec.shape.features
+    factory = entry.factory(spec.task)
+    middle = {key: values[-1] for key, values in entry.grid.items()}
+    if (
+        isinstance(factory, MemoryEstimate)
+        and (needed := factory.memory_estimate(n, d, **middle)) > machine_memory() / 4
+    ):
+        return f"a fit to {n} rows needs about {in_words(needed)}; -m {name} runs it all the same"
+    if (seconds := fit_seconds(name, n, d, middle)) > PATIENCE:
+        return f"a fit to {n} rows takes about {seconds:.0f} s; -m {name} runs it all the same"
+    return ""

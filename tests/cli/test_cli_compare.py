@@ -1,0 +1,84 @@
+"""`elmbench compare`: what it asks for, prints, writes and exits with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from elmbench.specs import datasets
+
+
+@pytest.fixture(autouse=True)
+def _forgets() -> Iterator[None]:
+    yield
+    datasets._added.clear()
+    datasets.load_dataset_specs.cache_clear()
+
+
+@pytest.fixture
+def shop() -> Callable[..., Path]:
+    def write(**more: object) -> Path:
+        random = np.random.default_rng(0)
+        frame = pd.DataFrame({"age": random.normal(size=60), "colour": ["red", "green"] * 30, "day": range(60)})
+        path = Path("shop.csv")
+        frame.assign(buys=["yes", "no", "no"] * 20, **more).to_csv(path, index=False)
+        return path
+
+    return write
+
+
+def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable) -> None:
+    found = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
+    assert found.code == 0, found.err
+    assert "classification, 2 classes of the column 'buys'" in found.out.replace("\n", " ").replace("  ", " ")
+    assert "Comparison: shop.csv" in found.out
+    cells = pd.read_csv("results/compare/own/shop/cells.csv")
+    assert set(cells["model"]) == {"elm", "k-elm", "ridge"}
+    assert len(cells) == 9
+    assert max(map(len, found.out.splitlines())) <= 80
+    again = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
+    assert "to run" not in again.out
+    assert "own/shop" in elmbench("status").out
+
+
+def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
+    found = elmbench("compare", shop(), "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
+    assert found.code == 0, found.err
+    assert "60 of 60 cells would run" in found.out
+    line = next(line for line in found.out.splitlines() if " k-elm " in line)
+    # Two candidates on three inner folds of five outer ones, and five fits.
+    assert line.split()[5] == "35"
+    assert not Path("results/compare").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-t", "sells"], "no column 'sells'"),
+        (["-t", "buys", "--task", "ranking"], "unknown task 'ranking'"),
+        (["-t", "buys", "--grid", "k-elm: [1"], "is no YAML"),
+        (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' is 'k-elm'"),
+        (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "the grid of 'C' of 'k-elm'"),
+        (["-t", "buys", "--groups", "colour", "--time-order", "day"], "both groups and an order"),
+        (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),
+        (["-t", "buys", "-m", "elmo"], "unknown model 'elmo'"),
+    ],
+)
+def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Callable, words: list[str], message: str) -> None:
+    found = elmbench("compare", shop(), *words, "--dry-run")
+    assert found.code == 2
+    assert message in found.err
+    assert "Next:" in found.err
+
+
+def test_missing_values_are_refused_with_the_option_named(elmbench: Callable, shop: Callable) -> None:
+    path = shop(height=[np.nan, 1.0, 2.0] * 20)
+    found = elmbench("compare", path, "-t", "buys", "--dry-run")
+    assert found.code == 2
+    assert "20 values are missing, in 20 rows (columns height)" in found.err
+    assert "--impute" in found.err
+    assert elmbench("compare", path, "-t", "buys", "--dry-run", "--impute").code == 0

@@ -1,0 +1,154 @@
+"""A file of a user's own: every format, what is found of it, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from elmbench.datasets.load import load
+from elmbench.datasets.own import OwnData, describe
+from elmbench.errors import ElmbenchError
+
+N = 60
+ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
+WORDS = np.array(["good", "bad", "ugly"])[np.arange(N) % 3]
+FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"]).assign(kind=WORDS)
+
+
+def written(folder: Path, form: str) -> Path:
+    path = folder / f"My data.{form}"
+    if form.startswith("csv"):
+        FRAME.to_csv(path, index=False)
+    elif form == "parquet":
+        FRAME.to_parquet(path)
+    elif form == "arff":
+        lines = ["@relation r", *(f"@attribute {name} numeric" for name in "abc")]
+        lines += ["@attribute kind {good,bad,ugly}", "@data"]
+        path.write_text("\n".join([*lines, *(",".join(map(str, row)) for row in FRAME.to_numpy())]))
+    elif form == "npz":
+        np.savez(path, X=ROWS, y=WORDS)
+    else:
+        dump_svmlight_file(ROWS, np.arange(N) % 3, str(path), zero_based=False)
+    return path
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "arff", "npz", "svm", "libsvm"])
+def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
+    spec = describe(OwnData(str(written(tmp_path, form))))
+    assert (spec.name, spec.task, spec.shape.instances, spec.shape.features) == ("my-data", "classification", N, 3)
+    data = load(spec)
+    np.testing.assert_allclose(data.X, ROWS, atol=1e-12)
+    assert data.classes is not None
+    named = ["0", "1", "2"] if form.endswith("svm") else ["bad", "good", "ugly"]
+    assert list(data.classes) == named
+    if named[0] == "bad":
+        np.testing.assert_array_equal(np.array(data.classes)[data.y], WORDS)
+
+
+@pytest.mark.parametrize(
+    ("target", "task"),
+    [
+        (np.arange(N) % 2, "classification"),
+        (np.arange(N) % 2 + 0.5, "regression"),
+        (np.arange(N), "regression"),
+        (np.arange(N) % 4 == 0, "classification"),
+        (WORDS, "classification"),
+        (ROWS[:, 0], "regression"),
+    ],
+)
+def test_the_task_is_found_by_the_target(tmp_path: Path, target: Any, task: str) -> None:
+    path = tmp_path / "x.csv"
+    FRAME.assign(kind=target).to_csv(path, index=False)
+    spec = describe(OwnData(str(path), "kind"))
+    assert spec.task == task
+    assert "found by its values" in spec.notes[0]
+    if task == "classification" and len(set(target)) == 2:
+        assert set(load(spec).y) == {-1, 1}
+
+
+def test_the_task_may_be_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    FRAME.assign(kind=np.arange(N) % 5).to_csv(path, index=False)
+    assert describe(OwnData(str(path), "kind", "regression")).task == "regression"
+    assert describe(OwnData(str(path), "a", "classification")).task == "classification"
+
+
+@pytest.mark.parametrize(
+    ("names", "target"),
+    [(["a", "y", "c", "kind"], "y"), (["class", "b", "y", "kind"], "class"), (["a", "b", "c", "kind"], "kind")],
+)
+def test_the_target_is_found_by_its_name_or_is_the_last(tmp_path: Path, names: list[str], target: str) -> None:
+    frame = FRAME.drop(columns="kind").assign(kind=np.arange(N) % 3)
+    frame.columns = names
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    spec = describe(OwnData(str(tmp_path / "x.csv")))
+    assert load(spec).feature_names == tuple(name for name in names if name != target)
+
+
+def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    FRAME.assign(g=np.arange(N) % 4, h=np.arange(N) % 5, w=WORDS).to_csv(path, index=False)
+    by_g, by_h = (load(describe(OwnData(str(path), "kind", groups=name))) for name in "gh")
+    assert by_g.X.shape == by_h.X.shape
+    assert by_g.checksum != by_h.checksum
+    assert by_g.nominal == (4,)
+    assert by_g.groups is not None
+    assert len(np.unique(by_g.groups)) == 4
+
+
+REFUSED = {
+    "no such column": (FRAME, {"target": "knd"}, "did you mean 'kind'"),
+    "one class": (FRAME.assign(kind="x"), {}, "every row has the target 'x'"),
+    "missing values": (FRAME.assign(a=[np.nan] * 5 + [1.0] * (N - 5)), {}, "5 values are missing, in 5 rows"),
+    "missing targets": (FRAME.assign(kind=[None, *WORDS[1:]]), {}, "the target is missing in 1 of 60"),
+    "few rows": (FRAME[:10], {}, "10 rows"),
+    "infinite": (FRAME.assign(b=[np.inf, *ROWS[1:, 1]]), {}, "infinite value in the column 'b'"),
+    "no group": (FRAME, {"groups": "clan"}, "no column 'clan'"),
+    "no order": (FRAME.assign(b=[np.nan, *ROWS[1:, 1]]), {"ordered_by": "when"}, "no column 'when'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_used_is_refused(tmp_path: Path, case: str) -> None:
+    frame, asked, message = REFUSED[case]
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ElmbenchError, match=message) as caught:
+        describe(OwnData(str(tmp_path / "x.csv"), **({"target": "kind"} | asked)))
+    assert caught.value.next_step
+    if case == "missing values":
+        assert "--impute" in caught.value.next_step
+
+
+@pytest.mark.parametrize(("name", "message"), [("x.xlsx", "unknown kind of file"), ("x.csv", "is not there")])
+def test_a_file_that_is_not_read(tmp_path: Path, name: str, message: str) -> None:
+    if name != "x.csv":
+        (tmp_path / name).write_text("a")
+    with pytest.raises(ElmbenchError, match=message):
+        describe(OwnData(str(tmp_path / name)))
+
+
+def test_other_separators_are_told(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "x.csv", index=False, sep=";")
+    with pytest.raises(ElmbenchError) as caught:
+        describe(OwnData(str(tmp_path / "x.csv"), "kind"))
+    assert caught.value.expected == "fields separated by commas"
+
+
+def test_sets_of_scikit_learn(tmp_path: Path) -> None:
+    spec = describe(OwnData("sklearn:wine"), tmp_path)
+    assert (spec.name, spec.title, spec.task, spec.shape.instances) == (
+        "sklearn-wine",
+        "sklearn:wine",
+        "classification",
+        178,
+    )
+    assert describe(OwnData("sklearn:diabetes"), tmp_path).task == "regression"
+    with pytest.raises(ElmbenchError, match="did you mean 'wine'"):
+        describe(OwnData("sklearn:win"), tmp_path)
+    with pytest.raises(ElmbenchError, match="no data set of OpenML"):
+        describe(OwnData("openml:wine"), tmp_path)

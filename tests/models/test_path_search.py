@@ -1,0 +1,270 @@
+"""PathSearchCV makes the choice of GridSearchCV, with its scores, attributes and errors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import accuracy_score, make_scorer, matthews_corrcoef
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from elmbench import PathSearchCV
+from elmbench.models import (
+    EEMClassifier,
+    ELMClassifier,
+    ELMRegressor,
+    FBKOSELMClassifier,
+    KELMClassifier,
+    KELMRegressor,
+    LSSVMClassifier,
+    RKELMRegressor,
+)
+
+GRID = {"C": [0.5, 8.0, 128.0], "gamma": [0.25, 2.0]}
+KERNEL = {f"kelmclassifier__{name}": values for name, values in GRID.items()}
+
+
+@parametrize_with_checks(
+    [
+        PathSearchCV(KELMClassifier(), {"C": [1.0, 10.0]}, cv=2, error_score="raise"),
+        PathSearchCV(KELMRegressor(), {"C": [1.0, 10.0]}, cv=2, error_score="raise"),
+        PathSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, error_score="raise"),
+        PathSearchCV(
+            make_pipeline(StandardScaler(), ELMClassifier(20, random_state=0)),
+            {"elmclassifier__C": [1.0, 10.0]},
+            cv=2,
+            error_score="raise",
+        ),
+    ]
+)
+def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def rows(name: str) -> tuple[np.ndarray, np.ndarray]:
+    loaders = {"iris": load_iris, "wine": load_wine, "wdbc": load_breast_cancer, "diabetes": load_diabetes}
+    X, y = loaders[name](return_X_y=True)
+    keep = np.random.RandomState(0).permutation(len(y))[:150]
+    return X[keep], y[keep] / 100 if name == "diabetes" else y[keep]
+
+
+CASES = {
+    "kernel": ("wine", make_pipeline(MinMaxScaler(), KELMClassifier()), KERNEL),
+    "all scaled alike": ("iris", KELMClassifier(), GRID),
+    "kernel regression": ("diabetes", KELMRegressor(), GRID),
+    "nodes": (
+        "wdbc",
+        make_pipeline(MinMaxScaler(), ELMClassifier(random_state=3)),
+        {"elmclassifier__n_hidden": [5, 20, 200], "elmclassifier__C": [1.0, 64.0]},
+    ),
+    "node regression": ("diabetes", ELMRegressor(random_state=3), {"n_hidden": [5, 20], "C": [1.0, 64.0]}),
+    "landmarks": (
+        "diabetes",
+        make_pipeline(StandardScaler(), RKELMRegressor(random_state=0)),
+        {"rkelmregressor__n_landmarks": [10, 40], "rkelmregressor__C": [1.0, 64.0]},
+    ),
+    "online": (
+        "iris",
+        make_pipeline(MinMaxScaler(), FBKOSELMClassifier(C=8.0)),
+        {"fbkoselmclassifier__budget": [5, 20], "fbkoselmclassifier__gamma": [0.5, 4.0]},
+    ),
+    "grids of their own": ("iris", KELMClassifier(), [{"C": [1.0, 10.0]}, {"gamma": [0.1, 1.0, 5.0]}]),
+    "steps before it": (
+        "wdbc",
+        Pipeline([("scale", MinMaxScaler()), ("best", SelectKBest()), ("model", KELMClassifier())]),
+        {"best__k": [3, 8], "scale": [MinMaxScaler(), StandardScaler(), "passthrough"], "model__C": [1.0, 100.0]},
+    ),
+    "other models beside": (
+        "iris",
+        Pipeline([("scale", MinMaxScaler()), ("model", KELMClassifier())]),
+        [{"model": [KELMClassifier(gamma=3.0), SVC()], "model__C": [1.0, 100.0]}],
+    ),
+}
+
+
+def both(estimator: Any, grid: Any, X: Any, y: Any, fit: dict[str, Any] | None = None, **options: Any) -> Any:
+    return [
+        search(clone(estimator), grid, **options).fit(X, y, **(fit or {})) for search in (GridSearchCV, PathSearchCV)
+    ]
+
+
+def assert_same(plain: Any, found: Any) -> None:
+    assert found.best_index_ == plain.best_index_
+    assert set(vars(found)) - {"_checked_cv_orig"} == set(vars(plain)) - {"_checked_cv_orig"}
+    assert found.n_splits_ == plain.n_splits_
+    assert list(found.cv_results_) == list(plain.cv_results_)
+    for name, values in plain.cv_results_.items():
+        if "_time" in name:
+            assert (np.asarray(found.cv_results_[name]) >= 0).all()
+        elif name == "params" or name.startswith("param_"):
+            assert str(list(found.cv_results_[name])) == str(list(values))
+        elif "rank" not in name:
+            np.testing.assert_allclose(found.cv_results_[name], values, rtol=0, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("train_scores", [False, True])
+def test_it_is_grid_search(case: str, train_scores: bool) -> None:
+    name, estimator, grid = CASES[case]
+    X, y = rows(name)
+    cv = ShuffleSplit(3, test_size=0.3, random_state=0) if name == "diabetes" else StratifiedKFold(3)
+    plain, found = both(estimator, grid, X, y, cv=cv, return_train_score=train_scores)
+    assert_same(plain, found)
+    assert str(found.best_params_) == str(plain.best_params_)
+    assert type(found.best_estimator_) is type(plain.best_estimator_)
+    np.testing.assert_array_equal(found.predict(X), plain.predict(X))
+    assert found.score(X, y) == plain.score(X, y)
+
+
+def fits(monkeypatch: pytest.MonkeyPatch, cls: Any = KELMClassifier) -> list[int]:
+    """Return a list that grows by the number of rows with every fit of a class."""
+    seen: list[int] = []
+    fit = cls.fit
+
+    def counted(self: Any, X: Any, y: Any) -> Any:
+        seen.append(len(y))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(cls, "fit", counted)
+    return seen
+
+
+def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows("wdbc")
+    seen = fits(monkeypatch)
+    grid = {"C": 2.0 ** np.arange(-4, 8), "gamma": [0.01, 0.1]}
+    search = PathSearchCV(KELMClassifier(), grid, cv=3).fit(MinMaxScaler().fit_transform(X), y)
+    # Beside the last one, the path itself fits where a bound fails.
+    assert seen[-1] == len(y)
+    assert len(seen) < 12
+    assert (search.cv_results_["mean_fit_time"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        "balanced_accuracy",
+        make_scorer(matthews_corrcoef),
+        ["accuracy", "f1"],
+        {"mine": make_scorer(accuracy_score), "auc": "roc_auc"},
+        lambda estimator, X, y: float((estimator.predict(X) == y).mean()) - X[:, 0].mean() / 1e4,
+        lambda estimator, X, y: {"f1": estimator.score(X, y), "size": -estimator[-1].n_units_},
+        lambda estimator, X, y: float(estimator.decision_function(X)[y == 1].mean()),
+        lambda estimator, X, y: float((estimator.predict(X[::2]) == y[::2]).mean()),
+    ],
+)
+def test_any_scorer(scoring: Any) -> None:
+    X, y = rows("wdbc")
+    single = isinstance(scoring, str) or callable(scoring)
+    refit: Any = True if single else "accuracy" if isinstance(scoring, list) else "mine"
+    try:
+        plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
+    except ValueError:  # several measures, which are known when they are computed
+        refit = "f1"
+        plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
+    found = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring, refit=refit).fit(X, y)
+    assert_same(plain, found)
+    assert found.score(X, y) == plain.score(X, y)
+    assert str(found.scorer_) == str(plain.scorer_)
+
+
+def test_groups_words_and_data_frames() -> None:
+    X, y = rows("iris")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    words = pd.Series(np.array(["setosa", "versicolor", "virginica"])[y])
+    groups = np.arange(len(y)) % 7
+    plain, found = both(*CASES["kernel"][1:], frame, words, {"groups": groups}, cv=GroupKFold(4))
+    assert_same(plain, found)
+    assert list(found.feature_names_in_) == list("abcd")
+    assert set(found.predict(frame)) <= set(words)
+
+
+def test_sparse_rows() -> None:
+    X, y = rows("wdbc")
+    X = sp.csr_matrix(np.where(np.median(X, axis=0) < X, 1.0, 0.0))
+    assert_same(*both(ELMClassifier(random_state=0), {"n_hidden": [10, 30], "C": [1.0, 10.0]}, X, y, cv=3))
+
+
+def test_refit_false_and_a_rule_of_ones_own() -> None:
+    X, y = rows("iris")
+    plain, found = both(KELMClassifier(), GRID, X, y, cv=3, refit=False)
+    assert_same(plain, found)
+    with pytest.raises((NotFittedError, AttributeError)):
+        found.predict(X)
+    plain, found = both(KELMClassifier(), GRID, X, y, cv=3, refit=lambda results: len(results["params"]) - 1)
+    assert_same(plain, found)
+    assert found.best_params_ == {"C": 128.0, "gamma": 2.0}
+
+
+def test_a_second_fit_equals_a_fresh_one() -> None:
+    X, y = rows("iris")
+    search = PathSearchCV(KELMClassifier(), GRID, cv=3).fit(X, y)
+    search.set_params(refit=False).fit(X[:, :2], y)
+    assert not hasattr(search, "best_estimator_")
+
+
+@pytest.mark.parametrize("broken", [{"C": [1.0, -1.0]}, {"gamma": ["wide", 1.0]}])
+def test_candidates_that_cannot_be_fitted_count_as_in_grid_search(broken: dict[str, Any]) -> None:
+    X, y = rows("iris")
+    with pytest.warns(UserWarning, match=r"fits failed|non-finite"):
+        plain, found = both(KELMClassifier(), broken, X, y, cv=3)
+    assert_same(plain, found)
+    assert np.isnan(found.cv_results_["mean_test_score"]).sum() == 1
+    with pytest.raises((ValueError, TypeError), match="expected"):
+        PathSearchCV(KELMClassifier(), broken, cv=3, error_score="raise").fit(X, y)
+
+
+def test_missing_values_are_refused_by_the_estimator() -> None:
+    X, y = rows("iris")
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        PathSearchCV(KELMClassifier(), GRID, cv=3).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [EEMClassifier(n_hidden=20), LSSVMClassifier()])
+def test_scores_from_real_outputs_are_those_of_fits(estimator: Any) -> None:
+    X, y = rows("wdbc")
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=5)
+    assert_same(*both(make_pipeline(MinMaxScaler(), estimator), {}, X, y, cv=3, scoring="roc_auc"))
+
+
+def test_random_numbers_of_a_grid() -> None:
+    X, y = rows("iris")
+    grid = {"n_hidden": [3, 4], "C": [1.0, 10.0]}
+    # A generator's state goes into every clone: no path has such numbers.
+    plain, found = both(ELMClassifier(random_state=np.random.RandomState(3)), grid, X, y, cv=3)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+    np.random.seed(0)  # noqa: NPY002
+    one = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
+    other = PathSearchCV(ELMClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
+    assert not np.array_equal(one, other)
+
+
+def test_sample_weights_go_to_fits() -> None:
+    X, y = rows("diabetes")
+    weights = np.random.RandomState(0).uniform(size=len(y))
+    assert_same(*both(Ridge(), {"alpha": [0.1, 1.0]}, X, y, {"sample_weight": weights}, cv=3))
+
+
+def test_parameters_are_checked_under_its_own_name() -> None:
+    X, y = rows("iris")
+    with pytest.raises(ValueError, match="parameter of PathSearchCV"):
+        PathSearchCV(KELMClassifier(), GRID, cv="many").fit(X, y)
+    with pytest.raises(ValueError, match="refit must be set"):
+        PathSearchCV(KELMClassifier(), GRID, scoring=["accuracy", "f1_macro"]).fit(X, y)
