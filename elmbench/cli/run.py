@@ -87,7 +87,7 @@ def run(
 
 def _run(prepared: PreparedRun, executor: LocalExecutor) -> None:
     from elmbench.cli.progress import RunProgress, duration
-    from elmbench.reporting.writers.text import table_text
+    from elmbench.reporting.writers.terminal import results_text
     from elmbench.workflow.execute import execute, failed_cells
 
     counts = prepared.count_cells()
@@ -119,7 +119,7 @@ def _run(prepared: PreparedRun, executor: LocalExecutor) -> None:
     )
     if not state.as_json:
         for result in results:
-            state.console.print(table_text(result.table))
+            state.console.print(results_text(result))
             state.say(f"written to {result.folder}")
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)

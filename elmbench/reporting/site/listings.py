@@ -91,7 +91,7 @@ def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
         rows, items, links = [], [], []
         for table in paper.tables:
             for own in table.profiles[:1]:
-                default = own.optimism[own.optimism["reading"] == ""]
+                default = own.results.gains[own.results.gains["reading"] == ""]
                 label = f"{table.file.spec.label}, {own.profile}"
                 items += [f"{label}: {note.text}" for note in optimism_notes(default)]
                 links += [(table_page(table.file.id), table.file.spec.label)] if len(default) else []

@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from elmbench.layouts.table import COMPARED, VERDICTS, Printed
+from elmbench.layouts.table import COMPARED, SIGNS, Printed
 from elmbench.reporting.grids import Place
 from elmbench.reporting.site.findings import Finding, find, power
 from elmbench.reporting.site.gather import PaperResults, added
@@ -19,8 +19,8 @@ from elmbench.reporting.site.markdown import documents
 from elmbench.reporting.site.scatter import scatter
 from elmbench.reporting.site.table_pages import LEGEND, table_context
 
-#: A sign for each verdict, so that none is told by its colour alone.
-SIGNS = dict(zip(VERDICTS, ("✓", "≈", "✗", "?", "∥", "–", "”"), strict=True)) | {"not run": "○"}
+#: The sign of each verdict, and of a figure without one.
+_SIGNS = SIGNS | {"not run": "○"}
 
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
@@ -98,7 +98,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals |= {"version": version("elmbench"), "signs": SIGNS, "verdicts": list(SIGNS)}
+    environment.globals |= {"version": version("elmbench"), "signs": _SIGNS, "verdicts": list(_SIGNS)}
     environment.filters["printed"] = _printed
     return environment
 

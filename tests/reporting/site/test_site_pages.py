@@ -15,7 +15,6 @@ from PIL import Image
 
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_results
-from elmbench.reporting.tables import entry_sections
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 
@@ -200,8 +199,7 @@ def test_one_document_of_each_kind_has_the_tables_of_a_paper(site: Path) -> None
 def test_a_table_of_several_data_sets_has_the_shape_of_the_print(results: Path) -> None:
     resolved = resolve(find_experiment("kos-elm/table4"), "fast")
     found = read_results(resolved, results)
-    first = next(iter(entry_sections(found.summary, found.cells, resolved)))
-    grid, *_ = grids_of(first, resolved)
+    grid, *_ = grids_of(found.sections[0], resolved)
     assert (grid.heading, grid.corner) == ("mcc", "data set")
     assert grid.columns == ("ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM")
     assert [name for name, _ in grid.rows] == ["Sylva", "WDBC"]
