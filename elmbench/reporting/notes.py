@@ -1,5 +1,7 @@
 """Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on published figures."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -222,7 +224,11 @@ def overall_gain(gains: pd.DataFrame) -> Finding | None:
 
     On each data set it is the mean of the models; data sets are independent, so the paired t-test is the plain one.
     """
-    of_datasets = gains.groupby("dataset", sort=False)["optimism"].mean()
+    return mean_gain(gains.groupby("dataset", sort=False)["optimism"].mean())
+
+
+def mean_gain(of_datasets: pd.Series[float]) -> Finding | None:
+    """Return the mean of what is gained on each data set, with its interval; None of fewer than three data sets."""
     if len(of_datasets) < FEWEST_RUNS:
         return None
     return corrected_t(of_datasets.to_numpy(float), 0.0, Region(), of="data sets")

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from markupsafe import Markup
+
 from elmbench.reporting.claims import ClaimOutcome
 from elmbench.reporting.notes import optimism_notes
+from elmbench.reporting.site.charts import optimism_chart
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.site.links import anchor, readings_page, table_page
 from elmbench.specs.datasets import load_dataset_specs
@@ -27,6 +30,7 @@ class Part:
     rows: Sequence[Sequence[str]] = ()
     headed: int = 1
     anchor: str = ""
+    pictures: Sequence[Markup] = ()
 
 
 @dataclass(frozen=True)
@@ -92,11 +96,13 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
 def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
         rows, items, links = [], [], []
+        pictures: list[Markup] = []
         for table in paper.tables:
             for own in table.profiles[:1]:
                 default = own.results.gains[own.results.gains["reading"] == ""]
                 label = f"{table.file.spec.label}, {own.profile}"
                 items += [f"{label}: {note.text}" for note in optimism_notes(default)]
+                pictures += filter(None, [optimism_chart(own)])
                 links += [(table_page(table.file.id), table.file.spec.label)] if len(default) else []
                 for line in default.to_dict("records"):
                     means = (f"{line['oracle']:.4f}", f"{line['nested']:.4f}", f"{line['optimism']:+.4f}")
@@ -106,11 +112,13 @@ def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
         if rows:
             columns = ("table", "data set", "model", "measure", "oracle", "nested", "optimism", "from", "to", "folds")
             title, key = paper.paper.title, paper.paper.key
-            yield Part(title, items=items, links=links, columns=columns, rows=rows, headed=3, anchor=key)
+            yield Part(
+                title, items=items, links=links, columns=columns, rows=rows, headed=3, anchor=key, pictures=pictures
+            )
 
 
 def _signed(value: Any) -> str:
-    return f"{value:+.4f}" if isinstance(value, float) and value == value else ""
+    return f"{round(value, 4) + 0.0:+.4f}" if isinstance(value, float) and value == value else ""
 
 
 def _read(papers: Sequence[PaperResults]) -> Iterator[Part]:

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.layouts.table import COMPARED, SIGNS, Printed
 from elmbench.reporting.grids import Place
+from elmbench.reporting.site.charts import verdict_key, verdict_map
 from elmbench.reporting.site.findings import Finding, find, power
 from elmbench.reporting.site.gather import PaperResults, added
 from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
@@ -78,6 +79,8 @@ def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
     return {
         "paper": paper.paper,
         "findings": findings,
+        "map": verdict_map(paper),
+        "marks": verdict_key(),
         "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run],
         "readings": readings_page(key) if any(paper.readings.values()) else "",
         "unrun": [table.file for table in paper.tables if not table.profiles],

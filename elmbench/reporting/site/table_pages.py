@@ -12,6 +12,7 @@ import pandas as pd
 from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_commands
+from elmbench.reporting.site.charts import rank_diagrams, trade_offs
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
 from elmbench.reporting.site.links import paper_page
 from elmbench.reporting.tables import EntrySection
@@ -77,6 +78,7 @@ def _profile(own: ProfileResults, *, beside: bool) -> dict[str, Any]:
         "csv": address(own, "figures.csv"),
         "agreement_columns": _AGREEMENT,
         "agreement": [_agreement(one) for one in own.agreements],
+        "charts": [*rank_diagrams(own), *trade_offs(own)] if beside else [],
         "notes": [note.text for note in table.notes],
         "commands": read_commands(own.results.folder),
     }
