@@ -93,17 +93,17 @@ def _ranks(found: Statistics, place: str) -> Markup:
     bars = list(_cliques(found))
     under = 44 + 8 * len(bars)
     parts = [_line(left, 30, right, 30)]
-    for rank in range(1, len(models) + 1):
-        parts += [_line(across(rank), 25, across(rank), 30), _text(across(rank), 20, str(rank), anchor="middle")]
-    for i, (low, high) in enumerate(bars):
-        parts.append(_line(across(low) - 3, 40 + 8 * i, across(high) + 3, 40 + 8 * i, "bar"))
+    for tick in range(1, len(models) + 1):
+        parts += [_line(across(tick), 25, across(tick), 30), _text(across(tick), 20, str(tick), anchor="middle")]
+    for i, (first, last) in enumerate(bars):
+        parts.append(_line(across(first) - 3, 40 + 8 * i, across(last) + 3, 40 + 8 * i, "bar"))
     for i, (model, rank) in enumerate(models):
-        first = i < half
-        down = under + 18 * (i if first else len(models) - 1 - i) + 10
-        end = left - 8 if first else right + 8
+        on_left = i < half
+        down = under + 18 * (i if on_left else len(models) - 1 - i) + 10
+        end = left - 8 if on_left else right + 8
         parts.append(Markup('<path class="lead" d="M{} 30V{}H{}"/>').format(across(rank), down, end))
-        name = f"{model} {rank:.2f}" if first else f"{rank:.2f} {model}"
-        parts.append(_text(end - 4 if first else end + 4, down + 4, name, anchor="end" if first else "start"))
+        name = f"{model} {rank:.2f}" if on_left else f"{rank:.2f} {model}"
+        parts.append(_text(end - 4 if on_left else end + 4, down + 4, name, anchor="end" if on_left else "start"))
     label = (
         f"{place}: average ranks of the {found.source} figures on {len(found.datasets)} data sets; a bar joins models "
         f"that do not differ (Nemenyi, critical distance {found.critical_distance:.2f})"
