@@ -18,7 +18,7 @@ from elmbench.layouts.base import ALWAYS_SHOWN
 from elmbench.layouts.table import COMPLETE, VERDICTS
 from elmbench.reporting.agreement import WITH_BEST
 from elmbench.reporting.notes import mean_gain
-from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
+from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.statistics import Statistics, compare_models
 
 #: The mark of each verdict in a square of 8 by 8, from its upper left corner.
@@ -220,10 +220,9 @@ def _letters() -> Iterable[str]:
     return (*ascii_lowercase, *(one + other for one in ascii_lowercase for other in ascii_lowercase))
 
 
-def _place(own: ProfileResults | TableResults) -> str:
-    file = own.resolved.file if isinstance(own, ProfileResults) else own.file
-    profile = f", profile {own.profile}" if isinstance(own, ProfileResults) else ""
-    return f"{file.spec.label} of {file.paper.key}{profile}"
+def _place(own: ProfileResults) -> str:
+    file = own.resolved.file
+    return f"{file.spec.label} of {file.paper.key}, profile {own.profile}"
 
 
 def _chart(width: float, height: float, label: str, parts: Sequence[Markup]) -> Markup:
