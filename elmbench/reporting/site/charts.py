@@ -20,6 +20,7 @@ from elmbench.reporting.agreement import WITH_BEST
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.statistics import Statistics, compare_models
+from elmbench.specs.published import ALL
 
 #: The mark of each verdict in a square of 8 by 8, from its upper left corner.
 _MARKS = {
@@ -164,7 +165,7 @@ def trade_offs(own: ProfileResults) -> Iterator[Markup]:
         return
     lines = pd.DataFrame(section.lines)
     lines = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
-    datasets = list(dict.fromkeys(lines["dataset"]))
+    datasets = [name for name in dict.fromkeys(lines["dataset"]) if name != ALL]
     if len(datasets) > _MOST_PANELS:
         return
     for dataset in datasets:
