@@ -15,8 +15,8 @@ import pytest
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
 from elmbench.reporting.cells import LIMIT, PLACE, TIMES
-from elmbench.reporting.summary import summarise
-from elmbench.reporting.tables import build_table
+from elmbench.reporting.summary import optimism, summarise
+from elmbench.reporting.tables import build_table, entry_sections
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import Resolved, resolve
@@ -123,8 +123,14 @@ def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", 
 
 def table_of(resolved: Resolved, lines: list[dict[str, Any]]) -> ResultTable:
     """The table that these cells make."""
-    cells = frame(resolved, lines)
-    return build_table(summarise(cells, resolved), cells, resolved)
+    return table_from(frame(resolved, lines), resolved)
+
+
+def table_from(cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
+    """The table that a frame of cells makes."""
+    summary = summarise(cells, resolved)
+    parts = list(entry_sections(summary, cells, resolved))
+    return build_table(parts, optimism(cells, resolved), summary, cells, resolved)
 
 
 def rows_of(section: Section) -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
 from elmbench.reporting.claims import CLAIM_VERDICTS
 from elmbench.reporting.writers.junit import Case
+from elmbench.reporting.writers.terminal import counted
 from elmbench.reporting.writers.text import grid
 from elmbench.workflow.checks import PublishedCheck
 
@@ -60,7 +61,7 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
             grid(("experiment", "metric", *right), rows, right=right, whole=_WHOLE),
             Text(_LEGEND, style="dim"),
         ]
-    return Group(*parts, Text(""), Text(_closing(checks)), *_claims(checks))
+    return Group(*parts, Text(""), Text(counted(line for one in checks for line in one.figures)), *_claims(checks))
 
 
 _LEGEND = (
@@ -84,20 +85,6 @@ def _counted(found: Agreement) -> tuple[tuple[int, int], tuple[int, int]]:
 
 def _share(part: int, whole: int) -> str:
     return f"{part}/{whole} {part / whole:.0%}" if whole else ""
-
-
-def _closing(checks: Sequence[PublishedCheck]) -> str:
-    """Return the line that counts all figures, and what would tell of those of which we cannot."""
-    total = {verdict: sum(one.verdicts[verdict] for one in checks) for verdict in VERDICTS}
-    counted = ", ".join(f"{n} {verdict}" for verdict, n in total.items() if n)
-    text = f"{sum(total.values())} published figures: {counted or 'none'}."
-    untold = [line for one in checks for line in one.figures if line["verdict"] == "cannot tell"]
-    more = [int(line["runs_to_tell"]) for line in untold if line["runs_to_tell"] is not None]
-    if more:
-        text += f" Of {len(more)} that we cannot tell, {min(more)} to {max(more)} runs would tell."
-    if len(untold) > len(more):
-        text += f" Of {len(untold) - len(more)} no number of runs would tell: the models lie too close together."
-    return text
 
 
 def _claims(checks: Sequence[PublishedCheck]) -> Iterator[Text]:

@@ -73,7 +73,7 @@ def table(
     from elmbench.reporting.writers.csv import csv
     from elmbench.reporting.writers.latex import latex
     from elmbench.reporting.writers.markdown import markdown
-    from elmbench.reporting.writers.text import table_text
+    from elmbench.reporting.writers.terminal import results_text
     from elmbench.specs.catalogue import find_experiment
     from elmbench.specs.profiles import resolve
 
@@ -90,7 +90,7 @@ def table(
     elif state.as_json:
         state.emit(results.summary_lines())
     elif form == "text":
-        state.console.print(table_text(results.table))
+        state.console.print(results_text(results))
     elif form == "md":
         picture = PICTURE if (results.folder / PICTURE).is_file() else None
         typer.echo(markdown(results.table, read_commands(results.folder), picture), nl=False)

@@ -94,7 +94,7 @@ def run(
 def run_prepared(prepared: PreparedRun, executor: LocalExecutor) -> None:
     """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
-    from elmbench.reporting.writers.text import table_text
+    from elmbench.reporting.writers.terminal import results_text
     from elmbench.workflow.execute import execute, failed_cells
 
     counts = prepared.count_cells()
@@ -126,7 +126,7 @@ def run_prepared(prepared: PreparedRun, executor: LocalExecutor) -> None:
     )
     if not state.as_json:
         for result in results:
-            state.console.print(table_text(result.table))
+            state.console.print(results_text(result))
             state.say(f"written to {result.folder}")
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)

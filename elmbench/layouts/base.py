@@ -207,8 +207,11 @@ class Layout(ABC):
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
         """Return the decimals to show of a mean; None for three significant figures.
 
-        That is one more than is printed, three for a figure that is not printed, and none for a count.
+        That is one more than is printed, three for a figure that is not printed, and none for a count; a time has
+        three significant figures unless it is printed.
         """
+        if figure is None and measure.metric in ("fit_seconds", "predict_seconds"):
+            return None
         if measure.is_whole:
             return 0
         if figure is not None and figure.value is not None:

@@ -14,6 +14,8 @@ JUDGED = ("reproduced", "close", "differs")
 COMPARED = (*JUDGED, "cannot tell")
 #: Every verdict on a published figure (docs/verdicts.md).
 VERDICTS = (*COMPARED, "not comparable", "missing", "cited")
+#: A sign for each verdict, so that none is told by its colour alone.
+SIGNS = dict(zip(VERDICTS, ("✓", "≈", "✗", "?", "∥", "–", "”"), strict=True))
 #: How an entry ended of which every cell is there and ended ok.
 COMPLETE = "ok"
 #: How an entry ended that the suite has no model for.

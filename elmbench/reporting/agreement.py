@@ -172,6 +172,8 @@ def _mean_rank_correlation(rows: Iterable[tuple[list[float], list[float]]]) -> f
 
 
 def _rank_correlation(one: list[float], other: list[float]) -> float:
+    if len(set(one)) == 1 or len(set(other)) == 1:
+        return math.nan
     return float(pd.Series(one).corr(pd.Series(other), method="spearman"))
 
 

@@ -11,15 +11,13 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPLETE, Note
-from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.comparisons import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
-from elmbench.reporting.summary import is_other_data
+from elmbench.reporting.summary import is_other_data, share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import SIZED
 
 ClaimVerdict = Literal["holds", "does not hold", "undecided", "not comparable"]
 #: Every verdict on a claim.
@@ -177,17 +175,6 @@ class _Results:
         keys = pd.MultiIndex.from_frame(cells[["run", "fold"]].astype(int))
         return self.layout.values_of(cells, measure).set_axis(keys).dropna()
 
-    def test_share(self, dataset: str) -> float | None:
-        """Return test rows over training rows of a split; None if it is the same in every run."""
-        spec = self.resolved.dataset(dataset)
-        split = self.resolved.spec.protocol.outer.split(dataset, spec.task)
-        if split.kind.endswith("kfold"):
-            return 1 / (split.folds - 1)
-        if split.kind not in SIZED or split.kind == "in-order":
-            return None
-        train, test = part_sizes(split, (spec.prepared or spec.shape).instances)
-        return test / train
-
 
 @dataclass(frozen=True)
 class _Pair:
@@ -282,7 +269,7 @@ def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     timed = claim.metric.metric in TIMES
     one, two = (pair.one.map(math.log), pair.two.map(math.log)) if timed else (pair.one, claim.factor * pair.two)
     region = _region(claim, math.log(claim.factor) if timed else 0.0)
-    least, share = 0.0 if timed else pair.least, results.test_share(pair.dataset)
+    least, share = 0.0 if timed else pair.least, share_of_test_rows(pair.dataset, results.resolved)
     if share is None:
         found = welch(one, two, region, least)
     else:

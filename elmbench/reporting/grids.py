@@ -13,8 +13,8 @@ from elmbench.reporting.tables import EntrySection
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 
-#: How a place in a grid is named: the data set, the model, the measure.
-_AXES = ("dataset", "model", "measure")
+#: How a place in a grid is named: the data set, the model, the measure, the last two together, all alike.
+_AXES = ("dataset", "model", "measure", "pair", "all")
 _CORNERS = {"dataset": "data set", "model": "model", "measure": "measure"}
 
 
@@ -63,6 +63,11 @@ class Grid:
         return any(place.entry.published for _, places in self.rows for place in places if place is not None)
 
     @property
+    def measures(self) -> set[str]:
+        """The metrics of its figures."""
+        return {place.entry.measure.metric for place in self.places}
+
+    @property
     def places(self) -> list[Place]:
         """The figures, row by row."""
         return [place for _, places in self.rows for place in places if place is not None]
@@ -72,7 +77,8 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     """Return the figures of a section as grids, those with published figures first.
 
     There is a grid of data sets and models for each measure. Of a single model there is one of data sets and measures,
-    of a table with a single data set one of models and measures.
+    of a table with a single data set one of models and measures, of models that have few measures in common one of data
+    sets and the measures of each model.
     """
     best = _best(section.entries, lambda entry: entry.mean)
     printed = _best(section.entries, _printed)
@@ -86,6 +92,11 @@ def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
         shape = ("dataset", "measure", "model")
     elif len({*names["dataset"], *resolved.file.spec.datasets}) <= 1:
         shape = ("model", "measure", "dataset")
+    elif (
+        len({(place.entry.model, place.entry.measure) for place in places})
+        <= len(names["model"]) * len(names["measure"]) / 2
+    ):
+        shape = ("dataset", "pair", "all")
     else:
         shape = ("dataset", "model", "measure")
     grids = [grid for name in names[shape[2]] for grid in _split(places, name, shape, resolved)]
@@ -111,12 +122,18 @@ def _grid(places: Sequence[Place], name: str, shape: tuple[str, str, str], resol
         return _dataset(text, resolved) if axis == "dataset" else text
 
     lines = tuple((said(row, r), tuple(shown.get((r, c)) for c in columns)) for r in rows)
-    return Grid(said(other, name), _CORNERS[row], tuple(said(column, c) for c in columns), lines)
+    heading, titles = said(other, name), tuple(said(column, c) for c in columns)
+    metrics = {place.entry.measure.metric for place in places}
+    if column == "measure" and len(columns) > 1 and all("@" in title for title in titles) and len(metrics) == 1:
+        # One metric at many values of something: a column says the value alone.
+        heading, titles = f"{heading}, {metrics.pop()}", tuple(title.partition("@")[2] for title in titles)
+    return Grid(heading, _CORNERS[row], titles, lines)
 
 
 def _names(place: Place) -> dict[str, str]:
     entry = place.entry
-    return {"dataset": entry.dataset, "model": entry.model, "measure": entry.measure.column}
+    model, measure = entry.model, entry.measure.column
+    return dict(zip(_AXES, (entry.dataset, model, measure, f"{model} {measure}", "measures by model"), strict=True))
 
 
 def _dataset(name: str, resolved: Resolved) -> str:

@@ -1,5 +1,7 @@
 """Notes below a table: endings of cells, warnings of models, fits that were stopped, remarks on published figures."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +10,9 @@ import pandas as pd
 
 from elmbench.layouts.table import Gain, Note
 from elmbench.reporting.cells import CAPPED, REMARKS, WARNING
+from elmbench.reporting.comparisons import Finding, Region, corrected_t
 from elmbench.reporting.summary import ENTRY
+from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.profiles import Resolved
 
 #: Replaces the name of a data set in a reason that several of them share.
@@ -17,18 +21,26 @@ _ANY = "NAME"
 
 @dataclass(frozen=True)
 class Optimism(Note):
-    """The mean optimism of each model over the data sets, under the default readings."""
+    """The mean optimism of each model over the data sets, under the default readings.
+
+    `overall` is that of all models, the mean over the data sets, if there are three or more.
+    """
 
     kind = "optimism"
     means: tuple[tuple[str, Gain], ...]
     datasets: tuple[int, int]
+    overall: Finding | None = None
 
     @property
     def text(self) -> str:
         fewest, most = self.datasets
         over = (f"{most}" if fewest == most else f"{fewest} to {most}") + " data set" + "s" * (most > 1)
         listed = ", ".join(f"{model} {gain.text}" for model, gain in self.means)
-        return f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
+        text = f"optimism of the selection, oracle minus nested, mean over {over}: {listed}"
+        if self.overall is None or self.overall.low is None or self.overall.high is None:
+            return text
+        ends = f"[{Gain(self.overall.low).text}, {Gain(self.overall.high).text}]"
+        return text + f"; all models {Gain(self.overall.estimate).text} {ends}, paired t-test over data sets"
 
 
 @dataclass(frozen=True)
@@ -204,7 +216,22 @@ def optimism_notes(gains: pd.DataFrame) -> Iterator[Optimism]:
     if len(own):
         means = own.groupby("model", sort=False)["optimism"].agg(["mean", "size"])
         models = tuple((str(model), Gain(float(line["mean"]))) for model, line in means.iterrows())
-        yield Optimism(models, (int(means["size"].min()), int(means["size"].max())))
+        yield Optimism(models, (int(means["size"].min()), int(means["size"].max())), overall_gain(own))
+
+
+def overall_gain(gains: pd.DataFrame) -> Finding | None:
+    """Return the mean optimism over the data sets with its interval of 95 %; None of fewer than three data sets.
+
+    On each data set it is the mean of the models; data sets are independent, so the paired t-test is the plain one.
+    """
+    return mean_gain(gains.groupby("dataset", sort=False)["optimism"].mean())
+
+
+def mean_gain(of_datasets: pd.Series[float]) -> Finding | None:
+    """Return the mean of what is gained on each data set, with its interval; None of fewer than three data sets."""
+    if len(of_datasets) < FEWEST_RUNS:
+        return None
+    return corrected_t(of_datasets.to_numpy(float), 0.0, Region(), of="data sets")
 
 
 def capped_notes(cells: pd.DataFrame) -> Iterator[Capped]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import Quantity
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.results import has_results, read_commands, results_folder
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
-from elmbench.specs.papers import Reading
+from elmbench.specs.catalogue import PROFILES, ExperimentFile
+from elmbench.specs.papers import Paper, Reading
 from elmbench.specs.profiles import Resolved, resolve
 
 _INTRODUCTION = (
@@ -57,16 +57,15 @@ class ReadingComparison:
     values: Mapping[str, float]
 
 
-def write_readings(paper: str, results_dir: Path) -> Path | None:
-    """Write `readings/<paper>.md` from the `cells.csv` of the paper's tables; return it, or None if none was run."""
-    files = [file for file in load_catalogue().values() if file.spec.paper == paper]
-    about = files[0].paper
-    path = results_dir / "readings" / f"{paper}.md"
-    found = {name: compare_reading(name, reading, files, results_dir) for name, reading in about.readings.items()}
+def write_readings(
+    paper: Paper, found: Mapping[str, list[ReadingComparison]], files: Sequence[ExperimentFile], results_dir: Path
+) -> Path | None:
+    """Write `readings/<paper>.md`, of what `compare_readings` found; return it, or None if nothing was run."""
+    path = results_dir / "readings" / f"{paper.key}.md"
     if not any(found.values()):
         return None
-    lines = [f"# Readings of {about.title}", "", f"{about.authors} ({about.year}).", "", *_INTRODUCTION]
-    for name, reading in about.readings.items():
+    lines = [f"# Readings of {paper.title}", "", f"{paper.authors} ({paper.year}).", "", *_INTRODUCTION]
+    for name, reading in paper.readings.items():
         lines += _section(name, reading, found[name])
     folders = [results_folder(results_dir, run.profile, run.file.id) for run in _with_results(files, results_dir)]
     commands = dict.fromkeys(command for folder in folders for command in read_commands(folder))
@@ -75,23 +74,20 @@ def write_readings(paper: str, results_dir: Path) -> Path | None:
     return path
 
 
-def compare_reading(
-    name: str, reading: Reading, files: list[ExperimentFile], results_dir: Path
-) -> list[ReadingComparison]:
-    """Return the published figures in these tables that a reading moves."""
-    return [
-        comparison
-        for resolved in _with_results(files, results_dir)
-        if name in resolved.file.spec.readings
-        for comparison in _compare(name, reading, _cells(resolved, results_dir), resolved)
-    ]
+def compare_readings(
+    readings: Mapping[str, Reading], files: Sequence[ExperimentFile], results_dir: Path
+) -> dict[str, list[ReadingComparison]]:
+    """Return by its id the published figures in these tables that each reading moves."""
+    found: dict[str, list[ReadingComparison]] = {name: [] for name in readings}
+    for resolved in _with_results(files, results_dir):
+        cells = read_cells(results_folder(results_dir, resolved.profile, resolved.file.id) / "cells.csv")
+        for name, reading in readings.items():
+            if name in resolved.file.spec.readings:
+                found[name] += _compare(name, reading, cells, resolved)
+    return found
 
 
-def _cells(resolved: Resolved, results_dir: Path) -> pd.DataFrame:
-    return read_cells(results_folder(results_dir, resolved.profile, resolved.file.id) / "cells.csv")
-
-
-def _with_results(files: list[ExperimentFile], results_dir: Path) -> list[Resolved]:
+def _with_results(files: Sequence[ExperimentFile], results_dir: Path) -> list[Resolved]:
     """Return the tables that have results and whose figures can be compared under readings, but for profile `ci`."""
     found = [
         resolve(file, profile)
@@ -106,11 +102,14 @@ def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolve
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
     cells = found[found["status"] != "unavailable"]
     wanted = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading")
+    entries: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]] = {}
+    for (dataset, model, select), group in wanted.groupby(["dataset", "model", "select"], sort=False):
+        if len(set(group["reading"])) > 1:
+            entries.setdefault((str(dataset), str(model)), []).append((str(select), group))
     for (dataset, model, metric), paper in resolved.published.items():
         if metric in UNJUDGED or metric not in wanted or paper.value is None:
             continue
-        own = wanted[(wanted["dataset"] == dataset) & (wanted["model"] == model)]
-        for select, cells in own.groupby("select", sort=False):
+        for select, cells in entries.get((dataset, model), ()):
             table = cells.pivot(index=["run", "fold"], columns="reading", values=metric)
             ended = cells.pivot(index=["run", "fold"], columns="reading", values="status")
             values = [value for value in reading.values if value in table]

@@ -18,7 +18,7 @@ from elmbench.reporting.cells import Order, cells_frame, read_cells, write_frame
 from elmbench.reporting.claims import ClaimOutcome, claims_frame
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.summary import optimism, summarise
-from elmbench.reporting.tables import build_table
+from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
 from elmbench.running.store import Store
@@ -29,12 +29,26 @@ from elmbench.work.plan import Cell
 
 @dataclass(frozen=True)
 class Results:
-    """The results of one table under one profile, and the folder of their files."""
+    """The results of one table under one profile.
+
+    Attributes
+    ----------
+    folder : path
+        Of their files.
+    cells, summary, gains : DataFrame
+        As `cells.csv`, `summary.csv` and `optimism.csv` have them.
+    table : ResultTable
+    sections : tuple of EntrySection
+    resolved : Resolved
+    """
 
     folder: Path
     cells: pd.DataFrame
     summary: pd.DataFrame
     table: ResultTable
+    sections: tuple[EntrySection, ...]
+    gains: pd.DataFrame
+    resolved: Resolved
 
     @property
     def claims(self) -> list[ClaimOutcome]:
@@ -46,15 +60,21 @@ class Results:
         return records(self.summary)
 
     @property
+    def figures(self) -> pd.DataFrame:
+        """The line of each published figure in the summary, under the default readings and the own selection."""
+        own = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
+        return own.drop_duplicates(["dataset", "model", "metric"])
+
+    @property
     def text(self) -> str:
         """The table as a terminal of 80 columns shows it."""
         from rich.console import Console
 
-        from elmbench.reporting.writers.text import table_text
+        from elmbench.reporting.writers.terminal import results_text
 
         console = Console(width=80, highlight=False)
         with console.capture() as captured:
-            console.print(table_text(self.table))
+            console.print(results_text(self))
         return captured.get()
 
     def __str__(self) -> str:
@@ -103,7 +123,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     results = _assemble(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
-    _write_tables(results, resolved)
+    _write_tables(results)
     picture = None
     figure = layout.figure(cells, _outputs(planned, store), resolved)
     if figure is not None:
@@ -139,25 +159,27 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
         If there is no `cells.csv`.
     """
     results = read_results(resolved, results_dir)
-    _write_tables(results, resolved)
+    _write_tables(results)
     picture = PICTURE if (results.folder / PICTURE).is_file() else None
     commands = read_commands(results.folder)
     write_atomically(results.folder / "table.md", markdown(results.table, commands, picture))
     return results
 
 
-def _write_tables(results: Results, resolved: Resolved) -> None:
+def _write_tables(results: Results) -> None:
     write_frame(results.summary, results.folder / "summary.csv")
-    if len(gains := optimism(results.cells, resolved)):
-        write_frame(gains, results.folder / "optimism.csv")
+    if len(results.gains):
+        write_frame(results.gains, results.folder / "optimism.csv")
     if results.claims:
         write_frame(claims_frame(results.claims), results.folder / "claims.csv")
 
 
 def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
     summary = summarise(cells, resolved)
-    table = build_table(summary, cells, resolved)
-    return Results(folder, cells, with_remarks(summary, cells), table)
+    gains = optimism(cells, resolved)
+    sections = tuple(entry_sections(summary, cells, resolved))
+    table = build_table(sections, gains, summary, cells, resolved)
+    return Results(folder, cells, with_remarks(summary, cells), table, sections, gains, resolved)
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:

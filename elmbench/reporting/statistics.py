@@ -141,11 +141,11 @@ def compare(values: pd.DataFrame, source: Source) -> Statistics:
     ranks = common.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
     common = common[ranks.index]
     n, k = common.shape
-    friedman = friedmanchisquare(*common.to_numpy().T) if k > 2 else None
     distance = float(studentized_range.ppf(1 - ALPHA, k, math.inf)) / math.sqrt(2) * math.sqrt(k * (k + 1) / (6 * n))
     melted = common.melt(var_name="model", value_name="value")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of models that are equal on every data set
+        friedman = friedmanchisquare(*common.to_numpy().T) if k > 2 else None
         wilcoxon = scikit_posthocs.posthoc_wilcoxon(melted, "value", "model", zero_method="zsplit", p_adjust="holm")
     return Statistics(
         source,

@@ -12,7 +12,9 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import REMARKS, Order
+from elmbench.reporting.comparisons import Region, corrected_t
 from elmbench.reporting.verdicts import (
     Printed,
     draws_of,
@@ -24,6 +26,7 @@ from elmbench.reporting.verdicts import (
 )
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import SIZED
 from elmbench.specs.published import PublishedValue
 
 ENTRY = ["dataset", "model", "select", "reading"]
@@ -33,7 +36,7 @@ COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "hi
 #: Those of them that are whole numbers or nothing.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.
-GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n"]
+GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n", "low", "high"]
 
 
 def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -170,9 +173,10 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
     There is a line for each model on each data set, in the order of the cells. `oracle` and `nested` are means over
     the same folds, `optimism` is the first minus the second (of an error the second minus the first, so that a
-    positive value always favours the oracle), `std` its deviation from fold to fold, `n` the number of folds. An entry
-    is left out if one of its cells did not end ok or if it was run under one selection only: the folds that are left
-    may be the easier ones.
+    positive value always favours the oracle), `std` its deviation from fold to fold, `n` the number of folds, `low` and
+    `high` the ends of its interval of 95 % by the corrected resampled t-test, as folds share training rows (nothing of
+    a single fold). An entry is left out if one of its cells did not end ok or if it was run under one selection only:
+    the folds that are left may be the easier ones.
     """
     lines = []
     for (dataset, model, reading), group in cells.groupby(["dataset", "model", "reading"], sort=False):
@@ -186,6 +190,22 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
             continue
         gain = -gain if metric in LESS_IS_BETTER else gain
         means = [float(table[name].mean()) for name in ("oracle", "nested")]
-        deviation = float(gain.std(ddof=1)) if len(gain) > 1 else None
-        lines.append([dataset, model, metric, reading, *means, float(gain.mean()), deviation, len(gain)])
+        spread: list[float | None] = [None, len(gain), None, None]
+        if len(gain) > 1:
+            # On a fixed split the runs are independent.
+            found = corrected_t(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
+            spread = [float(gain.std(ddof=1)), len(gain), found.low, found.high]
+        lines.append([dataset, model, metric, reading, *means, float(gain.mean()), *spread])
     return pd.DataFrame(lines, columns=GAINS)
+
+
+def share_of_test_rows(dataset: str, resolved: Resolved) -> float | None:
+    """Return test rows over training rows of a split; None if it is the same in every run."""
+    spec = resolved.dataset(dataset)
+    split = resolved.spec.protocol.outer.split(dataset, spec.task)
+    if split.kind.endswith("kfold"):
+        return 1 / (split.folds - 1)
+    if split.kind not in SIZED or split.kind == "in-order":
+        return None
+    train, test = part_sizes(split, (spec.prepared or spec.shape).instances)
+    return test / train

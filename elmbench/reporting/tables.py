@@ -1,6 +1,6 @@
 """The table of an experiment, built from its summary and its cells."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from elmbench.reporting.notes import (
     published_notes,
     warning_notes,
 )
-from elmbench.reporting.summary import ENTRY, GAINS, optimism
+from elmbench.reporting.summary import ENTRY
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import ChosenReading
 from elmbench.specs.profiles import Resolved
@@ -63,14 +63,23 @@ def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolve
         yield EntrySection(str(select), how, readings, entries, tuple(group.to_dict("records")))
 
 
-def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
-    """Return the table that a summary and its cells make, both as `summary.csv` and `cells.csv` have them."""
+def build_table(
+    parts: Sequence[EntrySection], gains: pd.DataFrame, summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved
+) -> ResultTable:
+    """Return the table that the sections of a summary make.
+
+    Parameters
+    ----------
+    parts : sequence of EntrySection
+    gains, summary, cells : DataFrame
+        As `optimism.csv`, `summary.csv` and `cells.csv` have them.
+    """
     layout = layout_of(resolved)
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
-    shows_gains = any(column.name == "optimism" for column in columns)
-    gains = optimism(cells, resolved) if shows_gains else pd.DataFrame(columns=GAINS)
+    if all(column.name != "optimism" for column in columns):
+        gains = gains.iloc[:0]
     sections = []
-    for section in entry_sections(summary, cells, resolved):
+    for section in parts:
         reading = ";".join(map(str, section.readings))
         own = gains[(gains["reading"] == reading) & (section.select == "oracle")]
         gain_of = dict(zip(zip(own["dataset"], own["model"], strict=True), own["optimism"], strict=True))

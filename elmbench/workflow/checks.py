@@ -145,8 +145,7 @@ def check_published(names: list[str], profile: str, results_dir: Path) -> list[P
         resolved = resolve(file, profile)
         _require_results(file, profile, results_dir)
         results = read_results(resolved, results_dir)
-        own = results.summary[(results.summary["reading"] == "") & results.summary["published"].notna()]
-        own = own.drop_duplicates(["dataset", "model", "metric"])
+        own = results.figures
         counts = own["verdict"].value_counts()
         verdicts = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
         figures = records(own[own["verdict"] != ""])

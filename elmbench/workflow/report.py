@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from elmbench.reporting.readings import write_readings
-from elmbench.reporting.site.build import write_site
-from elmbench.specs.catalogue import load_catalogue
+from elmbench.reporting.site.build import refuse_other, write_site
+from elmbench.reporting.site.gather import gather
 
 
 def report(results_dir: Path, folder: Path | None = None) -> list[Path]:
@@ -26,7 +26,10 @@ def report(results_dir: Path, folder: Path | None = None) -> list[Path]:
         If there are no results, or the folder holds something other than a site.
     """
     site = folder or results_dir / "site"
-    write_site(results_dir, site)
-    papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values() if file.paper.readings)
-    pages = [write_readings(paper, results_dir) for paper in papers]
+    refuse_other(site)
+    papers = gather(results_dir)
+    write_site(papers, site)
+    pages = [
+        write_readings(one.paper, one.readings, [table.file for table in one.tables], results_dir) for one in papers
+    ]
     return [site / "index.html", *filter(None, pages)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame, headings, keep, rows_of, table_of
-from rich.console import Console
+from made_cells import folds, frame, headings, keep, rows_of, table_from, table_of
 
 import elmbench
 from elmbench.errors import ElmbenchError
@@ -21,12 +19,10 @@ from elmbench.layouts.base import DATASET, VALUE, Entry, Figure, Layout, LayoutO
 from elmbench.layouts.table import Column, Line, Text
 from elmbench.reporting.results import read_results, write_results
 from elmbench.reporting.summary import summarise
-from elmbench.reporting.tables import build_table
 from elmbench.reporting.writers.csv import csv
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown
-from elmbench.reporting.writers.text import table_text
 from elmbench.running.store import Store
 from elmbench.specs import catalogue
 from elmbench.specs.catalogue import find_experiment
@@ -157,14 +153,11 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolve
     assert (results.folder / "figure.png").read_bytes() == b"a picture"
     assert (results.folder / "figure.csv").read_text() == "rows\n2\n"
     assert "![Table I: Something](figure.png)" in (results.folder / "table.md").read_text()
-    console = Console(width=80, file=io.StringIO())
-    console.print(table_text(results.table))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "| wdbc     | <ELM>   | 1.500 |" in markdown(results.table, [])
     assert r"wdbc & $<$ELM$>$ & 1.500 \\" in latex(results.table)
     assert "<td>&lt;ELM&gt;</td><td>1.500</td>" in html(results.table) == results._repr_html_()
     assert "wdbc,ELM,n_units,nested,,1.5," in csv(results.summary)
-    assert re.search(r"^  <ELM> +1\.500", text, flags=re.M)
+    assert re.search(r"^  <ELM> +1\.500", results.text, flags=re.M)
 
 
 def test_a_made_up_kind_checks_its_experiments(made_up: Resolved, toy: Toy) -> None:
@@ -213,7 +206,7 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
     assert dict(zip(own["model"], own["verdict"], strict=True)) == {
         "ELM": "cannot tell", "K-ELM": "cited", "BP": "cited", "SVM": "missing",
     }  # fmt: skip
-    default, stored = build_table(summary, cells, resolved).sections
+    default, stored = table_from(cells, resolved).sections
     found = {r["model"]: (r["value"], r["published"], r["published_fit"], r["verdict"]) for r in rows_of(default)}
     assert found["SVM"] == ("", "0.6", "3", "missing")
     assert found["BP"] == ("", "0.4", "", "cited")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from made_cells import cell, folds, frame, headings, notes_of, row, rows_of, table_of
+from scipy.stats import t
 
 from elmbench.layouts.table import Gain
 from elmbench.reporting.summary import optimism
@@ -79,3 +81,30 @@ def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -
 
 def test_nothing_gained_has_a_plus() -> None:
     assert [Gain(v).text for v in (-1e-9, 0.0, 1e-9, -0.0006)] == ["+0.000", "+0.000", "+0.000", "-0.001"]
+
+
+def test_its_interval_counts_that_folds_share_rows(toy: Toy) -> None:
+    resolved = toy(**BOTH)
+    gains = [[0.01, 0.05], [0.02, 0.08]]
+    lines = [line for run, own in enumerate(gains) for line in both("ELM", [0.8 + g for g in own], [0.8, 0.8], run=run)]
+    (found,) = optimism(frame(resolved, lines), resolved).to_dict("records")
+    # Two folds: as many test rows as training rows.
+    half = t.ppf(0.975, 3) * np.std([0.01, 0.05, 0.02, 0.08], ddof=1) * np.sqrt(1 / 4 + 1)
+    assert (found["low"], found["high"]) == pytest.approx((0.04 - half, 0.04 + half))
+
+
+def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:
+    names = ["wdbc", "heart", "sonar"]
+    resolved = toy(datasets=names, **BOTH)
+    gains = dict(zip(names, (0.02, 0.05, 0.11), strict=True))
+    # The mean of the two models is what a data set gains.
+    lines = [
+        line
+        for name, gain in gains.items()
+        for model, share in (("ELM", 0.5), ("K-ELM", 1.5))
+        for line in both(model, [0.8 + share * gain] * 2, [0.8] * 2, dataset=name)
+    ]
+    (note,) = [text for text in notes_of(table_of(resolved, lines)) if text.startswith("optimism")]
+    half = t.ppf(0.975, 2) * np.std([*gains.values()], ddof=1) / np.sqrt(3)
+    ends = f"[{0.06 - half:+.3f}, {0.06 + half:+.3f}]"
+    assert note.endswith(f"all models +0.060 {ends}, paired t-test over data sets")

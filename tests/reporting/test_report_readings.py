@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from made_cells import cell, folds, frame
 
-from elmbench.reporting import readings
 from elmbench.reporting.cells import write_frame
-from elmbench.reporting.readings import ReadingComparison, compare_reading, write_readings
+from elmbench.reporting.readings import ReadingComparison, compare_readings, write_readings
 from elmbench.reporting.results import results_folder
 from elmbench.specs.profiles import Resolved
 
@@ -27,7 +26,7 @@ def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[ReadingComparison]]
         resolved = toy(figures, **changes)
         folder = results_folder(tmp_path, "paper", "toy/one")
         write_frame(frame(resolved, lines), folder / "cells.csv")
-        return compare_reading("order", resolved.file.paper.readings["order"], [resolved.file], tmp_path)
+        return compare_readings(resolved.file.paper.readings, [resolved.file], tmp_path)["order"]
 
     return compare
 
@@ -104,12 +103,12 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..
 
 
 @pytest.fixture
-def page(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+def page(toy: Toy, tmp_path: Path) -> Callable[..., str]:
     def write(lines: list[dict[str, Any]], figures: str = FIGURES) -> str:
         resolved = toy(figures)
-        monkeypatch.setattr(readings, "load_catalogue", lambda: {"toy/one": resolved.file})
         write_frame(frame(resolved, lines), results_folder(tmp_path, "paper", "toy/one") / "cells.csv")
-        path = write_readings("toy", tmp_path)
+        paper, files = resolved.file.paper, [resolved.file]
+        path = write_readings(paper, compare_readings(paper.readings, files, tmp_path), files, tmp_path)
         return path.read_text() if path is not None else ""
 
     return write

@@ -8,12 +8,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_cells import folds, frame, keep, notes_of, table_of
+from made_cells import folds, frame, keep, notes_of, table_from, table_of
 
 from elmbench.reporting.cells import WARNING, Order, cells_frame, read_cells, warning_of, write_frame
 from elmbench.reporting.notes import warning_notes
-from elmbench.reporting.summary import summarise
-from elmbench.reporting.tables import build_table
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Cell
@@ -74,6 +72,6 @@ def test_a_warning_is_said_once_with_all_it_is_about(toy: Toy) -> None:
     assert [note.text for note in warning_notes(pd.DataFrame(lines))] == expected
     resolved = toy()
     cells = frame(resolved, lines).assign(warning=[line.get(WARNING) for line in lines])
-    notes = notes_of(build_table(summarise(cells, resolved), cells, resolved))
+    notes = notes_of(table_from(cells, resolved))
     assert [note for note in notes if "warned" in note] == expected
     assert not any("warned" in note for note in notes_of(table_of(resolved, lines)))

@@ -13,7 +13,7 @@ from PIL import Image
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.reporting.site.documents import paper_latex, paper_markdown
-from elmbench.reporting.site.gather import PaperResults, gather
+from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.pages import asset, pages
 from elmbench.reporting.site.table_pages import address, figures_frame
 from elmbench.reporting.writers.csv import csv
@@ -24,17 +24,13 @@ MARK = ".elmbench-site"
 _COLOURS = 64
 
 
-def write_site(results_dir: Path, folder: Path) -> list[Path]:
-    """Build the site from a results folder and put it at `folder`; return its files.
-
-    A reader never sees half of it: it is written beside the old one, which it then replaces.
+def refuse_other(folder: Path) -> None:
+    """Refuse a folder that holds something other than a site, which is not ours to replace.
 
     Raises
     ------
     ElmbenchError
-        If there are no results, or the folder holds something other than a site.
-    WriteError
-        If it cannot be written.
+        If it does.
     """
     if folder.exists() and not _is_replaceable(folder):
         raise ElmbenchError(
@@ -42,7 +38,21 @@ def write_site(results_dir: Path, folder: Path) -> list[Path]:
             expected="a folder that is empty or not there, or an earlier site",
             next_step="elmbench report --out ANOTHER-FOLDER",
         )
-    papers = gather(results_dir)
+
+
+def write_site(papers: list[PaperResults], folder: Path) -> list[Path]:
+    """Put the site of these results at `folder`; return its files.
+
+    A reader never sees half of it: it is written beside the old one, which it then replaces.
+
+    Raises
+    ------
+    ElmbenchError
+        If the folder holds something other than a site.
+    WriteError
+        If it cannot be written.
+    """
+    refuse_other(folder)
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         written = _write(papers, fresh)
@@ -83,8 +93,8 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
 
 
 def _shortened(path: Path) -> str:
-    """Return a CSV file with its numbers to six significant digits: those of a figure need no more."""
-    return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.6g")
+    """Return a CSV file with its numbers to five significant digits: those of a figure need no more."""
+    return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.5g")
 
 
 def _copy_picture(source: Path, target: Path) -> None:

@@ -70,7 +70,9 @@ def _shown(paper: PaperResults) -> list[ProfileResults]:
 
 
 def _grids(own: ProfileResults) -> Sequence[Grid]:
-    return [grid for section in own.sections[:1] for grid in grids_of(section, own.resolved) if grid.has_printed]
+    return [
+        grid for section in own.results.sections[:1] for grid in grids_of(section, own.resolved) if grid.has_printed
+    ]
 
 
 def _words(place: Place | None) -> str:

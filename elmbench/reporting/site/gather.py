@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
-from elmbench.reporting.readings import ReadingComparison, compare_reading
+from elmbench.reporting.readings import ReadingComparison, compare_readings
 from elmbench.reporting.results import PICTURE, Results, has_results, read_results, records
-from elmbench.reporting.summary import optimism
-from elmbench.reporting.tables import EntrySection, entry_sections
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.papers import Paper
@@ -33,22 +29,17 @@ class ProfileResults:
     ----------
     resolved : Resolved
     results : Results
-    sections : tuple of EntrySection
     figures : list of dict
         A line of `summary.csv` for each published figure, under the default readings and the table's own selection.
     agreements : list of Agreement
-    optimism : DataFrame
-        As `optimism.csv` has it.
     environment : dict
         As `environment.json` has it; empty if it is not there.
     """
 
     resolved: Resolved
     results: Results
-    sections: tuple[EntrySection, ...]
     figures: list[dict[Any, Any]]
     agreements: list[Agreement]
-    optimism: pd.DataFrame
     environment: Mapping[str, Any]
 
     @property
@@ -157,8 +148,7 @@ def gather(results_dir: Path) -> list[PaperResults]:
 def _paper(files: list[ExperimentFile], results_dir: Path) -> PaperResults:
     paper = files[0].paper
     tables = tuple(_table(file, results_dir) for file in files)
-    readings = {name: compare_reading(name, reading, files, results_dir) for name, reading in paper.readings.items()}
-    return PaperResults(paper, tables, readings)
+    return PaperResults(paper, tables, compare_readings(paper.readings, files, results_dir))
 
 
 def _table(file: ExperimentFile, results_dir: Path) -> TableResults:
@@ -178,16 +168,11 @@ def _table(file: ExperimentFile, results_dir: Path) -> TableResults:
 
 def _profile(resolved: Resolved, results_dir: Path) -> ProfileResults:
     results = read_results(resolved, results_dir)
-    summary = results.summary
-    own = summary[(summary["reading"] == "") & summary["published"].notna()]
-    own = own.drop_duplicates(["dataset", "model", "metric"])
     return ProfileResults(
         resolved,
         results,
-        tuple(entry_sections(summary, results.cells, resolved)),
-        records(own),
-        agreements(own, results.cells, resolved),
-        optimism(results.cells, resolved),
+        records(results.figures),
+        agreements(results.figures, results.cells, resolved),
         _environment(results.folder),
     )
 

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from markupsafe import Markup
+
 from elmbench.reporting.claims import ClaimOutcome
 from elmbench.reporting.notes import optimism_notes
+from elmbench.reporting.site.charts import optimism_chart
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.site.links import anchor, readings_page, table_page
 from elmbench.specs.datasets import load_dataset_specs
@@ -27,6 +30,7 @@ class Part:
     rows: Sequence[Sequence[str]] = ()
     headed: int = 1
     anchor: str = ""
+    pictures: Sequence[Markup] = ()
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,9 @@ _OPTIMISM = (
     "The mean with the hyperparameters of the best mean over the outer test folds (oracle) minus the mean with those "
     "chosen on inner folds of the training part (nested), on the same folds; of an error the other way round, so that "
     "a positive value always favours the oracle.",
+    "From and to are the ends of the interval of 95 % on one data set, by the corrected resampled t-test over the "
+    "folds of all runs (Nadeau and Bengio 2003): folds share training rows. The interval of a table is that of the "
+    "plain paired t-test over its data sets, where it has three or more.",
 )
 _READINGS = (
     "What a text does not settle is a reading with a name; the first value is the default. `fits` names the value that "
@@ -89,25 +96,29 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
 def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
         rows, items, links = [], [], []
+        pictures: list[Markup] = []
         for table in paper.tables:
             for own in table.profiles[:1]:
-                default = own.optimism[own.optimism["reading"] == ""]
+                default = own.results.gains[own.results.gains["reading"] == ""]
                 label = f"{table.file.spec.label}, {own.profile}"
                 items += [f"{label}: {note.text}" for note in optimism_notes(default)]
+                pictures += filter(None, [optimism_chart(own)])
                 links += [(table_page(table.file.id), table.file.spec.label)] if len(default) else []
                 for line in default.to_dict("records"):
                     means = (f"{line['oracle']:.4f}", f"{line['nested']:.4f}", f"{line['optimism']:+.4f}")
-                    spread = (_spread(line["std"]), str(line["n"]))
+                    spread = (_signed(line["low"]), _signed(line["high"]), str(line["n"]))
                     dataset = own.resolved.spelling(line["dataset"])
                     rows.append((label, dataset, line["model"], line["metric"], *means, *spread))
         if rows:
-            columns = ("table", "data set", "model", "measure", "oracle", "nested", "optimism", "± of folds", "folds")
+            columns = ("table", "data set", "model", "measure", "oracle", "nested", "optimism", "from", "to", "folds")
             title, key = paper.paper.title, paper.paper.key
-            yield Part(title, items=items, links=links, columns=columns, rows=rows, headed=3, anchor=key)
+            yield Part(
+                title, items=items, links=links, columns=columns, rows=rows, headed=3, anchor=key, pictures=pictures
+            )
 
 
-def _spread(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) and value == value else ""
+def _signed(value: Any) -> str:
+    return f"{round(value, 4) + 0.0:+.4f}" if isinstance(value, float) and value == value else ""
 
 
 def _read(papers: Sequence[PaperResults]) -> Iterator[Part]:

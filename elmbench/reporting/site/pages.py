@@ -9,8 +9,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from elmbench.layouts.table import COMPARED, VERDICTS, Printed
+from elmbench.layouts.table import COMPARED, SIGNS, Printed
 from elmbench.reporting.grids import Place
+from elmbench.reporting.site.charts import verdict_key, verdict_map
 from elmbench.reporting.site.findings import Finding, find, power
 from elmbench.reporting.site.gather import PaperResults, added
 from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
@@ -19,8 +20,8 @@ from elmbench.reporting.site.markdown import documents
 from elmbench.reporting.site.scatter import scatter
 from elmbench.reporting.site.table_pages import LEGEND, table_context
 
-#: A sign for each verdict, so that none is told by its colour alone.
-SIGNS = dict(zip(VERDICTS, ("✓", "≈", "✗", "?", "∥", "–", "”"), strict=True)) | {"not run": "○"}
+#: The sign of each verdict, and of a figure without one.
+_SIGNS = SIGNS | {"not run": "○"}
 
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
@@ -78,6 +79,8 @@ def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
     return {
         "paper": paper.paper,
         "findings": findings,
+        "map": verdict_map(paper),
+        "marks": verdict_key(),
         "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run],
         "readings": readings_page(key) if any(paper.readings.values()) else "",
         "unrun": [table.file for table in paper.tables if not table.profiles],
@@ -98,7 +101,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals |= {"version": version("elmbench"), "signs": SIGNS, "verdicts": list(SIGNS)}
+    environment.globals |= {"version": version("elmbench"), "signs": _SIGNS, "verdicts": list(_SIGNS)}
     environment.filters["printed"] = _printed
     return environment
 

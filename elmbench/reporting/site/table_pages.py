@@ -12,6 +12,7 @@ import pandas as pd
 from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_commands
+from elmbench.reporting.site.charts import rank_diagrams, trade_offs
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
 from elmbench.reporting.site.links import paper_page
 from elmbench.reporting.tables import EntrySection
@@ -69,12 +70,15 @@ def _profile(own: ProfileResults, *, beside: bool) -> dict[str, Any]:
         "counted": [(name, int(number)) for name, number in counts.items()],
         "picture": address(own, own.picture.name) if own.picture is not None else "",
         "data": _data(own),
-        "sections": [shown for section in own.sections if (shown := _section(section, own, beside=beside))["shown"]],
+        "sections": [
+            shown for section in own.results.sections if (shown := _section(section, own, beside=beside))["shown"]
+        ],
         "figure_columns": _HEADINGS,
         "figures": [[_said(line[name]) for name in _FIGURES] for line in own.figures if line["verdict"]],
         "csv": address(own, "figures.csv"),
         "agreement_columns": _AGREEMENT,
         "agreement": [_agreement(one) for one in own.agreements],
+        "charts": [*rank_diagrams(own), *trade_offs(own)] if beside else [],
         "notes": [note.text for note in table.notes],
         "commands": read_commands(own.results.folder),
     }
@@ -88,7 +92,7 @@ def _section(section: EntrySection, own: ProfileResults, *, beside: bool) -> dic
     printed = [one for one in grids if one.has_printed] or grids[:1]
     more = (
         []
-        if section.readings or section is not own.sections[0] or not beside
+        if section.readings or section is not own.results.sections[0] or not beside
         else [one for one in grids if one not in printed]
     )
     short = f"profile {own.profile}, {section.select}" + (f", {readings}" if readings else "")

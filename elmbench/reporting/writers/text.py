@@ -1,10 +1,10 @@
 """A table of results for the terminal, within 80 columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -32,17 +32,13 @@ def grid(
     return table
 
 
-def table_text(table: ResultTable) -> RenderableType:
-    """Return a table of results; a data set has a line of its own above its models."""
-    parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
-    for section in table.sections:
-        # A column of data sets would leave too little room for the figures.
-        columns = [column for column in table.columns_of(section, narrow=True) if column.name != "dataset"]
-        first, *others = columns
-        parts.append(Text(f"\n{section.heading}", style="italic"))
-        parts += [_grid_of(section, first, some) for some in _side_by_side(section, first, others)]
-    parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in table.notes)] if table.notes else []
-    return Group(*parts)
+def section_text(table: ResultTable, section: Section) -> Iterator[RenderableType]:
+    """Yield the lines of a section as its kind of table has them; a data set has a line of its own above its models."""
+    # A column of data sets would leave too little room for the figures.
+    columns = [column for column in table.columns_of(section, narrow=True) if column.name != "dataset"]
+    first, *others = columns
+    for some in _side_by_side(section, first, others):
+        yield _grid_of(section, first, some)
 
 
 def _grid_of(section: Section, first: Column, others: Sequence[Column]) -> RichTable:

@@ -9,23 +9,23 @@ import pytest
 from elmbench.errors import ElmbenchError
 from elmbench.reporting.site import build
 from elmbench.reporting.site.build import MARK, write_site
+from elmbench.reporting.site.gather import gather
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Write these pages in place of those that results would make."""
     made = [("index.html", "one")]
-    monkeypatch.setattr(build, "gather", lambda results_dir: [])
     monkeypatch.setattr(build, "pages", lambda papers: made)
     return made
 
 
 def test_a_site_replaces_an_earlier_one_whole(quick: list[tuple[str, str]], tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    assert folder / "index.html" in write_site(tmp_path, folder)
+    assert folder / "index.html" in write_site([], folder)
     (folder / "left.html").write_text("of an earlier site")
     quick[0] = ("index.html", "two")
-    write_site(tmp_path, folder)
+    write_site([], folder)
     assert (folder / "index.html").read_text() == "two"
     assert not (folder / "left.html").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
@@ -36,7 +36,7 @@ def test_a_folder_of_something_else_is_left_alone(quick: list[tuple[str, str]], 
     folder.mkdir()
     (folder / "chapter1.tex").write_text("words")
     with pytest.raises(ElmbenchError, match="something other than a site"):
-        write_site(tmp_path, folder)
+        write_site([], folder)
     assert [path.name for path in folder.iterdir()] == ["chapter1.tex"]
 
 
@@ -44,14 +44,14 @@ def test_an_old_site_stays_where_a_new_one_fails(
     quick: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "site"
-    write_site(tmp_path, folder)
+    write_site([], folder)
 
     def fail(papers: object) -> list[tuple[str, str]]:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(build, "pages", fail)
     with pytest.raises(ElmbenchError, match="No space left"):
-        write_site(tmp_path, folder)
+        write_site([], folder)
     assert (folder / "index.html").read_text() == "one"
     assert (folder / MARK).is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
@@ -59,5 +59,4 @@ def test_an_old_site_stays_where_a_new_one_fails(
 
 def test_without_results_there_is_no_site(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="no table has results"):
-        write_site(tmp_path / "none", tmp_path / "site")
-    assert not (tmp_path / "site").exists()
+        gather(tmp_path / "none")

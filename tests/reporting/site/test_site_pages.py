@@ -15,7 +15,6 @@ from PIL import Image
 
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_results
-from elmbench.reporting.tables import entry_sections
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 
@@ -105,22 +104,32 @@ def test_a_name_that_is_a_script_does_nothing(site: Path, script: str) -> None:
     assert "<script" not in (site / "kos-elm.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("id", "profile"), [("kos-elm/table4", "paper"), ("kos-elm/table4", "fast")])
-def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path, id: str, profile: str) -> None:
+@pytest.mark.parametrize(
+    ("profile", "metric"),
+    [
+        *(("fast", metric) for metric in ("mcc", "fit_seconds")),
+        # What the paper does not print is shown of the first profile.
+        *(("paper", metric) for metric in ("mcc", "gmean", "accuracy", "precision", "recall", "f1", "n_units")),
+        ("paper", "fit_seconds"),
+    ],
+)
+def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path, profile: str, metric: str) -> None:
+    id = "kos-elm/table4"
     cells = pd.read_csv(results / profile / id / "cells.csv", keep_default_na=False, na_values=[""])
     page = Page(site / f"{id.replace('/', '-')}.html")
     select = cells["select"].iloc[0]
-    place = page.captions.index(f"mcc, profile {profile}, {select}")
+    place = page.captions.index(f"{metric}, profile {profile}, {select}")
     (_, *models), *rows = page.tables[place]
     compared = 0
     for dataset, *shown in rows:
         own = cells[(cells["dataset"] == dataset.lower()) & (cells["select"] == select) & cells["reading"].isna()]
-        means = {model: own[own["model"] == model]["mcc"].mean() for model in models}
+        means = {model: own[own["model"] == model][metric].mean() for model in models}
         for model, text in zip(models, shown, strict=True):
             number = re.findall(r"[\d.]+", text)[0]
             places = len(number.partition(".")[2])
             assert number == f"{means[model]:.{places}f}", (dataset, model)
-            assert ("best of ours" in text) == (means[model] == max(means.values()))
+            best = metric not in ("fit_seconds", "n_units") and means[model] == max(means.values())
+            assert ("best of ours" in text) == best
             compared += 1
     assert compared == len(models) * len(rows) >= 6
 
@@ -167,6 +176,44 @@ def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> No
     assert own["in all"] == "10"
 
 
+def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -> None:
+    frames = [pd.read_csv(path) for path in results.glob("*/kos-elm/table4/summary.csv")]
+    means = {f"{mean:.6g}" for frame in frames for mean in frame["mean"].dropna()}
+    shown = [value for value in Page(site / "kos-elm-table4.html").values("data-value") if value]
+    # The columns of the model with the name of a script are copies of K-ELM's.
+    assert len(shown) > 100
+    assert set(shown) <= means
+
+
+def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
+    from elmbench.reporting.grids import Grid
+    from elmbench.reporting.site.charts import _chart, _text
+    from elmbench.reporting.site.documents import _latex_grid
+    from elmbench.reporting.site.documents import _text as markdown_text
+    from elmbench.reporting.site.pages import _environment
+
+    source = "{% import 'macros.html' as m with context %}{{ m.grid(one, one.heading) }}{{ m.plain([s], [[s]], s) }}"
+    grid = Grid(script, script, (script,), ((script, (None,)),))
+    shown = _environment().from_string(source).render(one=grid, s=script)
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;") >= 8
+    assert "<script" not in _chart(1, 1, script, [_text(0, 0, script)])
+    assert "<script" not in markdown_text(script)
+    assert "$<$script$>$" in "".join(_latex_grid(script, grid))
+
+
+def test_a_drawing_says_paper_table_and_data_set(site: Path) -> None:
+    labels = Page(site / "kos-elm-table4.html").values("aria-label")
+    assert "Table IV of kos-elm, profile paper, WDBC: mcc against units of the model; a band is the deviation" in labels
+    page = Page(site / "paper-kos-elm.html")
+    assert any(label.startswith("Verdicts of kos-elm") for label in page.values("aria-label"))
+    # One mark for each figure: of Table IV ten, and the verdicts of Table II.
+    (_, *rows) = page.tables[0]
+    total = sum(int(row[-1]) - int(row[-2]) for row in rows)
+    marks = [path for path in page.values("d") if not path.startswith("M0 0")]
+    assert sum(path.count("M") for path in marks) == total
+
+
 def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
     page = Page(site / "kos-elm-figure3.html")
     (picture,) = page.values("src")[1:]
@@ -178,7 +225,7 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
     first = (source / "figure.csv").read_text().splitlines()[1].split(",")
     assert page.tables[0][1] == first
     written, original = (pd.read_csv(path) for path in (site / page_data(page), source / "figure.csv"))
-    pd.testing.assert_frame_equal(written, original, rtol=1e-5, check_dtype=False)
+    pd.testing.assert_frame_equal(written, original, rtol=1e-4, check_dtype=False)
 
 
 def page_data(page: Page) -> str:
@@ -200,8 +247,7 @@ def test_one_document_of_each_kind_has_the_tables_of_a_paper(site: Path) -> None
 def test_a_table_of_several_data_sets_has_the_shape_of_the_print(results: Path) -> None:
     resolved = resolve(find_experiment("kos-elm/table4"), "fast")
     found = read_results(resolved, results)
-    first = next(iter(entry_sections(found.summary, found.cells, resolved)))
-    grid, *_ = grids_of(first, resolved)
+    grid, *_ = grids_of(found.sections[0], resolved)
     assert (grid.heading, grid.corner) == ("mcc", "data set")
     assert grid.columns == ("ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM")
     assert [name for name, _ in grid.rows] == ["Sylva", "WDBC"]

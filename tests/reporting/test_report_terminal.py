@@ -1,0 +1,113 @@
+"""A table in the terminal: the shape of the print, the best of each row, signs of verdicts and a line that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_cells import folds, frame
+
+from elmbench.layouts.table import SIGNS, VERDICTS
+from elmbench.reporting.cells import write_frame
+from elmbench.reporting.results import Results, read_results, results_folder
+from elmbench.reporting.writers.terminal import counted
+from elmbench.specs.profiles import Resolved
+
+Toy = Callable[..., Resolved]
+FIGURES = "WDBC,ELM,mcc,0.9,0.02,\nWDBC,K-ELM,mcc,0.95,0.01,\nSylva,ELM,mcc,0.5,,\nSylva,K-ELM,mcc,0.4,,\n"
+
+
+@pytest.fixture
+def read(toy: Toy, tmp_path: Path) -> Callable[..., Results]:
+    """Read the results of a table that has these cells."""
+
+    def results(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> Results:
+        resolved = toy(figures, datasets=["wdbc", "sylva"], **changes)
+        write_frame(frame(resolved, lines), results_folder(tmp_path, "paper", "toy/one") / "cells.csv")
+        return read_results(resolved, tmp_path)
+
+    return results
+
+
+def runs(model: str, dataset: str, *means: float) -> list[dict[str, Any]]:
+    return [line for run, mean in enumerate(means) for line in folds(model, mean, mean, run=run, dataset=dataset)]
+
+
+def lines_of(results: Results) -> list[str]:
+    return [" ".join(line.split()) for line in results.text.splitlines()]
+
+
+@pytest.fixture
+def both(read: Callable[..., Results]) -> Results:
+    cells = [
+        *runs("ELM", "wdbc", 0.90, 0.901, 0.899),
+        *runs("K-ELM", "wdbc", 0.90, 0.91, 0.89),
+        *runs("ELM", "sylva", 0.52, 0.52, 0.521),
+        *runs("K-ELM", "sylva", 0.4, 0.6, 0.5),
+    ]
+    return read(cells)
+
+
+def test_data_sets_are_rows_and_models_columns(both: Results) -> None:
+    lines = lines_of(both)
+    start = lines.index("data set ELM K-ELM")
+    assert lines[start - 1] == "mcc"
+    assert [line.split()[0] for line in lines[start + 1 : start + 5 : 2]] == ["WDBC", "Sylva"]
+    assert [line.split()[0] for line in lines[start + 2 : start + 6 : 2]] == ["paper", "paper"]
+
+
+def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(both: Results) -> None:
+    wdbc, published, sylva, printed = lines_of(both)[lines_of(both).index("data set ELM K-ELM") + 1 :][:4]
+    verdicts = dict(
+        zip(zip(both.figures["dataset"], both.figures["model"], strict=True), both.figures["verdict"], strict=True)
+    )
+    assert sylva.split()[1].endswith("*")
+    assert not sylva.split()[2].endswith("*")
+    assert wdbc.startswith("WDBC 0.90±0.00")
+    assert printed == f"paper 0.5* {SIGNS[verdicts['sylva', 'ELM']]} 0.4 {SIGNS[verdicts['sylva', 'K-ELM']]}"
+    assert published.endswith(f"0.95±0.01* {SIGNS[verdicts['wdbc', 'K-ELM']]}")
+
+
+def test_the_last_line_counts(both: Results) -> None:
+    last = both.text.replace("\n", " ").rpartition("4 published figures: ")[2]
+    for verdict, number in both.figures["verdict"].value_counts().items():
+        assert f"{number} {SIGNS[str(verdict)]} {verdict}" in last
+    assert len({*SIGNS.values()}) == len(VERDICTS)
+
+
+def test_what_would_tell_is_said() -> None:
+    def line(verdict: str, runs: int | None = None) -> dict[str, Any]:
+        return {"verdict": verdict, "runs_to_tell": runs}
+
+    assert counted([]) == counted([line("")]) == "No published figure to judge."
+    assert counted([line("differs"), line("")]) == "1 published figure: 1 ✗ differs."
+    several = counted([line("cannot tell", 3), line("cannot tell", 12), line("cannot tell")])
+    assert several == (
+        "3 published figures: 3 ? cannot tell. Of 2 that we cannot tell, 3 to 12 runs would tell. "
+        "Of 1 no number of runs would tell: the models lie too close together."
+    )
+
+
+def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read: Callable[..., Results]) -> None:
+    def make(count: int) -> list[str]:
+        names = [f"MODEL-{i}" for i in range(count)]
+        models = {name: {"model": "elm", "search": ["C"]} for name in names}
+        figures = "".join(f"WDBC,{name},mcc,0.95,0.01,\n" for name in names)
+        cells = [line for name in names for line in runs(name, "wdbc", 0.9, 0.91, 0.92)]
+        return read(cells, figures, models=models).text.splitlines()
+
+    few, some, many = make(4), make(6), make(12)
+    assert all(len(line) <= 80 for lines in (few, some, many) for line in lines)
+    assert any("±" in line for line in few)
+    heads = [[line for line in lines if line.startswith("data set") and "MODEL" in line] for lines in (few, some, many)]
+    assert "mcc (deviations: --format md)" in some
+    assert [sum(len(line.split()) - 2 for line in found) // 2 for found in heads] == [4, 6, 12]
+    assert len(heads[2]) > 2
+
+
+def test_a_table_without_printed_figures_has_the_lines_of_its_kind(read: Callable[..., Results]) -> None:
+    results = read(folds("ELM", 0.9, 0.8), "")
+    assert "model mcc fit s" in lines_of(results)
+    assert lines_of(results)[-1] == "No published figure to judge."
