@@ -12,6 +12,7 @@ from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantit
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.notes import (
+    arithmetic_notes,
     capped_notes,
     data_notes,
     ending_notes,
@@ -86,6 +87,7 @@ def build_table(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) 
         sections=tuple(sections),
         notes=(
             *data_notes(cells),
+            *arithmetic_notes(cells),
             *check_claims(summary, cells, resolved),
             *optimism_notes(gains),
             *capped_notes(cells),

@@ -47,7 +47,8 @@ class Settings:
     plugins : tuple of str
         Plug-in files that every worker loads.
     blas_threads : int
-        In every worker.
+        In every worker. It changes the last digits of some results: it is recorded with each cell, but does not belong
+        to its key, so results from before are taken over whatever their number.
     limits : Limits
         For all work, in place of what its experiment says.
     environment : str
