@@ -189,7 +189,7 @@ def _fold_outputs(
     else:
         # The condition of the system is at least as large.
         condition = 1 + mass_within.mean() / ridges
-        accepted = off.max(axis=1) <= np.maximum(RESIDUAL, EPS * condition)
+        accepted = off.max(axis=1) <= np.maximum(RESIDUAL, 2 * EPS * condition)
     if not accepted.all():
         solvers["bound failed"] += int((~accepted).sum())
     return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]

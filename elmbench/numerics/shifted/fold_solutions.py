@@ -66,21 +66,23 @@ def fold_solutions(
         "cholesky": p * factor_seconds(n, k),
     }
     way = min(ways, key=lambda name: ways[name])
-    product, inverse = part.within(K), _Inverse(K, part, room)
+    product, inverse, ascending = part.within(K), _Inverse(K, part, room), np.sort(ridges)
     solutions = np.empty((n, p * k), order="F")
+    sums = np.empty(n)
+    product(np.ones(n), sums)
     spent, krylov = 0.0, True
     for column in range(k):
-        space = SharedSpace(product, B[:, column])
+        space = SharedSpace(product, B[:, column], float(sums.mean()))
         if krylov:
             goes_on = partial(_affordable, n, k - column, spent, ways[way])
-            krylov = _by_residuals(space, float(ridges.min()), goes_on)
+            krylov = _by_residuals(space, ascending, goes_on)
             spent += krylov_seconds(n, space.steps)
             if not krylov:
                 solvers["krylov given up"] += 1
         if not krylov:
             if way != "inverse":
                 break
-            _by_inverse(space, np.sort(ridges), inverse, ways["cholesky"] / k)
+            _by_inverse(space, ascending, inverse, ways["cholesky"] / k)
         solutions[:, column::k] = space.solutions(ridges)
     else:
         solvers["krylov" if krylov else "inverse"] += p
@@ -114,26 +116,33 @@ class _Inverse:
         return self._factor.solve(v[:, np.newaxis])[:, 0]
 
 
-def _by_residuals(space: SharedSpace, ridge: float, goes_on: Callable[[int, float], bool] | None = None) -> bool:
-    """Widen the space by the residuals of a ridge; return whether that is solved, as then are larger ones.
+def _to_the_end(steps: int, total: float) -> bool:
+    return True
 
-    From time to time `goes_on` is asked with the steps already made and how many there will be in all.
+
+def _by_residuals(space: SharedSpace, ridges: Array, goes_on: Callable[[int, float], bool] = _to_the_end) -> bool:
+    """Widen the space by residuals until all ridges, which ascend, are solved; return whether they are.
+
+    The first takes most of the steps. From time to time `goes_on` is asked with the steps already made and how many
+    there will be in all.
     """
-    if goes_on is not None and not goes_on(0, 1):
+    if not goes_on(0, 1):
         return False
-    logs: list[float] = []
-    while True:
-        e, left = space.left(ridge)
-        if left <= 1:
-            return True
-        if not math.isfinite(left):
-            return False
-        logs.append(math.log(left))
-        steps = space.steps
-        if goes_on is not None and steps and steps % _LOOK == 0 and not goes_on(steps, steps + steps_left(logs)):
-            return False
-        if not space.widen(e):  # of what is left only round-off is not in the space
-            return True
+    for ridge in ridges:
+        logs: list[float] = []
+        while True:
+            e, left = space.left(float(ridge))
+            if left <= 1:
+                break
+            if not math.isfinite(left):
+                return False
+            logs.append(math.log(left))
+            steps = space.steps
+            if steps % _LOOK == 0 and len(logs) > 2 and not goes_on(steps, steps + steps_left(logs)):
+                return False
+            if not space.widen(e):  # of what is left only round-off is not in the space
+                break
+    return True
 
 
 def _by_inverse(space: SharedSpace, ridges: Array, inverse: _Inverse, seconds: float) -> None:
@@ -144,8 +153,7 @@ def _by_inverse(space: SharedSpace, ridges: Array, inverse: _Inverse, seconds: f
     """
     n = len(space)
     near, far = ridges[ridges <= _WIDEST * ridges[0]], ridges[ridges > _WIDEST * ridges[0]]
-    if len(far) > 0:
-        _by_residuals(space, float(far[0]))
+    _by_residuals(space, far)
     unsolved = [float(ridge) for ridge in near if not space.left(float(ridge))[1] <= 1]
     if not unsolved:
         return

@@ -7,8 +7,8 @@ from scipy.linalg.lapack import dposv
 
 from elmbench.numerics.arrays import EPS, Array
 
-STOP = 5e-12
-"""Norm of a residual over that of the right-hand side at which a system counts as solved."""
+STOP = 1e-11
+"""Norm of a residual over that of the right-hand side at which a system counts as solved, whatever its condition."""
 
 _FIRST = 32
 """Columns that there is room for at first."""
@@ -23,22 +23,22 @@ class SharedSpace:
     solutions stay the best ones, and their residuals are known.
 
     `product` writes K v over its second argument, for a symmetric positive semi-definite K of as many rows as b has.
+    `norm` is about the norm of K, or less.
 
     References
     ----------
     Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., SIAM 2003, 5.2, 6.4 and 9.4.
     """
 
-    def __init__(self, product: Callable[[Array, Array], None], b: Array) -> None:
+    def __init__(self, product: Callable[[Array, Array], None], b: Array, norm: float) -> None:
         self._product = product
+        self._norm = norm
         self._b = b
         self._size = float(np.linalg.norm(b))
         self._W, self._KW = (np.empty((len(b), min(len(b), _FIRST)), order="F") for _ in range(2))
         self._H = np.empty((0, 0))
         self._g = np.empty(0)
         self.steps = 0
-        #: A lower bound of the norm of K.
-        self.largest = 0.0
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -65,12 +65,11 @@ class SharedSpace:
         np.divide(w, length, out=column)
         self._product(column, image)
         self.steps += 1
-        self.largest = max(self.largest, float(np.linalg.norm(image)))
         H = np.empty((m + 1, m + 1), order="F")
         H[:m, :m] = self._H
         H[m] = H[:, m] = self._W[:, : m + 1].T @ image
         self._H, self._g = H, np.append(self._g, column @ self._b)
-        return bool(np.isfinite(self.largest))
+        return bool(np.isfinite(H[m, m]))
 
     def _longer(self, A: Array) -> Array:
         longer = np.empty((len(A), min(len(A), 2 * A.shape[1])), order="F")
@@ -89,12 +88,13 @@ class SharedSpace:
     def left(self, ridge: float) -> tuple[Array, float]:
         """Return the residual of a ridge, and its norm over what counts as solved: at most 1 where it is.
 
-        What round-off may leave of a factorisation counts as solved too.
+        What round-off may leave in the outputs of a factorisation counts as solved too: the machine precision times the
+        condition.
         """
         y = self._weights(ridge)
         e = self._b - self._KW[:, : self.steps] @ y
         e -= self._W[:, : self.steps] @ (ridge * y)
-        allowed = max(STOP * self._size, 2 * EPS * self.largest * float(np.linalg.norm(y)))
+        allowed = max(STOP, EPS * self._norm / ridge) * self._size
         norm = float(np.linalg.norm(e))
         return e, norm / allowed if allowed > 0 else norm
 
