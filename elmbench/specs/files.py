@@ -91,7 +91,7 @@ def _content(text: str) -> Any:
         _check_depth(text)
     loader = _UniqueKeyLoader(text)  # a subclass of the safe loader
     try:
-        node = loader.get_single_node()
+        node: Any = loader.get_single_node()
         if node is None:
             return None
         size, depth = _extent(node, {})
@@ -109,8 +109,9 @@ def _check_depth(text: str) -> None:
     for event in yaml.parse(text, Loader=_UniqueKeyLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
+            mark: Any = event.start_mark
             deep = f"a value lies more than {_DEEPEST} deep in others"
-            raise yaml.MarkedYAMLError(problem=deep, problem_mark=event.start_mark)
+            raise yaml.MarkedYAMLError(problem=deep, problem_mark=mark)
 
 
 def _extent(node: Any, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
