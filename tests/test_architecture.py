@@ -114,7 +114,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic
 
 
 @pytest.mark.parametrize(
-    "statement", ["import elmbench", "import elmbench.cli.commands", "import elmbench.running.executors.worker"]
+    "statement", ["import elmbench", "import elmbench.cli.commands", "import elmbench.running.executors.keeper"]
 )
 def test_an_import_costs_little(statement: str) -> None:
     """`elmbench --help` answers at once, and a worker can end with its owner before anything slow happens."""

@@ -204,20 +204,47 @@ def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) ->
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
 
 
+@dataclass(frozen=True)
+class FoldTargets:
+    """The targets of one outer fold: as `FoldData` has them."""
+
+    y_train: NDArray[Any]
+    y_test: NDArray[Any]
+    labels: list[int] | None
+
+
+def fold_targets(place: OuterFold, data_dir: str | None) -> FoldTargets:
+    """Return the targets of an outer fold."""
+    data = load_rows(place.dataset, data_dir)
+    train, test = _rows(place, data_dir)
+    y = _targets(place, data, train)
+    return FoldTargets(y[train], y[test], labels_of(data))
+
+
 def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
     data = load_rows(place.dataset, data_dir)
-    train, test = _parts(place.dataset, data_dir, place.protocol.outer, place.run)[place.fold]
-    train = presented(train, place.protocol.order, data.name, place.run, place.fold)
+    train, test = _rows(place, data_dir)
     if data.is_raw:
         X = prepared_inputs(data.X, train, place.protocol.scale, data.nominal)
     else:
         X = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train)
-    y = data.y
-    if place.protocol.targets is not None and data.classes is None:
-        y = scale_targets(y, train if place.protocol.targets.fit_on == "train" else slice(None), place.protocol.targets)
+    y = _targets(place, data, train)
     raw, groups = (data.X[train] if data.is_raw else None), (None if data.groups is None else data.groups[train])
     return FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups)
+
+
+def _rows(place: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
+    """Return the training rows of an outer fold, in the order in which they are presented, and the test rows."""
+    train, test = _parts(place.dataset, data_dir, place.protocol.outer, place.run)[place.fold]
+    return presented(train, place.protocol.order, place.dataset.name, place.run, place.fold), test
+
+
+def _targets(place: OuterFold, data: Dataset, train: Indices) -> NDArray[Any]:
+    scale = place.protocol.targets
+    if scale is None or data.classes is not None:
+        return data.y
+    return scale_targets(data.y, train if scale.fit_on == "train" else slice(None), scale)
 
 
 def forget_data() -> None:

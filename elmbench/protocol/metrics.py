@@ -25,20 +25,6 @@ def metric_at(metric: str, parameter: str, value: Any) -> str:
     return Measure.at(metric, parameter, value).column
 
 
-def check_predictions(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:
-    """Return predictions as an array of the shape of the targets.
-
-    Raises
-    ------
-    ValueError
-        If their shape is another: a column of shape (n, 1) would be spread over n x n differences unnoticed.
-    """
-    predicted = np.asarray(y_pred)
-    if predicted.shape != y_true.shape:
-        raise ValueError(f"expected predictions of shape {y_true.shape}, got {predicted.shape} instead")
-    return predicted
-
-
 def nrmse(y_true: NDArray[np.float64], y_pred: NDArray[np.float64]) -> float:
     """Return the root mean squared error over the deviation of the test targets (KOS-ELM, eq. 14).
 
@@ -70,8 +56,6 @@ def classification_metrics(y_true: NDArray[Any], y_pred: NDArray[Any], labels: l
         `mcc` is 0 where it is 0/0 (one class only, predicted or true); so are the others.
     """
     confusion = confusion_counts(y_true, y_pred, labels)
-    if confusion is None:
-        return _with_other_labels(y_true, y_pred, labels)
     values = {metric: _from_confusion(metric, confusion) for metric in ("mcc", "gmean", "accuracy")}
     if len(labels) == 2:
         tn, fp, fn, tp = confusion.ravel().astype(int).tolist()
@@ -87,37 +71,6 @@ def _of_positives(tp: float, fp: float, fn: float) -> dict[str, float]:
 
 def _counts(tn: int, fp: int, fn: int, tp: int) -> dict[str, float]:
     return {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
-
-
-def _with_other_labels(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> dict[str, float]:
-    """Return every metric where a label is predicted that the data do not have."""
-    from imblearn.metrics import geometric_mean_score
-    from sklearn.metrics import (
-        accuracy_score,
-        confusion_matrix,
-        matthews_corrcoef,
-        precision_recall_fscore_support,
-    )
-
-    binary = len(labels) == 2
-    precision, recall, f1, _ = precision_recall_fscore_support(
-        y_true,
-        y_pred,
-        labels=labels[-1:] if binary else labels,
-        average="macro",
-        zero_division=0,
-    )
-    values = {
-        "mcc": float(matthews_corrcoef(y_true, y_pred)),
-        "gmean": float(geometric_mean_score(y_true, y_pred, labels=labels, average="multiclass")),
-        "accuracy": float(accuracy_score(y_true, y_pred)),
-        "precision": float(precision),
-        "recall": float(recall),
-        "f1": float(f1),
-    }
-    if binary:
-        values |= _counts(*confusion_matrix(y_true, y_pred, labels=labels).ravel().tolist())
-    return values
 
 
 def regression_metrics(y_true: NDArray[np.float64], y_pred: NDArray[np.float64]) -> dict[str, float]:
@@ -172,24 +125,21 @@ def _of_classes(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels:
     """Return a metric of more classes."""
     if metric == "accuracy":
         return float(np.mean(y_true == y_pred))
-    confusion = confusion_counts(y_true, y_pred, labels)
-    if confusion is None:
-        return classification_metrics(y_true, y_pred, labels)[metric]
-    return _from_confusion(metric, confusion)
+    return _from_confusion(metric, confusion_counts(y_true, y_pred, labels))
 
 
-def confusion_counts(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> NDArray[np.float64] | None:
-    """Return how often each label was predicted for each, a row a true label; None where another one was predicted.
+def confusion_counts(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> NDArray[np.float64]:
+    """Return how often each label was predicted for each, a row a true label.
 
     Parameters
     ----------
+    y_true, y_pred : ndarray of shape (n_samples,)
+        Of the labels; any other prediction counts for one of them.
     labels : list of int
         All of them, in ascending order.
     """
     known, k = np.asarray(labels), len(labels)
     true, predicted = (np.minimum(np.searchsorted(known, y), k - 1) for y in (y_true, y_pred))
-    if not (known[predicted] == y_pred).all():
-        return None
     return np.bincount(k * true + predicted, minlength=k * k).reshape(k, k).astype(np.float64)
 
 

@@ -30,7 +30,12 @@ WARNING = "warning"
 LIMIT = ("limit", "stopped")
 #: What is said of the data, such as that they are not the public file.
 REMARKS = "data"
+#: The linear algebra that a cell was computed with, on which the last digits of some depend.
+ARITHMETIC = "arithmetic"
 _USER_WARNING = "UserWarning: "
+#: How a cell may have ended.
+_STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
+_MORE_TEXT = (WARNING, REMARKS, ARITHMETIC, LIMIT[1])
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
 _WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
 
@@ -39,7 +44,8 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     """Return those of the planned cells that have ended, with the columns of `cells.csv`.
 
     `values` are the columns of measured values. The columns `CAPPED` are there only if a model may be stopped,
-    `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached, `REMARKS` only if there are any.
+    `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached, `REMARKS` only if there are any,
+    `ARITHMETIC` only if it is not the same for all.
     """
     lines = []
     fits = CappedFits(store)
@@ -48,6 +54,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
             lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
         elif (record := store.get(cell.key)) is not None:
             extra = fits.of(record) | warning_of(record["result"]) | _limit_of(record, store)
+            extra |= {ARITHMETIC: _arithmetic(store.environment(record["environment"]))}
             lines.append(_line(cell, record["result"]) | extra)
     lines.sort(key=order.key)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
@@ -55,6 +62,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     columns += [WARNING] if any(WARNING in line for line in lines) else []
     columns += LIMIT if any("limit" in line for line in lines) else ()
     columns += [REMARKS] if any(REMARKS in line for line in lines) else []
+    columns += [ARITHMETIC] if len({found for line in lines if (found := line.get(ARITHMETIC))}) > 1 else []
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
@@ -82,6 +90,18 @@ def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> 
     before = (store.get(key) for key in work_from(record["unit"]).needs)
     found = (_limit_of(one, store, "search") for one in before if one is not None)
     return next(filter(None, found), {})
+
+
+def _arithmetic(environment: dict[str, Any]) -> str:
+    """Return the linear algebra libraries of an environment, for which processor they choose their code, and threads.
+
+    Empty where the environment does not tell.
+    """
+    kernels = {f"{one['internal_api']} {one['architecture'] or ''}".strip() for one in environment.get("blas", ())}
+    if not kernels or "blas_threads" not in environment:
+        return ""
+    threads = environment["blas_threads"]
+    return f"{', '.join(sorted(kernels))}, {threads} thread{'s' * (threads != 1)}"
 
 
 def without_folders(text: str) -> str:
@@ -178,12 +198,45 @@ def read_cells(path: Path) -> pd.DataFrame:
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
     except (FileNotFoundError, NotADirectoryError):
         raise _unreadable(path, f"{path} is not there", "results of an earlier run") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, OverflowError) as error:
         raise _unreadable(path, f"cannot read {path}: {error}") from error
-    missing = [name for name in (*PLACE, "status") if name not in frame.columns]
+    missing = [name for name in (*PLACE, "status", "params", "n_units") if name not in frame.columns]
     if missing:
         raise _unreadable(path, f"{path} lacks the columns {', '.join(missing)}")
-    return frame.fillna({name: "" for name in _TEXT if name in frame.columns})
+    frame = frame.fillna({name: "" for name in _TEXT if name in frame.columns})
+    if (damage := _damage(frame)) is not None:
+        raise _unreadable(path, f"{path}: {damage}")
+    return frame
+
+
+def _damage(frame: pd.DataFrame) -> str | None:
+    """Return what is wrong in the lines of a file that somebody has changed by hand; None where nothing is."""
+    for name in frame.columns.difference([*_TEXT, *_MORE_TEXT]):
+        if not pd.api.types.is_numeric_dtype(frame[name]) and frame[name].notna().any():
+            found = frame[name].dropna()
+            numbers = pd.to_numeric(found, errors="coerce")
+            first = next(iter(found[numbers.isna()]), found.iloc[0])
+            return f"{name} is {str(first)!r}, which is no number"
+    wrong = {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
+    wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
+    wrong |= {name: frame[name] == "" for name in ("dataset", "model")}
+    if "params" in frame:
+        wrong["params"] = ~frame["params"].map(_is_mapping)
+    for name, lines in wrong.items():
+        if lines.any():
+            line = int(lines.to_numpy(bool).argmax())
+            return f"line {line + 2}: {name} is {str(frame[name].iloc[line])!r}"
+    if (twice := frame.duplicated(PLACE)).any():
+        return f"line {int(twice.to_numpy().argmax()) + 2}: the cell stands twice"
+    return None
+
+
+def _is_mapping(text: str) -> bool:
+    """Tell whether a text is a JSON object of parameters; empty where a cell has none."""
+    try:
+        return text == "" or isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _unreadable(path: Path, found: str, expected: str = "a table that elmbench wrote") -> ElmbenchError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.layouts.table import Gain, Note
-from elmbench.reporting.cells import CAPPED, REMARKS, WARNING
+from elmbench.reporting.cells import ARITHMETIC, CAPPED, REMARKS, WARNING
 from elmbench.reporting.comparisons import Finding, Region, corrected_t
 from elmbench.reporting.summary import ENTRY
 from elmbench.reporting.verdicts import FEWEST_RUNS
@@ -76,6 +76,19 @@ class Warned(Note):
     def text(self) -> str:
         listed = (f"{data} {', '.join(models)}, in {n} of {total} cells" for data, models, n, total in self.places)
         return f"{'; '.join(listed)}: warned that {self.warning}"
+
+
+@dataclass(frozen=True)
+class Arithmetic(Note):
+    """Which linear algebra cells were computed with, and how many with each, where it is not the same for all."""
+
+    kind = "arithmetic"
+    cells: tuple[tuple[str, int], ...]
+
+    @property
+    def text(self) -> str:
+        listed = "; ".join(f"{n} with {name}" for name, n in self.cells)
+        return f"cells were computed with different linear algebra, and may differ in their last digits by it: {listed}"
 
 
 @dataclass(frozen=True)
@@ -189,6 +202,13 @@ class Meant(Note):
     @property
     def text(self) -> str:
         return f"what the paper prints as {self.printed} is read as {self.meant}"
+
+
+def arithmetic_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield a note if the cells were computed with different linear algebra."""
+    if ARITHMETIC in cells:
+        counts = cells[ARITHMETIC].dropna().value_counts().sort_index()
+        yield Arithmetic(tuple((str(name), int(n)) for name, n in counts.items()))
 
 
 def data_notes(cells: pd.DataFrame) -> Iterator[Rows]:

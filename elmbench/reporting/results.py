@@ -14,7 +14,7 @@ from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
-from elmbench.reporting.cells import Order, cells_frame, read_cells, write_frame
+from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
 from elmbench.reporting.claims import ClaimOutcome, claims_frame
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.summary import optimism, summarise
@@ -145,7 +145,10 @@ def read_results(resolved: Resolved, results_dir: Path) -> Results:
         If it is not there.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
-    return _assemble(resolved, folder, read_cells(folder / "cells.csv"))
+    cells = read_cells(folder / "cells.csv")
+    # A table may measure what it did not when it was run.
+    known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES, "reason"]
+    return _assemble(resolved, folder, cells.reindex(columns=[*cells, *(name for name in known if name not in cells)]))
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:

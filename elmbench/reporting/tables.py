@@ -12,6 +12,7 @@ from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantit
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.notes import (
+    arithmetic_notes,
     capped_notes,
     data_notes,
     ending_notes,
@@ -94,6 +95,7 @@ def build_table(
         sections=tuple(sections),
         notes=(
             *data_notes(cells),
+            *arithmetic_notes(cells),
             *check_claims(summary, cells, resolved),
             *optimism_notes(gains),
             *capped_notes(cells),

@@ -49,14 +49,14 @@ OnEvent = Callable[[Event], None]
 
 
 def effective_limits(keys: Iterable[str], declared: Mapping[str, Limits], settings: Settings) -> dict[str, Limits]:
-    """Return the limits of all work: the run's own, else the experiment's, else the memory of the machine.
+    """Return the limits of all work: the run's own, else the experiment's, else a worker's share of the memory.
 
     Parameters
     ----------
     declared : mapping of str to Limits
         What the experiments say, by key.
     """
-    machine = Limits(memory=machine_memory())
+    machine = Limits(memory=machine_memory() // settings.jobs)
     return {key: settings.limits.over(declared.get(key, Limits())).over(machine) for key in keys}
 
 

@@ -1,4 +1,4 @@
-"""What enforcing limits needs to know of results, processes and the machine."""
+"""What enforcing limits needs to know of results and of the machine."""
 
 from typing import Any
 
@@ -27,11 +27,3 @@ def allows_more(limits: Limits, result: dict[str, Any]) -> bool:
 def machine_memory() -> int:
     """Return the machine's memory in bytes."""
     return int(psutil.virtual_memory().total)
-
-
-def resident_bytes(process: int) -> int:
-    """Return how much memory a process holds; 0 where it has ended."""
-    try:
-        return int(psutil.Process(process).memory_info().rss)
-    except psutil.Error:
-        return 0

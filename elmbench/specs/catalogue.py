@@ -127,7 +127,7 @@ def _as_counted(path: Path) -> list[tuple[str, int]]:
 
 def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
     content = _with_base(path)
-    spec = parse_spec(Experiment, content, path)
+    spec = _parsed(content, path)
     expected_id = f"{path.parent.name}/{path.stem}"
     if spec.id != expected_id:
         raise invalid(f"{path}: the id is {spec.id!r}", f"{expected_id!r}, as the file is called")
@@ -145,6 +145,18 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
     return ExperimentFile(path, content, spec, paper)
 
 
+def _parsed(content: dict[str, Any], path: Path) -> Experiment:
+    """Return the experiment of some content; what is wrong in a table that it is based on is told of that one."""
+    try:
+        return parse_spec(Experiment, content, path)
+    except ElmbenchError:
+        base = _as_read(path).get("based-on")
+        if base is not None:
+            base_path = path.parent / f"{base}.yaml"
+            _parsed(_with_base(base_path), base_path)
+        raise
+
+
 def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return a file's content; keys that it does not have come from the file that it is `based-on`."""
     content = _as_read(path)
@@ -155,7 +167,8 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     if base is None:
         return content
     base_path = path.parent / f"{base}.yaml"
-    if not base_path.is_file() or base_path in (*seen, path):
+    # A plain name: with a folder in it one file has several paths, and a circle would not be seen.
+    if not re.fullmatch(r"[\w.-]{1,100}", str(base)) or not base_path.is_file() or base_path in (*seen, path):
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
         found = f"{path}: based on {base!r}, which is no other table of this paper or leads back here"
         raise invalid(found, f"one of {', '.join(others)}")

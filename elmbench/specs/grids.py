@@ -12,6 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
 
+#: How many values a grid may have, and how many combinations several may have.
+_MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
+#: Of ten, in a grid of powers.
+_LARGEST_POWER = 300
 Value = float | int | str
 #: What a grid may hold: besides single values lists, such as lists of kernels.
 GridValue = Value | list[JsonValue]
@@ -50,9 +54,25 @@ class Grid(BaseModel):
             raise ValueError("a list of values takes no step")
         if not span and self.step is not None and not self.step.is_integer():
             raise ValueError("the step between powers is a whole number")
-        if not self.expand():
-            raise ValueError("the grid holds no value")
+        if not 1 <= (count := self._count()) <= _MOST:
+            raise ValueError("the grid holds no value" if count < 1 else f"the grid holds more than {_MOST:,} values")
+        for base, exponents in ((2, self.powers_of_2), (10, self.powers_of_10)):
+            if exponents is not None and max(map(abs, exponents)) > _LARGEST_POWER / math.log10(base):
+                raise ValueError(f"expected powers between 1e-{_LARGEST_POWER} and 1e+{_LARGEST_POWER}")
         return self
+
+    def _count(self) -> float:
+        """Return the number of values, which may be infinite."""
+        if self.values is not None:
+            return len(self.values)
+        for exponents in (self.powers_of_2, self.powers_of_10):
+            if exponents is not None:
+                return (exponents[1] - exponents[0]) // int(self.step or 1) + 1
+        assert self.start is not None
+        assert self.stop is not None
+        assert self.step is not None
+        steps = (self.stop - self.start) / self.step + 1e-9
+        return math.floor(steps) + 1 if math.isfinite(steps) else steps
 
     def expand(self) -> list[GridValue]:
         """Return the values, in the order in which ties are broken: the first wins."""
@@ -65,9 +85,8 @@ class Grid(BaseModel):
         assert self.start is not None
         assert self.stop is not None
         assert self.step is not None
-        count = math.floor((self.stop - self.start) / self.step + 1e-9) + 1
         # Rounded, so that 0.05 * 3 is the 0.15 that a reader of the grid means.
-        values = [round(self.start + i * self.step, 12) for i in range(count)]
+        values = [round(self.start + i * self.step, 12) for i in range(int(self._count()))]
         return [int(v) for v in values] if self.start.is_integer() and self.step.is_integer() else list(values)
 
     def thin(self, every: int) -> Grid:
@@ -119,6 +138,18 @@ def thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:
 
 
 def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:
-    """Return every combination of the grids' values, the last name varying fastest."""
+    """Return every combination of the grids' values, the last name varying fastest.
+
+    Raises
+    ------
+    ElmbenchError
+        If there are more than a million.
+    """
+    if (count := math.prod(map(len, grids.values()))) > _MOST_COMBINATIONS:
+        raise ElmbenchError(
+            f"the grids of {', '.join(grids)} have {count:,} combinations",
+            expected=f"at most {_MOST_COMBINATIONS:,}",
+            next_step="make them coarser, or search fewer hyperparameters at once",
+        )
     names = list(grids)
     return [dict(zip(names, combination, strict=True)) for combination in itertools.product(*grids.values())]

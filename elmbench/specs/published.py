@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +44,8 @@ _POWER = re.compile(r"(\d+)\^(-?\d+)")
 #: How the files say that the authors stopped a fit, and that they took a figure from another paper.
 _STOPPED = re.compile(r"over (\d+) s")
 _CITED = "(cited)"
+#: Of ten, in a figure.
+_LARGEST_POWER = 300
 #: The model that facts of a data set are filed under.
 DATA = "data"
 #: The data set that figures over all data sets of a table are filed under.
@@ -88,14 +90,20 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
         A CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
         column dataset and one column a fact (a word has no value, an empty field is passed over).
     """
-    with path.open(newline="", encoding="utf-8") as stream:
-        reader = csv.DictReader(stream)
-        names = set(reader.fieldnames or ())
-        if "dataset" in names and "metric" not in names:
-            return tuple(_facts(reader))
-        if missing := sorted(set(_COLUMNS) - names):
-            raise invalid(f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS))
-        return tuple(_figures(reader, path))
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            return tuple(_read(csv.DictReader(stream), path))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise invalid(f"cannot read {path}: {error}", "a CSV file in UTF-8") from error
+
+
+def _read(reader: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
+    names = set(reader.fieldnames or ())
+    if "dataset" in names and "metric" not in names:
+        return _facts(reader)
+    if missing := sorted(set(_COLUMNS) - names):
+        raise invalid(f"{path}: the columns {', '.join(missing)} are missing", ", ".join(_COLUMNS))
+    return _figures(reader, path)
 
 
 def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
@@ -117,7 +125,7 @@ def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
         for name, text in row.items():
             if name not in ("dataset", None) and text:
                 metric, _ = _METRICS.get(name, (name, 1))
-                value = Decimal(text) if text.isdigit() else None
+                value = Decimal(text) if text.isascii() and text.isdigit() else None
                 yield PublishedValue(row["dataset"], DATA, metric, value, None, "", text)
 
 
@@ -127,9 +135,9 @@ def _number(text: str, factor: int | Decimal, where: str) -> Decimal | None:
     power = _POWER.fullmatch(text)
     try:
         number = Decimal(power[1]) ** int(power[2]) if power else Decimal(text) * factor
-    except InvalidOperation:
+    except (ArithmeticError, ValueError):
         number = Decimal("nan")
-    if not number.is_finite():
+    if not number.is_finite() or abs(number.adjusted()) > _LARGEST_POWER:
         raise invalid(f"{where}: {text!r} is not a number", "a figure, or nothing")
     return number
 

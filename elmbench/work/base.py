@@ -96,6 +96,26 @@ class Work(ABC):
             What the store keeps.
         """
 
+    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Do that part of the work which runs a model, in the model's own process.
+
+        Returns
+        -------
+        dict
+            What `judge` makes the result of, as JSON has it.
+        """
+        return self.run(inputs, context)
+
+    def judge(self, produced: Result, context: Context) -> Result:
+        """Return the result of what `produce` has returned; it is called where no model has ever run.
+
+        Raises
+        ------
+        ValueError
+            If nothing can be made of it.
+        """
+        return produced
+
     @abstractmethod
     def seconds(self) -> float:
         """Return roughly what it takes on one core of a desk machine, within a factor of a few."""
@@ -127,6 +147,12 @@ class Work(ABC):
     def data(self) -> DatasetRef | None:
         """The data that it is done on; None of immediate work."""
         return None
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model whose code it runs; empty where none is run."""
+        model = getattr(self, "model", None)
+        return model.name if isinstance(model, ModelRef) else ""
 
     @property
     def number_of_fits(self) -> int:

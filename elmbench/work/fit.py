@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.protocol.content import FLAT, OPTIONAL
-from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
-from elmbench.protocol.metrics import check_predictions, classification_metrics, regression_metrics, score
+from elmbench.protocol.folds import DatasetRef, FoldData, FoldTargets, OuterFold, fold_data, fold_targets
+from elmbench.protocol.metrics import classification_metrics, regression_metrics, score
+from elmbench.protocol.predictions import check_predictions, packed, unpacked
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_memory, fit_seconds
-from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs
+from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
 
+#: How a cell ends of which a prediction is not finite.
+NOT_FINITE = {"status": "diverged", "reason": "a prediction is not finite"}
 #: Factories that this process has fitted before.
 _warm: set[Callable[..., Any]] = set()
 
@@ -83,6 +86,18 @@ class Fit(Work):
             `status`, `reason`, `params`, `metrics`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
             `condition`, `n_train`, `n_test`; `outputs` where they are kept.
         """
+        produced = self.produce(inputs, context)
+        return self.judge(produced, context) if produced["status"] == "ok" else produced
+
+    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Fit and predict.
+
+        Returns
+        -------
+        dict
+            As of `run`, but that `metrics` are `counts` alone; `predicted` and, where the training rows are predicted
+            too, `learnt`.
+        """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.place, context.data_dir)
         factory = find_model(self.model.name).factory(self.place.task)
@@ -103,12 +118,12 @@ class Fit(Work):
         started = time.perf_counter()
         predicted = estimator.predict(data.X_test)
         predict_seconds = time.perf_counter() - started
-        predicted = check_predictions(data.y_test, predicted)
+        predicted = check_predictions(data.y_test, predicted, None)
 
         result = {
             "status": "ok",
             "reason": "",
-            "params": {name: value for name, value in fixed.items() if name != "random_state"},
+            "params": shown_parameters(fixed),
             "metrics": {},
             "fit_seconds": seconds,
             "search_seconds": chosen["seconds"],
@@ -119,14 +134,27 @@ class Fit(Work):
             "n_test": len(data.y_test),
         }
         if not _all_finite(estimator, predicted, data):
-            return result | {"status": "diverged", "reason": "a prediction is not finite"}
+            return result | NOT_FINITE
         if self.keep_outputs:
             result["outputs"] = self.outputs(estimator, data)
-        metrics = _metrics(data, predicted) | self.counts(estimator)
+        result |= {"metrics": self.counts(estimator), "predicted": packed(predicted)}
         if self.train_accuracy and data.labels is not None:
-            learnt = check_predictions(data.y_train, estimator.predict(data.X_train))
-            metrics[TRAIN_ACCURACY] = score("accuracy", data.y_train, learnt, data.labels)
-        return result | {"metrics": metrics}
+            learnt = check_predictions(data.y_train, estimator.predict(data.X_train), None)
+            result["learnt"] = packed(learnt)
+        return result
+
+    def judge(self, produced: Result, context: Context) -> Result:
+        """Measure what was predicted."""
+        targets = fold_targets(self.place, context.data_dir)
+        result = {name: value for name, value in produced.items() if name not in ("predicted", "learnt")}
+        predicted = check_predictions(targets.y_test, unpacked(produced.get("predicted")), targets.labels)
+        if not np.isfinite(predicted).all():
+            return result | {"metrics": {}, **NOT_FINITE}
+        metrics = _metrics(targets, predicted)
+        if self.train_accuracy and targets.labels is not None:
+            learnt = check_predictions(targets.y_train, unpacked(produced.get("learnt")), targets.labels)
+            metrics[TRAIN_ACCURACY] = score("accuracy", targets.y_train, learnt, targets.labels)
+        return result | {"metrics": produced["metrics"] | metrics}
 
     def outputs(self, estimator: Any, data: FoldData) -> dict[str, Any]:
         """Return what is kept of a fitted model beside its figures: by name, as JSON has it."""
@@ -147,7 +175,7 @@ class Fit(Work):
             estimator.partial_fit(data.X_train, data.y_train)
 
 
-def _metrics(data: FoldData, predicted: NDArray[Any]) -> dict[str, float]:
+def _metrics(data: FoldTargets, predicted: NDArray[Any]) -> dict[str, float]:
     if data.labels is None:
         return regression_metrics(data.y_test, predicted)
     return classification_metrics(data.y_test, predicted, data.labels)

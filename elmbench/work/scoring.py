@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.folds import OuterFold
-from elmbench.protocol.metrics import check_predictions, score
+from elmbench.protocol.metrics import score
+from elmbench.protocol.predictions import check_predictions
 from elmbench.protocol.splits import Indices
 from elmbench.specs.limits import in_words
 from elmbench.specs.registry import parameter_names
@@ -40,6 +41,11 @@ def fixed_parameters(factory: Callable[..., Any], params: dict[str, Any], seed: 
     if "random_state" in known:
         fixed["random_state"] = seed
     return fixed
+
+
+def shown_parameters(fixed: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a model that a result tells: the seed of its random stream is none of them."""
+    return {name: value for name, value in fixed.items() if name != "random_state"}
 
 
 def check_memory(
@@ -177,7 +183,7 @@ class GridProblem:
         targets = [self.y[test] for _, test in self.folds]
         started = time.perf_counter()
         for i, j, predicted, solvers in self.outputs():
-            scores[i, j] = score(metric, targets[j], check_predictions(targets[j], predicted), self.labels)
+            scores[i, j] = score(metric, targets[j], check_predictions(targets[j], predicted, self.labels), self.labels)
             now = time.perf_counter()
             spent[j].seconds += now - started
             spent[j].solvers.update(solvers)

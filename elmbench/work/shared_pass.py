@@ -35,6 +35,10 @@ class SharedPass(Work):
         return self.search.data
 
     @property
+    def model_name(self) -> str:
+        return self.search.model_name
+
+    @property
     def number_of_fits(self) -> int:
         return self.search.number_of_fits + self.evaluation.number_of_fits
 
@@ -68,3 +72,10 @@ class SharedPass(Work):
             chosen = search.chosen(_NOTHING, scores[:, :-1], spent[:-1])
             parts = finished(chosen, _NOTHING), finished(tested, _NOTHING)
         return {"status": "ok", "reason": "", "parts": dict(zip((search.key, evaluation.key), parts, strict=True))}
+
+    def judge(self, produced: Result, context: Context) -> Result:
+        """Check that the results of both are there."""
+        parts = produced.get("parts")
+        if not isinstance(parts, dict) or parts.keys() != {self.search.key, self.evaluation.key}:
+            raise ValueError("expected the results of a search and of an evaluation")
+        return produced

@@ -10,14 +10,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from email.message import Message
 from pathlib import Path
 from typing import Any
+from urllib.request import Request
 
 import numpy as np
 import pytest
 from loopback import Page, Server
 
 from elmbench.datasets import fetch, load_dataset, plan
+from elmbench.datasets.sources import download as module
 from elmbench.datasets.sources import hosts
 from elmbench.datasets.sources.download import download
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -115,6 +118,66 @@ def test_failures_that_stay(server: Server, tmp_path: Path) -> None:
     with pytest.raises(DataUnavailableError, match=r"answers 500 .*4 attempts"):
         download(f"{server.url}/f", tmp_path)
     assert len(server.requests) == 5
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        (Page(BODY, status=206, headers={"Content-Range": f"bytes 0-99/{len(BODY)}"}), "not asked for"),
+        (Page(BODY, status=206), "not asked for"),
+        (Page(BODY, length=False, headers={"Content-Length": "12x"}), "'12x' as the number of bytes"),
+        (Page(BODY, length=False, headers={"Content-Length": "-5"}), "'-5' as the number of bytes"),
+    ],
+)
+def test_answers_that_make_no_sense(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Page, says: str
+) -> None:
+    monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
+    server.pages["/f"] = page
+    with pytest.raises(DataUnavailableError, match=says):
+        download(f"{server.url}/f", tmp_path)
+    assert not [path for path in tmp_path.iterdir() if path.suffix not in (".part", ".json", ".lock")]
+
+
+@pytest.mark.parametrize("length", [True, False])
+def test_a_body_has_an_end(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: bool) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", len(BODY) - 1)
+    server.pages["/f"] = Page(BODY, length=length)
+    with pytest.raises(ElmbenchError, match="the file has more than"):
+        download(f"{server.url}/f", tmp_path)
+    assert not list(tmp_path.glob("*.part"))
+    monkeypatch.setattr(module, "MOST_BYTES", len(BODY))
+    assert download(f"{server.url}/f", tmp_path).n_bytes == len(BODY)
+
+
+def test_a_download_has_an_end(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(module, "MOST_SECONDS", -1.0)
+    server.pages["/f"] = Page(BODY)
+    with pytest.raises(DataUnavailableError, match="more than -1 s"):
+        download(f"{server.url}/f", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "follows"),
+    [("https", "http", False), ("https", "ftp", False), ("https", "https", True), ("http", "http", True)],
+)
+def test_no_server_sends_on_to_an_address_that_is_not_encrypted(start: str, end: str, follows: bool) -> None:
+    request = Request(f"{start}://a/f")
+    ask = (request, None, 302, "Found", Message(), f"{end}://b/f")
+    if follows:
+        onward = module._SafeRedirects().redirect_request(*ask)
+        assert onward is not None
+        assert onward.full_url == f"{end}://b/f"
+        return
+    with pytest.raises(ElmbenchError, match="not encrypted"):
+        module._SafeRedirects().redirect_request(*ask)
+
+
+def test_a_server_that_sends_on_is_followed(server: Server, tmp_path: Path) -> None:
+    server.pages["/old"] = Page(b"", status=302, headers={"Location": f"{server.url}/f"})
+    server.pages["/f"] = Page(BODY)
+    assert download(f"{server.url}/old", tmp_path).n_bytes == len(BODY)
 
 
 def test_a_wrong_checksum_starts_anew_the_next_time(server: Server, tmp_path: Path) -> None:

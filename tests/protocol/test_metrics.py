@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -15,12 +16,12 @@ from sklearn import metrics as sk
 from elmbench.protocol.metrics import (
     CLASSIFICATION,
     REGRESSION,
-    check_predictions,
     classification_metrics,
     nrmse,
     regression_metrics,
     score,
 )
+from elmbench.protocol.predictions import check_predictions, packed, unpacked
 
 COUNTS = st.integers(0, 40)
 BINARY = [-1, 1]
@@ -142,16 +143,6 @@ def test_two_classes_to_the_last_bit(tn: int, fp: int, fn: int, tp: int) -> None
     ]
 
 
-@pytest.mark.parametrize("unknown", [-3, 7, 1.5])
-def test_a_label_that_the_data_do_not_have(unknown: float) -> None:
-    true, predicted = np.array([0, 1, 2, 2, 1, 0]), np.array([0, 1, 2, 2, 2, unknown])
-    if unknown != 1.5:
-        predicted = predicted.astype(int)
-        expected = classification_metrics(true, predicted, [0, 1, 2])
-        assert {name: score(name, true, predicted, [0, 1, 2]) for name in expected} == expected
-    assert score("accuracy", true, predicted, [0, 1, 2]) == pytest.approx(4 / 6)
-
-
 @pytest.mark.parametrize(
     ("counts", "mcc"),
     [((5, 0, 3, 0), 0.0), ((0, 5, 0, 3), 0.0), ((5, 0, 0, 0), 0.0), ((0, 0, 0, 5), 0.0), ((0, 4, 4, 0), -1.0)],
@@ -217,8 +208,44 @@ def test_what_is_not_finite_never_wins(bad: float) -> None:
 @pytest.mark.parametrize("predicted", [np.zeros((3, 1)), np.zeros(2), np.zeros((1, 3)), 0.0])
 def test_predictions_of_another_shape_are_refused(predicted: Any) -> None:
     with pytest.raises(ValueError, match=r"expected predictions of shape \(3,\), got"):
-        check_predictions(np.zeros(3), predicted)
+        check_predictions(np.zeros(3), predicted, None)
 
 
 def test_a_list_of_predictions_will_do() -> None:
-    assert check_predictions(np.zeros(2), [1.0, 2.0]).tolist() == [1.0, 2.0]
+    assert check_predictions(np.zeros(2), [1.0, 2.0], None).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("labels", "bad"), [([-1, 1], 0.0), ([-1, 1], 2), ([0, 1, 2], 1.5), ([0, 1, 2], -1)])
+def test_predictions_that_are_no_label_are_refused(labels: list[int], bad: float) -> None:
+    true = np.array([labels[0], labels[-1], labels[0]])
+    with pytest.raises(ValueError, match=f"got {bad} instead"):
+        check_predictions(true, np.where([True, False, False], bad, true), labels)
+    assert check_predictions(true, true[::-1], labels).tolist() == true[::-1].tolist()
+    # What is not finite is no label either, but a model that has diverged.
+    assert np.isnan(check_predictions(true, np.array([np.nan, 1, 1]), labels)[0])
+
+
+@pytest.mark.parametrize("bad", [["a", "b"], [None, 1.0], [1j, 1.0]])
+def test_predictions_that_are_no_numbers_are_refused(bad: list[Any]) -> None:
+    with pytest.raises(ValueError, match="real numbers"):
+        check_predictions(np.zeros(2), np.array(bad), None)
+
+
+@given(
+    st.one_of(
+        st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5).map(np.array),
+        st.lists(st.floats(), max_size=5).map(np.array),
+        st.lists(st.booleans(), min_size=1, max_size=5).map(np.array),
+    )
+)
+def test_packed_predictions_come_out_again(predicted: np.ndarray) -> None:
+    np.testing.assert_array_equal(unpacked(json.loads(json.dumps(packed(predicted)))), predicted)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, [1], {}, {"dtype": "O", "values": ""}, {"dtype": "<f8", "values": "AAA="}, {"dtype": "f8", "values": 3}],
+)
+def test_what_is_no_packed_array(content: Any) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - whatever is wrong
+        unpacked(content)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_cells import keep
@@ -16,6 +18,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.layouts import precision_recall
 from elmbench.reporting.results import read_commands, read_results, write_results
+from elmbench.reporting.writers.text import table_text
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Cell
@@ -177,3 +180,94 @@ def test_commands_of_results_without_a_record(tmp_path: Path, content: str | Non
     if content is not None:
         (tmp_path / "environment.json").write_text(content)
     assert read_commands(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        (("Haswell", 1), None),
+        (("Haswell", 2), "1 with openblas Haswell, 1 thread; 1 with openblas Haswell, 2 threads"),
+        (("Zen", 1), "1 with openblas Haswell, 1 thread; 1 with openblas Zen, 1 thread"),
+    ],
+)
+def test_a_table_says_where_it_mixes_arithmetic(
+    toy: Callable[..., Resolved], tmp_path: Path, second: tuple[str, int], says: str | None
+) -> None:
+    store, rows = Store(tmp_path), []
+    for fold, (kernel, threads) in enumerate((("Haswell", 1), second)):
+        blas = [{"internal_api": "openblas", "version": f"0.{i}", "architecture": kernel} for i in (1, 2)]
+        software = store.put_environment({"blas": blas, "blas_threads": threads, "commit": str(fold)})
+        rows.append(Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "family"))
+        keep(store, f"k{fold}", {"status": "ok", "reason": "", "metrics": {"mcc": 0.9}}, software)
+    store.add_cells("paper", "toy/one", rows, COMMAND)
+    folder = write_results(toy(), store, tmp_path).folder
+    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == "arithmetic"]
+    assert ("arithmetic" in pd.read_csv(folder / "cells.csv")) == (says is not None)
+    assert notes == ([] if says is None else [notes[0]])
+    assert says is None or notes[0].endswith(says)
+
+
+DAMAGE = [
+    b"",
+    b"abc",
+    b"nan",
+    b"-1",
+    b"1e999",
+    b"9" * 25,
+    b"[]",
+    b"{",
+    b"\xff",
+    b"\0",
+    b'"',
+    b"1.5",
+    b"\n",
+    b",",
+    b"True",
+]
+
+
+@pytest.mark.parametrize("seed_of_faults", range(3))
+def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
+    resolved: Resolved, tmp_path: Path, seed: int, seed_of_faults: int
+) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    path = write_results(resolved, store, tmp_path).folder / "cells.csv"
+    whole = path.read_bytes()
+    random = np.random.default_rng([seed, seed_of_faults])
+    for _ in range(15):
+        lines = whole.split(b"\n")
+        line = random.integers(len(lines) - 1)
+        fields = lines[line].split(b",")
+        fields[random.integers(len(fields))] = DAMAGE[random.integers(len(DAMAGE))]
+        lines[line] = b",".join(fields)
+        changed = bytearray(b"\n".join(lines))
+        if random.random() < 0.3:
+            changed[random.integers(len(changed))] = random.integers(256)
+        path.write_bytes(changed)
+        with contextlib.suppress(ElmbenchError):
+            table_text(read_results(resolved, tmp_path).table)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("run", "", "run is"),
+        ("fold", "-1", "fold is '-1'"),
+        ("status", "fine", "status is 'fine'"),
+        ("select", "x", "select is 'x'"),
+        ("params", "[1]", r"params is '\[1\]'"),
+        ("mcc", "high", "mcc is 'high', which is no number"),
+        ("fold", "1", "stands twice"),
+    ],
+)
+def test_what_is_wrong_with_cells(resolved: Resolved, tmp_path: Path, column: str, value: str, says: str) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    path = write_results(resolved, store, tmp_path).folder / "cells.csv"
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame.loc[0, column] = value
+    frame.to_csv(path, index=False)
+    with pytest.raises(ElmbenchError, match=says) as caught:
+        read_results(resolved, tmp_path)
+    assert str(path) in str(caught.value)

@@ -26,8 +26,10 @@ PLUGIN = '''
 
 import ctypes
 import os
+import stat
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -127,7 +129,125 @@ class Parent(Base):
         child.wait()
 
 
+def write_to_pipes(line):
+    """Write to every pipe that can be written to: one of them is what answers go through."""
+    for descriptor in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                os.write(descriptor, line)
+        except OSError:
+            pass
+
+
+class Closing(Base):
+    """Closes its pipes and hangs."""
+
+    def act(self, X, y):
+        os.closerange(3, 64)
+        time.sleep(3600)
+
+
+class Nameless(Base):
+    """Dies by a signal that has no name."""
+
+    def act(self, X, y):
+        os.kill(os.getpid(), 40)
+
+
+class Forging(Base):
+    answer = b'{"number": 0, "status": "ok", "reason": "", "metrics": {"mcc": 1.0}}\\n'
+
+    def act(self, X, y):
+        write_to_pipes(self.answer)
+
+
+class Nesting(Forging):
+    answer = b"[" * 20000 + b"\\n"
+
+
+class Repeating(Base):
+    """Has a thread that answers whatever is asked next."""
+
+    def act(self, X, y):
+        def repeat():
+            while True:
+                time.sleep(0.2)
+                for number in range(20):
+                    write_to_pipes(b'{"number": %d, "status": "ok", "reason": "forged"}\\n' % number)
+
+        threading.Thread(target=repeat, daemon=True).start()
+
+
+class Huge(Base):
+    n_units_ = 10**400
+
+
+class HalfCharacter(Base):
+    def act(self, X, y):
+        raise RuntimeError("half \\ud800 of it")
+
+
+class Talkative(Base):
+    def act(self, X, y):
+        raise RuntimeError("x" * 5_000_000)
+
+
+class Patching(Base):
+    """Has every metric be 1, here and, if it could, in the cells of others."""
+
+    def act(self, X, y):
+        import elmbench.protocol.metrics
+        import elmbench.work.fit
+
+        for module in (elmbench.protocol.metrics, elmbench.work.fit):
+            module.classification_metrics = lambda *_: {"mcc": 1.0}
+        np.where = None
+
+    def predict(self, X):
+        return np.ones(len(X), int)
+
+
+class NoLabel(Base):
+    def predict(self, X):
+        return np.full(len(X), 7)
+
+
+class Detaching(Base):
+    """Leaves a process in a session of its own, whose parent has ended."""
+
+    def act(self, X, y):
+        if os.fork() == 0:
+            os.setsid()
+            child = os.fork()
+            if child == 0:
+                time.sleep(3600)
+            tell(child)
+            os._exit(0)
+        while not os.path.exists(os.environ["TEST_LOG"]):
+            time.sleep(0.01)
+
+
+class Orphaning(Detaching):
+    """The same, and kills its keeper."""
+
+    def act(self, X, y):
+        super().act(X, y)
+        os.kill(os.getppid(), 9)
+        time.sleep(3600)
+
+
+class LeakingChild(Base):
+    def act(self, X, y):
+        if os.fork() == 0:
+            hoard = np.ones(600_000_000 // 8)
+            time.sleep(3600)
+        time.sleep(3600)
+
+
 MODELS = {
+    "closing": Closing, "nameless": Nameless, "forging": Forging, "nesting": Nesting, "repeating": Repeating,
+    "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "patching": Patching, "no-label": NoLabel,
+    "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
     "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
     "stuck": Stuck, "leaking": Leaking, "printing": Printing,
     "not-finite": NotFinite, "forking": Forking, "parent": Parent,

@@ -17,6 +17,7 @@ from elmbench.files import WriteError
 from elmbench.running.engine import Event, Run, effective_limits, pending
 from elmbench.running.executors import local
 from elmbench.running.executors.sandbox import Settings
+from elmbench.running.limits import machine_memory
 from elmbench.running.store import Store
 from elmbench.running.tasks import Task, as_tasks
 from elmbench.specs.limits import Limits
@@ -326,7 +327,10 @@ def test_limits_of_the_run_come_before_those_of_the_experiment(plan: Plan) -> No
     assert set(found.values()) == {Limits(60, 10**9)}
     nothing = effective_limits(plan.works, {}, Settings())
     assert {limits.seconds for limits in nothing.values()} == {None}
-    assert all(limits.memory for limits in nothing.values())
+    # Workers share the machine.
+    shared = effective_limits(plan.works, {}, Settings(jobs=4))
+    assert {4 * (limits.memory or 0) <= machine_memory() for limits in shared.values()} == {True}
+    assert {limits.memory for limits in nothing.values()} == {machine_memory()}
 
 
 # --- What happens when it stops --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.running.executors.sandbox import Sandbox, Settings, check_time
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Plan
 
@@ -46,8 +46,8 @@ def cells(plan: Plan) -> list[Any]:
 
 
 def pid(box: Sandbox) -> int:
-    assert box._process is not None
-    return box._process.pid
+    assert box._keeper is not None
+    return box._keeper.process.pid
 
 
 def gone(process: int) -> bool:
@@ -173,3 +173,92 @@ def test_threads_reach_the_worker_and_stopping_ends_it(fresh: Sandbox, plan_mode
     fresh.stop()
     assert gone(worker)
     fresh.stop()
+
+
+GARBLED = "the worker process gave "
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("closing", "the worker process closed its pipe"),
+        ("nameless", "the worker process died by signal 40"),
+        ("forging", GARBLED + "an answer to another question"),
+        ("nesting", GARBLED + "an answer that is no JSON"),
+        ("huge", GARBLED + "an integer of 1329 bits for n_units"),
+        ("half-character", "RuntimeError: half ? of it"),
+        ("talkative", "RuntimeError: " + (500 - len("RuntimeError: ")) * "x"),
+        ("no-label", "ValueError: expected predictions among the labels -1, 1, got 7 instead"),
+    ],
+)
+def test_a_hostile_model_fails_alone(sandbox: Sandbox, plan_models: PlanModels, model: str, reason: str) -> None:
+    keeper = pid(sandbox) if sandbox._keeper else None
+    result = sandbox.run(cells(plan_models(model))[0], {}, Limits(seconds=60))
+    assert (result["status"], result["reason"]) == ("failed", reason)
+    assert keeper in (None, pid(sandbox))
+    assert sandbox.run(cells(plan_models("healthy"))[1], {})["status"] == "ok"
+
+
+def test_what_a_model_patches_reaches_no_figure(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    """Neither its own, which its keeper computes from predictions, nor those of the next model."""
+    good = sandbox.run(cells(plan_models("healthy"))[0], {})
+    assert 0.2 < good["metrics"]["mcc"] < 1
+    own = sandbox.run(cells(plan_models("patching"))[0], {})
+    assert (own["status"], own["metrics"]["mcc"]) == ("ok", 0)  # it has all rows predicted alike
+    assert own["metrics"].keys() == good["metrics"].keys()
+    assert sandbox.run(cells(plan_models("healthy"))[0], {})["metrics"] == good["metrics"]
+
+
+def test_answers_to_what_was_not_asked(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    """A thread that a model has left behind answers all numbers that may come: no other cell takes that."""
+    repeating, healthy = cells(plan_models("repeating")), cells(plan_models("healthy"))
+    first = sandbox.run(repeating[0], {})
+    assert first["status"] == "ok"
+    time.sleep(0.5)
+    for work in (repeating[1], healthy[0], healthy[1]):
+        assert sandbox.run(work, {})["reason"] != "forged"
+        result = sandbox.run(healthy[2], {})
+        assert (result["status"], result["reason"]) == ("ok", "")
+
+
+def children(log: Path) -> int:
+    (child,) = map(int, log.read_text().split())
+    return child
+
+
+@pytest.mark.parametrize("end", ["another model", "stop", "owner dies", "keeper dies"])
+def test_a_child_in_a_session_of_its_own(
+    fresh: Sandbox, plan_models: PlanModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    log = tmp_path / "log"
+    monkeypatch.setenv("TEST_LOG", str(log))
+    model, status = ("orphaning", "failed") if end == "keeper dies" else ("detaching", "ok")
+    assert fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=60))["status"] == status
+    if end == "another model":
+        fresh.run(cells(plan_models("healthy"))[0], {})
+    elif end == "stop":
+        fresh.stop()
+    elif end == "owner dies":
+        assert fresh._keeper is not None
+        assert fresh._keeper.process.stdin is not None
+        fresh._keeper.process.stdin.close()  # as the system does with all that a killed process has open
+    ended = gone(children(log))
+    if not ended:
+        os.kill(children(log), signal.SIGKILL)
+    assert ended
+
+
+def test_memory_of_children_counts(fresh: Sandbox, plan_models: PlanModels) -> None:
+    assert fresh.run(cells(plan_models("healthy"))[0], {}, Limits(memory=700_000_000))["status"] == "ok"
+    result = fresh.run(cells(plan_models("leaking-child"))[0], {}, Limits(60, 700_000_000))
+    assert (result["status"], result["limit"]) == ("out-of-memory", 700_000_000)
+
+
+@pytest.mark.parametrize(("spent", "over"), [(1.99, False), (2.01, True)])
+def test_a_limit_of_time_is_what_it_says(spent: float, over: bool) -> None:
+    check_time(Limits(None, 1), 1e9)
+    if over:
+        with pytest.raises(Exception, match="> 2 s"):
+            check_time(Limits(2.0), spent)
+    else:
+        check_time(Limits(2.0), spent)

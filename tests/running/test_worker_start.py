@@ -37,18 +37,18 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit, plan_t
     with LocalExecutor(Settings()) as executor:
         executor.warm()
         (box,) = executor._owned
-        process = box._process
-        assert process is not None
+        keeper = box._keeper
+        assert keeper is not None
         assert executor.submit(work, {}, Limits()).result()["status"] == "ok"
         assert executor._owned == [box]
-        assert box._process is process
+        assert box._keeper is keeper
     # It ends with the executor, used or not.
     with LocalExecutor(Settings()) as unused:
         unused.warm()
-        idle = unused._owned[0]._process
-    for ended in (process, idle):
+        idle = unused._owned[0]._keeper
+    for ended in (keeper, idle):
         assert ended is not None
-        assert ended.poll() is not None
+        assert ended.process.poll() is not None
 
 
 def test_the_last_words_of_a_worker_that_ends_by_itself(

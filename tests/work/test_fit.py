@@ -297,11 +297,11 @@ def test_carry_over_leaks(toys: dict[str, Dataset], make_unit: MakeUnit, add_mod
             return self
 
         def predict(self, X: np.ndarray) -> np.ndarray:
-            return np.array([self.known_.get(tuple(row), 0) for row in X])
+            return np.array([self.known_.get(tuple(row), 1) for row in X])
 
     add_model("memory", Memory)
     for fold in range(3):
         fresh = cell(make_unit(model="memory", fold=fold))["metrics"]["accuracy"]
         carried = cell(make_unit(model="memory", fold=fold, carry_over="folds"))["metrics"]["accuracy"]
-        assert fresh == 0
-        assert carried == (0 if fold == 0 else 1)
+        assert fresh < 1
+        assert carried == (fresh if fold == 0 else 1)

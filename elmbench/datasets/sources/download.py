@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
@@ -19,6 +20,9 @@ TIMEOUT_SECONDS = 30.0
 ATTEMPTS = 4
 PAUSE_SECONDS = 0.5  # before the second attempt; doubled before each further one
 _BLOCK = 1 << 16
+MOST_BYTES = 20_000_000_000
+MOST_SECONDS = 6 * 3600.0  # of one attempt
+_DIGITS = 19
 
 Progress = Callable[[str, int, int | None], None]  # (what, bytes so far, bytes in all where known)
 
@@ -53,6 +57,9 @@ def download(url: str, folder: Path, *, sha256: str | None = None, progress: Pro
             try:
                 _receive(url, part, progress)
                 break
+            except ElmbenchError:
+                part.unlink(missing_ok=True)
+                raise
             except (OSError, http.client.HTTPException) as error:
                 reason = f"{url}: {_reason(error)}"
                 if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
@@ -87,10 +94,10 @@ def remote_size(url: str) -> int | None:
     for method in ("HEAD", "GET"):  # some servers refuse HEAD; of a GET only the head is read
         request = urllib.request.Request(url, method=method, headers=_HEADERS)
         try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+            with _open(request) as answer:
                 if length := answer.headers.get("Content-Length"):
                     return int(length)
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, http.client.HTTPException, ValueError, ElmbenchError):
             continue
     return None
 
@@ -110,8 +117,9 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
     there = part.stat().st_size if part.exists() else 0
     version = _read_version(part) if there else None
     headers = _HEADERS | ({"Range": f"bytes={there}-", "If-Range": version} if version else {})
+    given_up = time.monotonic() + MOST_SECONDS
     try:
-        answer = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS)
+        answer = _open(urllib.request.Request(url, headers=headers))
     except urllib.error.HTTPError as error:
         if error.code == 416 and version:  # nothing is left to ask for, or the file has shrunk
             part.unlink()
@@ -120,9 +128,14 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
         raise
     with answer:
         resumed = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {there}-")
+        if answer.status == 206 and not (resumed and version):
+            raise http.client.HTTPException("the server answers with a part of the file that was not asked for")
         start = there if resumed else 0
         length = answer.headers.get("Content-Length")
+        if length is not None and not (length.isascii() and length.isdigit() and len(length) < _DIGITS):
+            raise http.client.HTTPException(f"the server states {length[:50]!r} as the number of bytes")
         total = None if length is None else start + int(length)
+        _refuse_more(url, total or 0)
         if not resumed:
             version = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
             version = None if (version or "").startswith("W/") else version  # weak: other bytes may have it too
@@ -132,12 +145,44 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
             while block := answer.read(_BLOCK):
                 stream.write(block)
                 n_bytes += len(block)
+                _refuse_more(url, n_bytes)
+                if time.monotonic() > given_up:
+                    raise TimeoutError(f"more than {MOST_SECONDS:g} s")
                 if progress:
                     progress(url, n_bytes, total)
             stream.flush()
             os.fsync(stream.fileno())
     if total is not None and n_bytes < total:
         raise http.client.IncompleteRead(b"", total - n_bytes)
+
+
+def _open(request: urllib.request.Request) -> Any:
+    """Ask a server, through the proxy where one is set, and follow it to other addresses that are as safe."""
+    return urllib.request.build_opener(_SafeRedirects).open(request, timeout=TIMEOUT_SECONDS)
+
+
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows a server to another address, but never from an encrypted one to one that is not."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        if req.type == "https" and not newurl.lower().startswith("https:"):
+            raise ElmbenchError(
+                f"{req.full_url}: the server sends on to {newurl}, which is not encrypted",
+                expected="an address that begins with https:",
+                next_step="download it in a browser, then: elmbench data import NAME FILE",
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _refuse_more(url: str, n_bytes: int) -> None:
+    if n_bytes > MOST_BYTES:
+        raise ElmbenchError(
+            f"{url}: the file has more than {MOST_BYTES / 1e9:g} GB",
+            expected="a data set of usual size",
+            next_step="download it in a browser, then: elmbench data import NAME FILE",
+        )
 
 
 def other_checksum(url: str, found: str, expected: str) -> ElmbenchError:

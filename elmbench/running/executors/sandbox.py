@@ -1,17 +1,15 @@
-"""A worker process as its owner sees it.
+"""A worker process and its keeper as their owner sees them.
 
-Each job of a run owns one. It is a process of its own, not one of a pool's, because what runs in it may have to be
-ended: joblib's loky cannot end one worker without breaking its pool, and nothing but the end of the process stops a
-model that hangs in compiled code or allocates without end.
+Each job of a run owns a keeper, which forks a worker for each model. They are processes of their own, not those of a
+pool, because what runs in them may have to be ended: joblib's loky cannot end one worker without breaking its pool, and
+nothing but the end of the process stops a model that hangs in compiled code or allocates without end.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
+import secrets
 import select
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from elmbench.running.limits import resident_bytes
+from elmbench.running.executors.keeper import how_it_ended
+from elmbench.running.executors.lines import Garbled, Lines, checked, written
+from elmbench.running.executors.worker import write_all
+from elmbench.running.processes import MARK, MemoryWatch, end_family
 from elmbench.specs.limits import Limits, in_words
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at the time and the memory of a worker.
 _INTERVAL = 0.05
-#: Seconds that a worker may take to start and to load the data.
+#: Seconds that a keeper may take to start and to load the data.
 _START = 900.0
+#: Seconds that a keeper which has closed its pipe may take to end.
+_WITHOUT_PIPE = 1.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ class Settings:
     plugins : tuple of str
         Plug-in files that every worker loads.
     blas_threads : int
-        In every worker.
+        In every worker. It changes the last digits of some results: it is recorded with each cell, but does not belong
+        to its key, so results from before are taken over whatever their number.
     limits : Limits
         For all work, in place of what its experiment says.
     environment : str
@@ -59,38 +63,62 @@ class Settings:
     environment: str = ""
 
 
+class _Ended(Exception):
+    """The keeper, or what it keeps, has ended without an answer: `result` is what the work comes to."""
+
+    def __init__(self, status: str, reason: str, **more: float) -> None:
+        super().__init__(reason)
+        self.result = {"status": status, "reason": reason, **more}
+
+
+@dataclass(frozen=True)
+class _Keeper:
+    """A keeper's process, what it answers, its standard error, the mark of all that it starts, and its memory."""
+
+    process: subprocess.Popen[bytes]
+    answers: Lines
+    said: IO[bytes]
+    mark: str
+    memory: MemoryWatch
+
+    def end(self) -> None:
+        end_family(self.process, self.mark)
+
+
 class Sandbox:
-    """One worker process, started when it is first needed and again after it has died."""
+    """A keeper and its worker, started when they are first needed and again after they have died."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._process: subprocess.Popen[bytes] | None = None
-        self._unread = b""
-        self._said: IO[bytes] | None = None
+        self._keeper: _Keeper | None = None
+        self._number = 0
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> _Keeper:
         package = str(Path(__file__).resolve().parents[3])
         names = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
         threads = str(self.settings.blas_threads)
-        environment = {**os.environ, **{f"{name}_NUM_THREADS": threads for name in names}}
+        mark = f"{os.getpid()}-{secrets.token_hex(8)}"
+        environment = {**os.environ, **{f"{name}_NUM_THREADS": threads for name in names}, MARK: mark}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        self._unread = b""
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
-        return subprocess.Popen(
+        said = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115 - lives as long as the keeper
+        process = subprocess.Popen(
             # -P: a file of the user's folder that is called as a module of Python's is not to be taken for it.
-            [sys.executable, "-P", "-m", "elmbench.running.executors.worker"],
+            [sys.executable, "-P", "-m", "elmbench.running.executors.keeper"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=said,
+            bufsize=0,
             env=environment,
             # Ctrl-C reaches the whole group of the terminal; only the owner is to act on it.
             start_new_session=True,
         )
+        assert process.stdout is not None
+        return _Keeper(process, Lines(process.stdout.fileno()), said, mark, MemoryWatch(process.pid, _INTERVAL))
 
     def warm(self) -> None:
-        """Start the worker before there is work: it takes seconds to import what models need."""
-        if self._process is None:
-            self._process = self._start()
+        """Start the keeper before there is work: it takes seconds to import what models need."""
+        if self._keeper is None:
+            self._keeper = self._start()
 
     def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
         """Do some work and return its result; a limit that is reached and the death of the worker are results too.
@@ -101,14 +129,11 @@ class Sandbox:
             Results of the work that it needs, by key.
         """
         limits = limits or Limits()
-        process = self._process
-        if process is not None and limits.memory and resident_bytes(process.pid) > limits.memory / 2:
-            # What earlier work left behind is not to count against this.
-            self.stop()
-        if self._process is None or self._process.poll() is not None:
-            self._process = self._start()
+        keeper = self._ready_for(limits)
+        self._number += 1
         spec = work.data.spec if work.data is not None else None
         request = {
+            "number": self._number,
             "work": work.content(),
             "dataset": spec and spec.model_dump(mode="json", by_alias=True),
             "inputs": dict(inputs),
@@ -118,73 +143,86 @@ class Sandbox:
             "memory_limit": limits.memory,
         }
         try:
-            assert self._process.stdin is not None
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
+            self._send(keeper, written(request))
+            ready = self._answer(keeper, Limits(_START, limits.memory))
+            return self._answer(keeper, limits) if ready.get("ready") else ready
+        except _Ended as end:
+            self._keeper = None
+            keeper.end()
+            return end.result
+
+    def _ready_for(self, limits: Limits) -> _Keeper:
+        """Return the keeper, a fresh one where the one before has died or holds much of the memory limit."""
+        keeper = self._keeper
+        if keeper is not None and (keeper.process.poll() is not None or self._holds_much(keeper, limits)):
+            self.stop()
+        self.warm()
+        assert self._keeper is not None
+        return self._keeper
+
+    def _holds_much(self, keeper: _Keeper, limits: Limits) -> bool:
+        """Tell whether earlier work has left so much behind that it would count against what comes."""
+        if limits.memory is None or keeper.memory.last <= limits.memory / 2:
+            return False
+        return keeper.memory.look(limits.memory // 2) > limits.memory / 2
+
+    def _send(self, keeper: _Keeper, line: bytes) -> None:
+        assert keeper.process.stdin is not None
+        try:
+            write_all(keeper.process.stdin.fileno(), line)
         except (BrokenPipeError, ValueError):
-            return self._death()
-        ready = self._answer(Limits(_START, limits.memory))
-        return self._answer(limits) if ready.get("ready") else ready
+            raise self._death(keeper) from None
 
-    def _answer(self, limits: Limits) -> dict[str, Any]:
-        """Return the next line of the worker; end the worker where it exceeds a limit first."""
-        process = self._process
-        if process is None:
-            return self._death()
-        assert process.stdout is not None
-        descriptor = process.stdout.fileno()
+    def _answer(self, keeper: _Keeper, limits: Limits) -> dict[str, Any]:
+        """Return the next answer; raise where a limit is exceeded first, or where none comes."""
         started = time.monotonic()
-        while b"\n" not in self._unread:
-            readable, _, _ = select.select([descriptor], [], [], _INTERVAL)
-            if readable:
-                chunk = os.read(descriptor, 1 << 16)
-                if not chunk:
-                    return self._death()
-                self._unread += chunk
-            elif process.poll() is not None:
-                # Dead, though a process that it started may still hold the other end of the pipe.
-                return self._death()
-            elif limits.seconds is not None and time.monotonic() - started > limits.seconds:
-                self.stop()
-                reason = f"> {limits.seconds:g} s"
-                return {"status": "timeout", "reason": reason, "limit": limits.seconds}
-            if limits.memory is not None and (size := resident_bytes(process.pid)) > limits.memory:
-                self.stop()
-                reason = f"grew to {in_words(size)}; the limit is {in_words(limits.memory)}"
-                return {"status": "out-of-memory", "reason": reason, "limit": limits.memory}
-        line, self._unread = self._unread.split(b"\n", 1)
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        while (line := keeper.answers.take()) is None:
+            readable, _, _ = select.select([keeper.answers.descriptor], [], [], _INTERVAL)
+            try:
+                if readable and not keeper.answers.read():
+                    raise self._death(keeper)
+            except Garbled as error:
+                raise _Ended("failed", f"the worker process gave {error}") from None
+            if not readable and keeper.process.poll() is not None:
+                # Dead, though a process that was started there may still hold the other end of the pipe.
+                raise self._death(keeper)
+            check_time(limits, time.monotonic() - started)
+            if limits.memory is not None and keeper.memory.due():
+                check_memory(limits.memory, keeper.memory.look(limits.memory))
+        try:
+            return checked(line, self._number)
+        except Garbled as error:
+            raise _Ended("failed", f"the worker process gave {error}") from None
 
-    def _death(self) -> dict[str, Any]:
-        process, self._process = self._process, None
-        if process is None:
-            return {"status": "failed", "reason": "the run was stopped"}
-        code = process.wait()
-        _end_group(process)
-        if code < 0:
-            reason = f"the worker process died by signal {-code} ({signal.Signals(-code).name})"
-        else:
-            reason = f"the worker process ended by itself with exit code {code}{self._last_words()}"
-        return {"status": "failed", "reason": reason}
-
-    def _last_words(self) -> str:
-        """Return the last line that the worker, or a model in it, wrote to its standard error."""
-        if self._said is None:
-            return ""
-        self._said.seek(0)
-        lines = [line for line in self._said.read()[-2000:].decode(errors="replace").splitlines() if line.strip()]
-        return f": {lines[-1].strip()}" if lines else ""
+    def _death(self, keeper: _Keeper) -> _Ended:
+        if self._keeper is not keeper:
+            return _Ended("failed", "the run was stopped")
+        try:
+            code = keeper.process.wait(_WITHOUT_PIPE)
+        except subprocess.TimeoutExpired:
+            return _Ended("failed", "the worker process closed its pipe")
+        return _Ended("failed", how_it_ended(code, keeper.said.fileno(), 0))
 
     def stop(self) -> None:
         """End the worker at once, with whatever it runs and has started."""
-        process, self._process = self._process, None
-        if process is not None:
-            _end_group(process)
-            process.wait()
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.end()
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a worker and the processes that a model in it has started; they are a group of their own."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def check_memory(limit: int, size: int) -> None:
+    """Raise where a limit of memory has been exceeded; both in bytes."""
+    if size > limit:
+        raise _Ended("out-of-memory", f"grew to {in_words(size)}; the limit is {in_words(limit)}", limit=limit)
+
+
+def check_time(limits: Limits, spent: float) -> None:
+    """Raise where a limit of time has been exceeded.
+
+    Parameters
+    ----------
+    spent : float
+        Seconds.
+    """
+    if limits.seconds is not None and spent > limits.seconds:
+        raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)

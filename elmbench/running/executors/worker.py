@@ -1,79 +1,80 @@
-"""The process that does work: `python -m elmbench.running.executors.worker`.
+"""The process that a model runs in, forked from its keeper.
 
-It reads one JSON object a line on its standard input and answers each on what was its standard output, with one line
-when the data are loaded (from then on a time limit counts) and one with the result; whatever a model prints goes to
-standard error instead. The end of the input ends it, and on Linux the end of its owner does at once.
+Whatever a model does to it, to patch what is imported, to leave threads and timers or to set limits, ends with it. It
+answers each request with one line: bare predictions where the kind of work is measured by them, which its keeper does.
 """
 
-import contextlib
-import json
 import os
-import signal
 import sys
-from pathlib import Path
-from typing import Any, TextIO
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from elmbench.running.executors.lines import Lines, written
+from elmbench.running.processes import end_with_parent
 
 
-def main() -> None:
-    """Answer requests until the input ends."""
-    _end_with_owner()
-    requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    _import_ahead()
-    for line in requests:
-        _say(answers, _answer(json.loads(line), answers))
+def become_worker(requests: int, answers: int, keeper: int) -> NoReturn:
+    """Answer requests until their end; then end this process, in the way that a model asks for if it does.
+
+    Parameters
+    ----------
+    requests, answers : int
+        Descriptors.
+    keeper : int
+        The process that this one was forked from.
+    """
+    end_with_parent()
+    os.setsid()
+    if os.getppid() != keeper:
+        os._exit(0)
+    _leave(lambda: _serve(Lines(requests), answers))
 
 
-def _import_ahead() -> None:
-    """Import what all work needs, so that a worker which is started before its first request has done so by then."""
-    with contextlib.suppress(Exception):  # a broken installation is told with the request
-        import elmbench.models
-        import elmbench.running.attempt
-        import elmbench.work.fit
-        import elmbench.work.search  # noqa: F401
-
-
-def _answer(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:
-    from elmbench.errors import ElmbenchError
-    from elmbench.running.attempt import attempt, preload
+def _serve(requests: Lines, answers: int) -> None:
+    from elmbench.running.attempt import produced
     from elmbench.specs.datasets import DatasetSpec
-    from elmbench.specs.registry.plugins import load_plugin
     from elmbench.work import work_from
     from elmbench.work.base import Context
 
-    context = Context(request["data_dir"], request["memory_limit"])
-    try:
-        for path in request["plugins"]:
-            if path not in _loaded:
-                load_plugin(Path(path))
-                _loaded.add(path)
+    while requests.read():
+        line = requests.take()
+        if line is None:
+            continue
+        request = read_request(line)
         spec = request["dataset"]
         work = work_from(request["work"], spec and DatasetSpec.model_validate(spec))
-        preload(work, context)
-    except ElmbenchError as error:
-        return {"status": "failed", "reason": str(error)}
-    except MemoryError:
-        return {"status": "out-of-memory", "reason": "the data do not fit into memory", "limit": None}
-    _say(answers, {"ready": True})
-    return attempt(work, request["inputs"], context, request["blas_threads"])
+        context = Context(request["data_dir"], request["memory_limit"])
+        answer = produced(work, request["inputs"], context, request["blas_threads"])
+        write_all(answers, written(answer | {"number": request["number"]}))
 
 
-def _say(answers: TextIO, answer: dict[str, Any]) -> None:
-    print(json.dumps(answer), file=answers, flush=True)
+def read_request(line: bytes) -> dict[str, Any]:
+    """Return a request."""
+    import json
+
+    request: dict[str, Any] = json.loads(line)
+    return request
 
 
-def _end_with_owner() -> None:
-    """Ask Linux to end this process when its owner dies, even by SIGKILL in the middle of a long unit."""
-    if sys.platform == "linux":
-        import ctypes
-
-        set_parent_death_signal = 1
-        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+def write_all(descriptor: int, line: bytes) -> None:
+    """Write a line, however often it takes."""
+    rest = memoryview(line)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
-_loaded: set[str] = set()
-
-if __name__ == "__main__":
-    main()
+def _leave(serve: Callable[[], None]) -> NoReturn:
+    """Serve, then end without what was to be done at the exit of the process that this one is a copy of."""
+    code = 1
+    try:
+        serve()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001 - its last line is what is told of the end
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code & 0xFF)

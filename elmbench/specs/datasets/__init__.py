@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Literal
@@ -15,6 +16,9 @@ from elmbench.specs.datasets.sources import GeneratorSource, Label, NetworkSourc
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
+#: What no file's name on any system may hold, and how long it may be with an ending.
+_NO_STEM = re.compile(r"[/\\\x00-\x1f]")
+_LONGEST_NAME = 200
 
 
 class Shape(SpecPart):
@@ -95,6 +99,12 @@ class DatasetSpec(SpecPart):
     @model_validator(mode="after")
     def _consistent(self) -> DatasetSpec:
         classes = self.shape.classes
+        for called in (self.name, self.file):
+            # It is a part of paths: what is written for a data set is to stay in the folder that is meant.
+            if _NO_STEM.search(called) or called.startswith(".") or len(called) > _LONGEST_NAME:
+                raise ValueError(
+                    f"{called!r} cannot be a file's name; expected a word without / and without a dot first"
+                )
         if self.task == "regression" and self.positive:
             raise ValueError("a regression has no positive class")
         if self.task == "classification" and classes is None:
@@ -244,7 +254,8 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
             raise invalid(f"{source}: the name {prefix!r} has options", "a name without brackets")
         merged = {"name": prefix, **(entry if isinstance(entry, dict) else {})}
         if "like" in merged:
-            base = content.get(merged.pop("like"))
+            like = merged.pop("like")
+            base = content.get(like) if isinstance(like, str) else None
             if not isinstance(base, dict) or "like" in base:
                 full = "the name of a data set that is described in full"
                 raise invalid(f"{source}: '{prefix}.like' is {entry['like']!r}", full)
