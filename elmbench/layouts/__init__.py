@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from elmbench.layouts.base import Layout
     from elmbench.specs.profiles import Resolved
 
+#: The kind of table that compares models on data of a user's own.
+SIDE_BY_SIDE = "comparison"
 #: Where each kind of table is; imported when it is asked for.
 LAYOUTS = {
     "metrics": "elmbench.layouts.metrics:Metrics",
-    "comparison": "elmbench.layouts.comparison:Comparison",
+    SIDE_BY_SIDE: "elmbench.layouts.comparison:Comparison",
     "times": "elmbench.layouts.times:Times",
     "parameters": "elmbench.layouts.parameters:Parameters",
     "datasets": "elmbench.layouts.data:Data",

@@ -25,7 +25,7 @@ Result = dict[str, Any]
 
 #: Floating-point operations a second that the dense part of these models reaches on one core of a desk machine.
 RATE = 3e10
-#: Seconds that a fit takes however small it is.
+#: Seconds that a fit, or a candidate of a path, takes however small it is.
 OVERHEAD = 5e-4
 
 
@@ -255,7 +255,8 @@ class GridWork(Work):
         """Return the price of all fits to so many rows."""
         middle = {name: values[len(values) // 2] for name, values in self.grid.values.items()}
         one = fit_seconds(self.model.name, n_rows, self.place.dataset.n_features, {**self.params, **middle})
-        return (_sharing(self.model.name) if self.paths else 1.0) * self.number_of_fits * one
+        shared = _sharing(self.model.name) if self.paths else 1.0
+        return self.number_of_fits * (OVERHEAD + shared * (one - OVERHEAD))
 
 
 def _sharing(model: str) -> float:

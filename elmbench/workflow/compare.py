@@ -11,6 +11,7 @@ import joblib
 from elmbench.datasets import load
 from elmbench.datasets.own import OwnData, Task, describe, write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.planning import extra_column
 from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.splits import check_splittable
@@ -200,7 +201,7 @@ def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
         "datasets": [spec.name for spec in specs],
         "protocol": _protocol(asked, specs),
         "models": _columns(asked, specs),
-        "layout": "comparison",
+        "layout": SIDE_BY_SIDE,
         "limit": asked.limit or LIMIT,
     }
     source = Path("elmbench compare")
