@@ -135,3 +135,13 @@ def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
     for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
         pass
     assert anew == [0.5, 8.0, 48.0]
+
+
+def test_ladder_takes_several_steps_at_once(monkeypatch):
+    anew = []
+    original = kernels.KERNELS["rbf"]
+    monkeypatch.setitem(kernels.KERNELS, "rbf", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma))
+    monkeypatch.setattr(kernels, "DISTANCES_UP_TO", 0)
+    for _ in kernel_ladder(np.random.RandomState(0).rand(5, 2), [1e-300, 0.5, 4.0, 32.0, 64.0, 1024.0, 1e300]):
+        pass
+    assert anew == [1e-300, 0.5, 32.0, 1024.0, 1e300]
