@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -57,9 +57,10 @@ def compare(
         from elmbench.workflow.compare import Comparison, prepare_comparison
         from elmbench.workflow.prepare import RunOptions
 
-        own: Any = [OwnData(place, target, task, groups, time_order, impute) for place in data]  # type: ignore[arg-type]
+        kind = cast(Literal["classification", "regression"] | None, task)
+        own = tuple(OwnData(place, target, kind, groups, time_order, impute) for place in data)
         models = tuple(word.strip() for text in model or () for word in text.split(",") if word.strip())
-        asked = Comparison(tuple(own), models, read_all_grids(grid or []), metric, folds, runs, limit, name)
+        asked = Comparison(own, models, read_all_grids(grid or []), metric, folds, runs, limit, name)
         options = RunOptions(settings=settings, retry=retry, command=_command())
         prepared = prepare_comparison(asked, options, state.results_dir)
         for resolved, _ in prepared.tables:

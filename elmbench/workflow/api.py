@@ -8,7 +8,7 @@ from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.sandbox import Settings
 from elmbench.specs.limits import parse_limits
-from elmbench.specs.registry.plugins import load_plugin
+from elmbench.specs.registry.plugins import load_plugins
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
 from elmbench.workflow.own_specs import add_spec_dir
@@ -83,9 +83,7 @@ def run(
     ElmbenchError
         If something that is asked for does not exist, or a data file is bad.
     """
-    paths = [Path(plugin).expanduser().resolve() for plugin in plugins]
-    for path in paths:
-        load_plugin(path)
+    paths = load_plugins(plugins)
     for spec_dir in spec_dirs:
         add_spec_dir(Path(spec_dir))
     folder = None if data_dir is None else str(data_dir)

@@ -146,11 +146,9 @@ def compare(
     ElmbenchError
         If the data or what is asked for cannot be used.
     """
-    from elmbench.specs.registry.plugins import load_plugin
+    from elmbench.specs.registry.plugins import load_plugins
 
-    paths = [Path(plugin).expanduser().resolve() for plugin in plugins]
-    for path in paths:
-        load_plugin(path)
+    paths = load_plugins(plugins)
     extra = {key: values for key, values in (("_groups", groups), ("_order", time_order)) if values is not None}
     X = X if hasattr(X, "shape") else _array(X)
     digest = sha256(str(joblib.hash((X, y, extra))).encode()).hexdigest()[:12]

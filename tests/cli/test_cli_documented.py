@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from added_specs import forget_added
 from sklearn.datasets import load_iris
 
-from elmbench.specs import catalogue, datasets
 from elmbench.specs.registry import plugins
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "own-data.md"
@@ -33,12 +33,7 @@ def folder(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     monkeypatch.setattr(plugins, "_by_address", {})
     yield
     sys.modules.pop("my_models", None)
-    for added, cached in (
-        (datasets._added, datasets.load_dataset_specs),
-        (catalogue._added, catalogue.load_catalogue),
-    ):
-        added.clear()
-        cached.cache_clear()  # type: ignore[attr-defined]
+    forget_added()
 
 
 @pytest.mark.parametrize("command", [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()])

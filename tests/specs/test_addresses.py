@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from own_model import MODEL
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import read_all_grids, read_grids
@@ -14,21 +15,15 @@ from elmbench.specs.registry import find_model, make_model, model_version
 from elmbench.specs.registry import plugins as module
 from elmbench.specs.registry.plugins import load_plugin
 
-MODEL = """
-from sklearn.base import BaseEstimator, ClassifierMixin
-class Mine(ClassifierMixin, BaseEstimator):
-    "My model."
-    def __init__(self, depth=1):
-        self.depth = depth
-    def fit(self, X, y):
-        return self
-    def predict(self, X):
-        return X[:, 0] > 0
+MODELS = (
+    MODEL
+    + """
 class Half(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         return self
 limit = 3
 """
+)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_class_of_the_folder_one_is_in(folder: Path) -> None:
-    (folder / "own_models.py").write_text(MODEL)
+    (folder / "own_models.py").write_text(MODELS)
     entry = find_model("own_models:Mine")
     assert (entry.name, entry.title, entry.regression) == ("own_models:Mine", "My model.", None)
     assert make_model("own_models:Mine", depth=4).depth == 4
@@ -70,7 +65,7 @@ def test_a_class_that_is_installed() -> None:
     ],
 )
 def test_what_is_wrong_is_said(folder: Path, address: str, message: str) -> None:
-    (folder / "own_models.py").write_text(MODEL)
+    (folder / "own_models.py").write_text(MODELS)
     (folder / "own_broken.py").write_text("x = 1\ndef (:\n")
     with pytest.raises(ElmbenchError) as caught:
         find_model(address)
@@ -83,7 +78,7 @@ def test_what_is_wrong_is_said(folder: Path, address: str, message: str) -> None
 def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(tmp_path: Path) -> None:
     place = tmp_path / "plugins"
     place.mkdir()
-    (place / "own_neighbour.py").write_text(MODEL)
+    (place / "own_neighbour.py").write_text(MODELS)
     (place / "mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
     assert load_plugin(place / "mine.py") == ["mine"]
     (place / "bad.py").write_text("import math\n\nmath.sqrt(-1)\n")

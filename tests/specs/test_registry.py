@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from own_model import MODEL
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import elmbench
@@ -101,18 +102,6 @@ def test_an_address_that_leads_nowhere(address: str) -> None:
 
 
 # --- Plug-in files ---------------------------------------------------------------------------------------------------
-
-MODEL = """
-from sklearn.base import BaseEstimator, ClassifierMixin
-class Mine(ClassifierMixin, BaseEstimator):
-    "My model."
-    def __init__(self, depth=1):
-        self.depth = depth
-    def fit(self, X, y):
-        return self
-    def predict(self, X):
-        return X[:, 0] > 0
-"""
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from added_specs import forget_added
 
 from elmbench.datasets import load_dataset
 from elmbench.errors import ElmbenchError
-from elmbench.specs import catalogue, datasets
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.work.plan import Request
@@ -43,9 +43,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": entry}))
     (tmp_path / "my-table.yaml").write_text(yaml.safe_dump(TABLE))
     yield tmp_path
-    for added, cached in ((datasets._added, load_dataset_specs), (catalogue._added, catalogue.load_catalogue)):
-        added.clear()
-        cached.cache_clear()  # type: ignore[attr-defined]
+    forget_added()
 
 
 def cells(name: str, results: Path, **asked: Any) -> set[tuple[str, str]]:

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -134,6 +135,14 @@ def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
         found = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
         raise _badly_declared(found, "a default for every parameter, as scikit-learn has it") from error
     return [task for task, told in (("classification", is_classifier), ("regression", is_regressor)) if told(instance)]
+
+
+def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
+    """Load plug-in files, and return where each is."""
+    found = [Path(path).expanduser().resolve() for path in paths]
+    for path in found:
+        load_plugin(path)
+    return found
 
 
 def load_plugin(path: Path) -> list[str]:
