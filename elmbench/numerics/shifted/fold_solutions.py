@@ -132,7 +132,6 @@ class _SingleInverse:
     def __init__(self, K: Array, part: FoldView, room: Array) -> None:
         self._K, self._part, self._room = K, part, room
         self._factor: SingleFactor | None = None
-        self.ridge = math.nan
 
     def factor(self, ridge: float) -> None:
         """Factor K + s I for this ridge s, unless some other was factored before."""
@@ -140,7 +139,6 @@ class _SingleInverse:
             n = len(self._part.rows)
             room = self._room.view(np.float32)[: n * n].reshape((n, n), order="F")
             self._factor = SingleFactor(room, lambda out: self._part.copy(self._K, out), ridge)
-            self.ridge = ridge
 
     def __call__(self, v: Array) -> Array:
         assert self._factor is not None
