@@ -93,8 +93,8 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
 
 
 def _shortened(path: Path) -> str:
-    """Return a CSV file with its numbers to five significant digits: those of a figure need no more."""
-    return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.5g")
+    """Return a CSV file with its numbers to four significant digits: those of a figure need no more."""
+    return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")
 
 
 def _copy_picture(source: Path, target: Path) -> None:
