@@ -84,6 +84,8 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     Extreme Learning Machine, Neural Networks 76, 2016, section 4.3.
     """
 
+    _local = True
+
     def __init__(
         self,
         n_hidden: int = 100,

@@ -296,6 +296,8 @@ class KELMClassifier(WeightedClassifier, _KELM):
     Neurocomputing 101, 2013.
     """
 
+    _local = True
+
     def __init__(
         self,
         C: float = 1.0,

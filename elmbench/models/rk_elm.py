@@ -145,6 +145,8 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
     Algorithm 1.
     """
 
+    _local = True
+
     def __init__(
         self,
         n_landmarks: int = 100,

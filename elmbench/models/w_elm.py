@@ -81,6 +81,8 @@ class WELMClassifier(WeightedClassifier, EEMNodesMixin, ProjectionPathMixin, Bas
 
     model_version: int = 1
 
+    _local = True
+
     def __init__(
         self,
         n_hidden: int = 100,

@@ -32,7 +32,7 @@ class CentresMixin(GridPathMixin):
     being those of fewer.
     """
 
-    _accept_sparse: Any = "csr"
+    _accept_sparse: ClassVar[Any] = "csr"
     _size_name: ClassVar[str]
 
     C: float

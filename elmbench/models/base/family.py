@@ -14,7 +14,7 @@ and, for a sequential model, ``_update(X, T)``, which learns from further rows, 
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,7 +52,7 @@ class _Rows:
     none, is for dense rows only.
     """
 
-    _accept_sparse: Any
+    _accept_sparse: ClassVar[Any]
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]

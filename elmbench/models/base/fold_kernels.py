@@ -77,8 +77,8 @@ def solved_together(
     """
     groups: dict[Any, list[Member]] = {}
     for member in members:
-        scale = b"" if member.scale is None else member.scale.tobytes()
-        groups.setdefault((member.kernel.key, scale), []).append(member)
+        told = b"" if member.scale is None else member.scale.tobytes()
+        groups.setdefault((member.kernel.key, told), []).append(member)
     kernels = _FoldKernels(grid, fold)
     for group in groups.values():
         _, kernel, _, scale = group[0]

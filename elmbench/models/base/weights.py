@@ -5,11 +5,11 @@ take the weights as a scale s_i = w_i^(1/2) of the rows of a least-squares probl
 """
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight
 
@@ -22,10 +22,18 @@ from elmbench.numerics.rows import Rows
 class WeightedClassifier(FamilyClassifier):
     """A classifier of the family whose `fit` takes weights, and which has a `class_weight`.
 
-    Its implementation is ``_fit(X, T, scale)``.
+    Its implementation is ``_fit(X, T, scale)``. `_local` says to scikit-learn where no weight makes one class the
+    likelier everywhere: there is no intercept, and the features vanish away from all rows or fit all of them exactly.
     """
 
+    _local: ClassVar[bool] = False
+
     class_weight: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self._local
+        return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
@@ -56,7 +64,7 @@ class WeightedClassifier(FamilyClassifier):
             numbers = [check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()]
             return np.array(numbers)[places]
         check_choice("class_weight", self.class_weight, ["balanced"])
-        sizes = np.bincount(places, weights)
+        sizes = np.bincount(places, weights).astype(np.float64)
         with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
             balanced = self._balanced(sizes)
         return np.where(sizes > 0, balanced, 0.0)[places]
