@@ -27,7 +27,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.protocol.metrics import CLASSIFICATION
 from elmbench.reporting.cells import ARITHMETIC, CAPPED, PLACE, REMARKS, TIMES, WARNING, read_cells, write_frame
 from elmbench.specs.measures import COUNTS, Measure
-from elmbench.specs.protocol import TRAIN_ACCURACY
+from elmbench.specs.protocol import OF_LEARNT_ROWS
 
 RELATIVE = 1e-6
 UNDECIDED = 0.1
@@ -86,7 +86,7 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
 
     Of what the table measures, only `measures` at a value of a hyperparameter have a tolerance of their own.
     """
-    counted = (*CLASSIFICATION, TRAIN_ACCURACY)
+    counted = (*CLASSIFICATION, *OF_LEARNT_ROWS)
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counted}
     old = {_place(line): line for line in read_cells(path).to_dict("records")}
     new = {_place(line): line for line in cells.to_dict("records")}
