@@ -159,9 +159,9 @@ def _compare_rates(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list
         Difference(place, name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", "that of equal counts")
         for name in wrong
     ]
-    learnt = _real(old, TRAIN_ACCURACY), _real(new, TRAIN_ACCURACY)
-    if not _within(AT_A_POINT, *learnt):
-        found.append(Difference(place, TRAIN_ACCURACY, *(f"{value:.10g}" for value in learnt), f"{AT_A_POINT}"))
+    before, now = _real(old, TRAIN_ACCURACY), _real(new, TRAIN_ACCURACY)
+    if not _within(AT_A_POINT, before, now):
+        found.append(Difference(place, TRAIN_ACCURACY, f"{before:.10g}", f"{now:.10g}", f"{AT_A_POINT}"))
     return found
 
 
