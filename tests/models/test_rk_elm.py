@@ -35,6 +35,11 @@ KINDS = ("binary", "multi", "one", "regression", "two-targets")
 each_model = pytest.mark.parametrize("name", sorted(SMALL))
 each_kind = pytest.mark.parametrize("kind", KINDS)
 each_kernel = pytest.mark.parametrize("kernel", KERNELS)
+#: As scikit-learn's own models that draw rows have it: a row that is there twice is drawn as two centres.
+OTHER_CENTRES = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "the centres are drawn from other rows"
+    for kind in ("dense", "sparse")
+}
 
 
 @parametrize_with_checks(
@@ -45,7 +50,8 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS)
         RKELMRegressor(kernel="polynomial"),
         ELMRBFClassifier(),
         ELMRBFRegressor(),
-    ]
+    ],
+    expected_failed_checks=lambda model: {} if hasattr(model, "n_hidden") else OTHER_CENTRES,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -151,7 +151,9 @@ def test_shared_work_is_shared(monkeypatch, seed):
     """One draw and one pass over the rows a fold for all gamma, L and C; a reduction for each gamma and L."""
     draws, passes, solved = [], [], []
     draw, equations, solutions = RKELMRegressor._draw, module.normal_equations, module.ridge_solutions
-    monkeypatch.setattr(RKELMRegressor, "_draw", lambda self, X: draws.append(self.n_landmarks) or draw(self, X))
+    monkeypatch.setattr(
+        RKELMRegressor, "_draw", lambda self, *given: draws.append(self.n_landmarks) or draw(self, *given)
+    )
     monkeypatch.setattr(module, "normal_equations", lambda *given: passes.append(len(given[1])) or equations(*given))
     monkeypatch.setattr(module, "ridge_solutions", lambda *given: solved.append(given[0].shape) or solutions(*given))
     X = rows(60, 3, seed)

@@ -128,16 +128,20 @@ class CentresMixin(GridPathMixin):
                     yield i, j, predicted
 
 
-class CentresRegressor(WeightedRegressor):
+class WithWidth:
     """A regressor of which scikit-learn is told that it need not do well where its parameters are not searched.
 
     A `gamma` of 1 suits few features or features on [0, 1], not ten standardised ones.
     """
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.regressor_tags.poor_score = True
         return tags
+
+
+class CentresRegressor(WithWidth, WeightedRegressor):
+    """A regressor with centres whose `fit` takes weights."""
 
 
 def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold: int) -> dict[int, NDArray[Any]]:
