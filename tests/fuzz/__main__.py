@@ -7,6 +7,7 @@ where that is possible, and kept in `tests/fuzz/corpus/TARGET/`: `make test` fee
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import multiprocessing
 import os
@@ -17,6 +18,8 @@ import time
 import traceback
 from pathlib import Path
 
+import psutil
+
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 os.environ.pop("ELMBENCH_DATA_DIR", None)
 
@@ -26,8 +29,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 CORPUS = Path(__file__).with_name("corpus")
 #: Seconds of processor time, and bytes, that one input may take.
 MOST_SECONDS, MOST_BYTES = 20.0, 1_000_000_000
-#: A process that has taken nothing new for so many seconds hangs.
-HANGS = 120.0
+#: A process hangs that has computed, or slept, for so many seconds over one input.
+HANGS, SLEEPS = 60.0, 1800.0
 
 
 class Expensive(Exception):
@@ -118,11 +121,16 @@ def main(names: list[str]) -> int:
 
 def watch(name: str, child: multiprocessing.Process, current: Path) -> None:
     """Wait for the end of a process; keep the input that ends it from outside, or at which it hangs."""
+    seen, since = 0.0, (0.0, 0.0)
     while child.is_alive():
         child.join(1.0)
-        if current.exists() and time.time() - current.stat().st_mtime > HANGS and child.is_alive():
-            child.kill()
-            child.join()
+        with contextlib.suppress(OSError, psutil.Error):
+            changed = current.stat().st_mtime
+            now = sum(psutil.Process(child.pid).cpu_times()[:2]), time.monotonic()
+            if changed != seen:
+                seen, since = changed, now
+            elif now[0] - since[0] > HANGS or now[1] - since[1] > SLEEPS:
+                child.kill()
     if child.exitcode != 0 and current.exists():
         print(f"{name}: ended by {child.exitcode} ({keep(name, current.read_bytes())})", flush=True)
 

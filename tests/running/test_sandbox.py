@@ -14,7 +14,10 @@ import pytest
 
 from elmbench.running.executors.sandbox import Sandbox, Settings, check_time
 from elmbench.specs.limits import Limits
+from elmbench.work.base import Grid
+from elmbench.work.grid import GridEvaluation
 from elmbench.work.plan import Plan
+from elmbench.work.search import Search
 
 PlanModels = Callable[..., Plan]
 
@@ -206,6 +209,10 @@ def test_what_a_model_patches_reaches_no_figure(sandbox: Sandbox, plan_models: P
     own = sandbox.run(cells(plan_models("patching"))[0], {})
     assert (own["status"], own["metrics"]["mcc"]) == ("ok", 0)  # it has all rows predicted alike
     assert own["metrics"].keys() == good["metrics"].keys()
+    fit = cells(plan_models("patching"))[0]
+    search = Search(fit.place, fit.model, {}, Grid({}), None, metric="mcc")
+    for work in (search, GridEvaluation(fit.place, fit.model, {}, Grid({}), None, metric="mcc")):
+        assert sandbox.run(work, {})["scores"] == [0]
     assert sandbox.run(cells(plan_models("healthy"))[0], {})["metrics"] == good["metrics"]
 
 

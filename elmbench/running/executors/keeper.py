@@ -3,9 +3,8 @@
 It imports what models need, loads the data, and forks a worker for each model and data set, which has all this at once
 and nothing of what another model has done. It reads one JSON object a line on its standard input and answers each on
 what was its standard output: with one line when the data are loaded (from then on a time limit counts), and with one
-when the worker has answered. What a worker predicts it measures itself: no model from outside ever
-runs in it. Whatever is printed
-goes to standard error. The end of the input, and so that of its owner, ends it and all that models have started.
+when the worker has answered. What a worker predicts it measures itself, and of a model from outside the candidates of
+a search too: none is ever fitted in it, though a plug-in file is imported. Whatever is printed goes to standard error. The end of the input, and so that of its owner, ends it and all that models have started.
 """
 
 import contextlib
@@ -135,8 +134,7 @@ class Keeper:
         """Return the work of a request, its plug-ins and its data loaded, its model imported."""
         from elmbench.running.attempt import preload, warm_up
         from elmbench.specs.datasets import DatasetSpec
-        from elmbench.specs.registry import find_model
-        from elmbench.specs.registry.built_in import BUILT_IN
+        from elmbench.specs.registry import find_model, is_built_in
         from elmbench.specs.registry.plugins import load_plugin
         from elmbench.work import work_from
 
@@ -150,7 +148,7 @@ class Keeper:
         if work.model_name and work.data is not None and work.data.spec is not None:
             entry, task = find_model(work.model_name), work.data.spec.task
             # What is compiled or loaded here need not be in each worker; models from outside are not let in.
-            if (entry.name, task) not in self._warm and entry in BUILT_IN:
+            if (entry.name, task) not in self._warm and is_built_in(entry.name):
                 warm_up(entry.factory(task), task)
                 self._warm.add((entry.name, task))
         return work
