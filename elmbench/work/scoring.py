@@ -213,8 +213,9 @@ class GridProblem:
             found[j][i] = content = packed(check_predictions(y, predicted, None))
             size += len(content["values"])
             if size > MOST_PREDICTIONS:
+                most = in_words(MOST_PREDICTIONS)
                 raise ElmbenchError(
-                    f"the predictions of a search with a model from outside take more than {in_words(MOST_PREDICTIONS)}",
+                    f"the predictions of a search with a model from outside take more than {most}",
                     expected="as many as one process hands to another",
                     next_step="search over fewer candidates, or on fewer rows: tune-rows of the profile",
                 )

@@ -504,13 +504,18 @@ def feed(name: str, content: bytes, folder: Path) -> None:
     try:
         TARGETS[name].feed(content, folder)
     except ElmbenchError as error:
-        cause: BaseException | None = error
-        while cause is not None:
-            assert not isinstance(cause, MemoryError | RecursionError), f"refused by {type(cause).__name__}"
-            cause = cause.__cause__ or cause.__context__
-        assert len(str(error)) < 20_000, "a message of pages"
+        check_refusal(error)
     finally:
         shutil.rmtree(folder)
+
+
+def check_refusal(refused: ElmbenchError) -> None:
+    """Fail where memory or the stack had run out before an input was refused, or where pages are said of it."""
+    cause: BaseException | None = refused
+    while cause is not None:
+        assert not isinstance(cause, MemoryError | RecursionError), f"refused by {type(cause).__name__}"
+        cause = cause.__cause__ or cause.__context__
+    assert len(str(refused)) < 20_000, "a message of pages"
 
 
 __all__ = ["TARGETS", "Target", "feed"]

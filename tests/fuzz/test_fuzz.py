@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.errors import ElmbenchError
-
 CORPUS = Path(__file__).with_name("corpus")
 FINDS = sorted(path.relative_to(CORPUS) for path in CORPUS.glob("*/*"))
 

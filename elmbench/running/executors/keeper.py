@@ -3,8 +3,10 @@
 It imports what models need, loads the data, and forks a worker for each model and data set, which has all this at once
 and nothing of what another model has done. It reads one JSON object a line on its standard input and answers each on
 what was its standard output: with one line when the data are loaded (from then on a time limit counts), and with one
-when the worker has answered. What a worker predicts it measures itself, and of a model from outside the candidates of
-a search too: none is ever fitted in it, though a plug-in file is imported. Whatever is printed goes to standard error. The end of the input, and so that of its owner, ends it and all that models have started.
+when the worker has answered. A line that comes meanwhile has it end the worker. What a worker predicts it measures
+itself, and of a model from outside the candidates of a search too: none is ever fitted in it, though a plug-in file is
+imported. Whatever is printed goes to standard error. The end of the input, and so that of its owner, ends it and all
+that models have started.
 """
 
 import contextlib
@@ -98,6 +100,8 @@ class Keeper:
     def answer(self, line: bytes) -> None:
         """Do what is asked for."""
         request = read_request(line)
+        if "work" not in request:  # to end a worker that had answered by then
+            return
         result = self._result(line, request)
         write_all(self._answers, written(result | {"number": request["number"]}))
 
@@ -187,8 +191,11 @@ class Keeper:
         own, pipe = self._requests.descriptor, worker.answers.descriptor
         while True:
             readable, _, _ = select.select([own, pipe], [], [], _INTERVAL)
-            if own in readable and not self._requests.read():
-                raise _OwnerGone
+            if own in readable:
+                if not self._requests.read():
+                    raise _OwnerGone
+                if self._requests.take() is not None:
+                    raise _Ended("the worker was stopped")
             if pipe in readable:
                 if not worker.answers.read():
                     raise _Ended(_end_of(worker.process, _WITHOUT_PIPE, printed))
