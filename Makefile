@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-# Of `make fuzz`: each run has its own; it is in the command that make prints.
+# Of `make fuzz`: each run has its own seed; it is in the command that make prints. Minutes for each reader.
 SEED ?= $(shell date +%s)
+FUZZ_MINUTES ?= 10
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas fingerprints test fuzz lint types check baseline lock clean help
+.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -82,9 +83,23 @@ bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-lea
 test: $(VENV)/.dev ## Run the tests.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS)
 
-fuzz: $(VENV)/.dev ## Run the tests of random problems on new and more ones; SEED=... for those of an earlier run.
+fuzz: fuzz-inputs fuzz-problems ## Both of the next; SEED=... for what an earlier run had.
+
+fuzz-inputs: $(VENV)/.dev ## Feed all that reads what others wrote, FUZZ_MINUTES (10) each; READERS="csv cells" for some.
+	$(THREADS) SEED=$(SEED) FUZZ_MINUTES=$(FUZZ_MINUTES) $(BIN)/python tests/fuzz $(READERS)
+
+fuzz-problems: $(VENV)/.dev ## Run the tests of random problems on new and more ones.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) --timeout=3000 -m "hypothesis or seeded" \
 	  --hypothesis-profile=fuzz --hypothesis-seed=$(SEED)
+
+mutants: $(VENV)/.dev .mutant-packages/.installed ## Plant faults and count which the tests notice; MODULES="..." MUTANTS=20 each.
+	$(THREADS) SEED=$(SEED) $(BIN)/python tests/mutants.py $(MODULES)
+
+# What plants faults, apart from .venv.
+.mutant-packages/.installed: tests/mutants.lock | $(VENV)/.runtime
+	rm -rf $(@D) && mkdir $(@D)
+	$(PIP) --require-hashes --target $(@D) -r $<
+	@touch $@
 
 lint: $(VENV)/.dev ## Check style and formatting.
 	$(BIN)/ruff check elmbench tests benchmarks
@@ -116,9 +131,12 @@ lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
 	  --python-version 3.11 --custom-compile-command "make lock" \
 	  $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
 	  --group pyproject.toml:bench -c requirements.lock -o benchmarks/requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+	  --python-version 3.11 --custom-compile-command "make lock" \
+	  --group pyproject.toml:mutants -c requirements.lock -o tests/mutants.lock
 
 clean: ## Remove the environment and caches; results stay.
-	rm -rf $(VENV) .bench-packages .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .bench-packages .mutant-packages .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v < (3, 14) or sys.exit( \

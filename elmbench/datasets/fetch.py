@@ -7,7 +7,7 @@ from pathlib import Path
 
 from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import load_fetched
-from elmbench.datasets.originals import as_claimed
+from elmbench.datasets.originals import as_claimed, is_always_compared
 from elmbench.datasets.readers import unpacked_bytes
 from elmbench.datasets.receipts import Receipt, discard, fetched_files, keep, read_receipt
 from elmbench.datasets.sources import fetch_from, hosts
@@ -120,7 +120,8 @@ def _fetch_and_check(
     before = read_receipt(spec, source, cache_dir)
     known = before.downloads if before else {}
     most = unpacked_bytes(spec.shape.instances, spec.shape.features, spec.sparse)
-    job = FetchJob(spec.shape.features, cache_folder(cache_dir) / "downloads", most, known, progress)
+    folder = cache_folder(cache_dir) / "downloads"
+    job = FetchJob(spec.shape.features, folder, most, known, is_always_compared(spec, source), progress)
     rows = fetch_from(source, job)
     today = datetime.date.today().isoformat()
     receipt = keep(spec, source, rows.parts, Receipt(source.title, today, rows.downloads), cache_dir)

@@ -46,6 +46,12 @@ def as_claimed(data: Dataset, spec: DatasetSpec, source: Source | None, other_da
     )
 
 
+def is_always_compared(spec: DatasetSpec, source: Source) -> bool:
+    """Tell whether `as_claimed` holds all that may come from a source against a fingerprint, whatever its counts."""
+    known = spec.fingerprint is not None and spec.fingerprint.part == "all" and spec.training_part is None
+    return known and not source.other_values and not isinstance(source, GeneratorSource)
+
+
 def _comparable(data: Dataset, spec: DatasetSpec) -> bool:
     """Tell whether the rows hold the part that the fingerprint is of."""
     part, there = spec.training_part, len(data.y)

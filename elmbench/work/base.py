@@ -241,6 +241,13 @@ class GridWork(Work):
     def label(self) -> str:
         return f"search {self.model.name} on {self.place.dataset.name}"
 
+    @property
+    def is_scored_apart(self) -> bool:
+        """Whether its process hands out bare predictions: that of a model from outside, see `elmbench.work.scoring`."""
+        from elmbench.specs.registry import is_built_in
+
+        return not is_built_in(self.model.name)
+
     def seconds(self) -> float:
         return self.seconds_of(self.place.n_train)
 

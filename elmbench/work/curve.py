@@ -8,7 +8,7 @@ import numpy as np
 from elmbench.protocol.content import UNSAID
 from elmbench.protocol.metrics import LESS_IS_BETTER, metric_at
 from elmbench.work.base import Context, GridWork, Result
-from elmbench.work.grid import test_scores
+from elmbench.work.grid import on_test_rows, scored
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,20 @@ class Curve(GridWork):
             In the form of a fit's result; `metrics` are `gmean@h=5` and so on, not a number where predictions are not
             finite.
         """
-        found = test_scores(self, {"params": {}, "seconds": 0.0}, context)
+        return self.judge(self.produce(inputs, context), context)
+
+    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Return the scores at the values, or with a model from outside the predictions."""
+        return {"status": "ok", "reason": "", **on_test_rows(self, {"params": {}, "seconds": 0.0}, context)}
+
+    def judge(self, produced: Result, context: Context) -> Result:
+        """Score what was predicted, and name the scores."""
+        found = scored(self, produced, context)
         ((name, values),) = self.grid.values.items()
         scores = np.where(np.isfinite(found["scores"]), found["scores"], np.nan)
         if self.metric in LESS_IS_BETTER:
             scores = -scores
         metrics = {metric_at(self.metric, name, value): s for value, s in zip(values, scores.tolist(), strict=True)}
         seconds = {"search_seconds": found["seconds"]}
-        return {"status": "ok", "reason": "", "params": self.params, "metrics": metrics, **seconds}
+        rest = {name: value for name, value in found.items() if name not in ("scores", "seconds")}
+        return rest | {"params": self.params, "metrics": metrics, **seconds}

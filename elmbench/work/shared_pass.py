@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from elmbench.protocol.content import FLAT
 from elmbench.protocol.folds import DatasetRef, fold_data
 from elmbench.work.base import Context, Result, Work
-from elmbench.work.grid import GridEvaluation, outer_rows, test_scores
+from elmbench.work.grid import GridEvaluation, outer_rows
 from elmbench.work.search import Search, finished, grid_problem, in_all
 
 _NOTHING: Result = {"params": {}, "seconds": 0.0}
@@ -57,25 +57,36 @@ class SharedPass(Work):
         dict
             `parts`: what each would have returned, by key.
         """
+        return self.judge(self.produce(inputs, context), context)
+
+    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Do both; with a model from outside, only predict."""
         search, evaluation = self.search, self.evaluation
         data = fold_data(search.place, context.data_dir)
         _, y_inner, inner = search.inner_folds(data)
         scale = search.place.protocol.scale
+        parts: tuple[Result, Result]
         if data.raw is not None or len(y_inner) < len(data.y_train) or (scale is not None and scale.fit_on == "train"):
             # Other rows, or others' scales: there is nothing to share.
-            parts = search.run({}, context), finished(test_scores(evaluation, _NOTHING, context), _NOTHING)
+            parts = search.produce({}, context), evaluation.produce({}, context)
         else:
             X, y, outer = outer_rows(data)
             problem = grid_problem(search, _NOTHING, (X, y, [*inner, *outer]), data.labels, context)
-            scores, spent = problem.scores(search.metric)
-            tested = {"scores": scores[:, -1].tolist(), **in_all(spent[-1:])}
-            chosen = search.chosen(_NOTHING, scores[:, :-1], spent[:-1])
+            if search.is_scored_apart:
+                predicted, spent = problem.predictions()
+                tested: Result = {"predicted": predicted[-1:], **in_all(spent[-1:])}
+                chosen = search.predicted(_NOTHING, predicted[:-1], spent[:-1])
+            else:
+                scores, spent = problem.scores(search.metric)
+                tested = {"scores": scores[:, -1].tolist(), **in_all(spent[-1:])}
+                chosen = search.chosen(_NOTHING, scores[:, :-1], spent[:-1])
             parts = finished(chosen, _NOTHING), finished(tested, _NOTHING)
         return {"status": "ok", "reason": "", "parts": dict(zip((search.key, evaluation.key), parts, strict=True))}
 
     def judge(self, produced: Result, context: Context) -> Result:
-        """Check that the results of both are there."""
+        """Judge both."""
         parts = produced.get("parts")
         if not isinstance(parts, dict) or parts.keys() != {self.search.key, self.evaluation.key}:
             raise ValueError("expected the results of a search and of an evaluation")
-        return produced
+        judged = {work.key: work.judge(parts[work.key], context) for work in (self.search, self.evaluation)}
+        return produced | {"parts": judged}

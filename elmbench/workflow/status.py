@@ -43,7 +43,8 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
             if result and found != "ok":
                 # Missing data are not a fault of the model.
                 what = cell.dataset if found == "unavailable" else f"{cell.dataset} {cell.model}"
-                reasons[f"{what} {found}: {result['reason'].splitlines()[0]}"] += 1
+                said, _, _ = result["reason"].strip().partition("\n")
+                reasons[f"{what} {found}: {said}"] += 1
         if ended:
             lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons)))
     return lines

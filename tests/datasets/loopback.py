@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import ssl
 import threading
 import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+#: Of 127.0.0.1, signed by itself, with its key: nobody but these tests trusts it.
+CERTIFICATE = Path(__file__).with_name("loopback.pem")
 
 
 @dataclass
@@ -37,18 +42,23 @@ class Page:
 class Server:
     """Pages by path, and the requests that came, as (method, path, range)."""
 
-    def __init__(self) -> None:
+    def __init__(self, encrypted: bool = False) -> None:
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str, str | None]] = []
         self.lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
+        if encrypted:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(CERTIFICATE)
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+        self._scheme = "https" if encrypted else "http"
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return f"{self._scheme}://127.0.0.1:{self._http.server_address[1]}"
 
     def paths(self, method: str = "GET") -> list[str]:
         return [path for how, path, _ in self.requests if how == method]

@@ -9,20 +9,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from email.message import Message
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.request import Request
 
 import numpy as np
 import pytest
-from loopback import Page, Server
+from loopback import CERTIFICATE, Page, Server
 
 from elmbench.datasets import fetch, load_dataset, plan
 from elmbench.datasets.sources import download as module
 from elmbench.datasets.sources import hosts
-from elmbench.datasets.sources.download import download
+from elmbench.datasets.sources.download import download, remote_size
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
 
@@ -158,20 +156,45 @@ def test_a_download_has_an_end(server: Server, tmp_path: Path, monkeypatch: pyte
         download(f"{server.url}/f", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "follows"),
-    [("https", "http", False), ("https", "ftp", False), ("https", "https", True), ("http", "http", True)],
-)
-def test_no_server_sends_on_to_an_address_that_is_not_encrypted(start: str, end: str, follows: bool) -> None:
-    request = Request(f"{start}://a/f")
-    ask = (request, None, 302, "Found", Message(), f"{end}://b/f")
-    if follows:
-        onward = module._SafeRedirects().redirect_request(*ask)
-        assert onward is not None
-        assert onward.full_url == f"{end}://b/f"
+def test_the_end_comes_however_slow_the_server_is(server: Server, tmp_path: Path) -> None:
+    """The time is looked at whenever something has come, not once a block."""
+    server.pages["/f"] = Page(BODY[:40_000], pause=0.03)
+    seen: list[int] = []
+    download(f"{server.url}/f", tmp_path, progress=lambda _, now, total: seen.append(now))
+    assert len(seen) > 1
+
+
+@pytest.fixture
+def encrypted(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Another server, whose certificate is trusted."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    running = Server(encrypted=True)
+    yield running
+    running.close()
+
+
+@pytest.mark.parametrize("onward", ["http", "HTTP", "ftp", "https"])
+def test_no_server_sends_on_to_an_address_that_is_not_encrypted(
+    encrypted: Server, server: Server, tmp_path: Path, onward: str
+) -> None:
+    target = encrypted.url if onward == "https" else onward + server.url.removeprefix("http")
+    encrypted.pages["/old"] = Page(b"", status=302, headers={"Location": f"{target}/f"})
+    encrypted.pages["/f"] = server.pages["/f"] = Page(BODY)
+    if onward == "https":
+        assert download(f"{encrypted.url}/old", tmp_path).n_bytes == len(BODY)
         return
     with pytest.raises(ElmbenchError, match="not encrypted"):
-        module._SafeRedirects().redirect_request(*ask)
+        download(f"{encrypted.url}/old", tmp_path)
+    assert remote_size(f"{encrypted.url}/old") is None
+    assert not server.requests
+
+
+def test_a_certificate_that_nobody_trusts(encrypted: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    encrypted.pages["/f"] = Page(BODY)
+    with pytest.raises(DataUnavailableError, match="CERTIFICATE_VERIFY_FAILED"):
+        download(f"{encrypted.url}/f", tmp_path)
+    assert not encrypted.requests
 
 
 def test_a_server_that_sends_on_is_followed(server: Server, tmp_path: Path) -> None:

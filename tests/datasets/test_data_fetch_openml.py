@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,15 @@ ROWS = [
 ARFF = arff_text(NAMES, KINDS, ROWS)
 X = np.array([[0.1, 0, 1, 1], [-2.5e-7, 1, 0, 0], [123456789.125, 0, 1, 1], [4, 1, 0, 1]])
 Y = [-1, 1, 1, -1]
+
+
+#: Of the prepared rows.
+FINGERPRINT = {
+    "columns": [0.9072528, 3.8927827, 8.0263251],
+    "rows": [0.4082483, 0.0, 0.3333333],
+    "target": [0.0, 0.0, 0.1666667, 0.0, 1.0],
+    "decimals": 8,
+}
 
 
 def toy(**source: Any) -> dict[str, Any]:
@@ -100,8 +110,14 @@ def test_what_is_there_is_not_fetched_again(openml_server: Server, use_specs: Us
     assert len(openml_server.requests) > n_requests
 
 
-def test_parquet_comes_first(openml_server: Server, use_specs: Use) -> None:
-    use_specs(toy())
+def known_toy() -> dict[str, Any]:
+    content = toy()
+    content["toy"]["fingerprint"] = FINGERPRINT
+    return content
+
+
+def test_parquet_comes_first_where_a_fingerprint_vouches_for_it(openml_server: Server, use_specs: Use) -> None:
+    use_specs(known_toy())
     add_openml(openml_server, 7, ARFF, parquet=parquet_bytes())
     fetch("toy")
     check_toy()
@@ -110,7 +126,7 @@ def test_parquet_comes_first(openml_server: Server, use_specs: Use) -> None:
 
 @pytest.mark.parametrize("fault", ["no Parquet", "cut short", "missing"])
 def test_arff_comes_where_the_parquet_file_is_bad(openml_server: Server, use_specs: Use, fault: str) -> None:
-    use_specs(toy())
+    use_specs(known_toy())
     body = parquet_bytes()
     add_openml(openml_server, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body))
     if fault == "missing":
@@ -118,6 +134,58 @@ def test_arff_comes_where_the_parquet_file_is_bad(openml_server: Server, use_spe
     fetch("toy")
     check_toy()
     assert any(path.endswith(".arff") for path in openml_server.paths())
+
+
+def test_other_values_in_parquet_are_refused(openml_server: Server, use_specs: Use) -> None:
+    use_specs(known_toy())
+    frame = pd.read_parquet(io.BytesIO(parquet_bytes()))
+    frame["size"] = frame["size"].to_numpy()[[3, 1, 2, 0, 4]]
+    add_openml(openml_server, 7, ARFF, parquet=frame.to_parquet())
+    with pytest.raises(ElmbenchError, match="is other data than the public file"):
+        fetch("toy")
+    with pytest.raises(DataUnavailableError):
+        load_dataset("toy")
+
+
+def test_parquet_that_nothing_vouches_for_is_left_alone(openml_server: Server, use_specs: Use) -> None:
+    """Over plain HTTP, and the counts are all that is known of the rows."""
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF, parquet=parquet_bytes())
+    fetch("toy")
+    check_toy()
+    assert not any(path.endswith(".pq") for path in openml_server.paths())
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_arff_needs_something_that_vouches_for_it(openml_server: Server, use_specs: Use, known: bool) -> None:
+    use_specs(known_toy() if known else toy())
+    add_openml(openml_server, 7, ARFF)
+    page = openml_server.pages[f"{API}/data/7"]
+    page.body = re.sub(rb"<oml:md5_checksum>.*</oml:md5_checksum>", b"", page.body)
+    if known:
+        fetch("toy")
+        check_toy()
+        return
+    with pytest.raises(ElmbenchError, match="nothing vouches for"):
+        fetch("toy")
+    assert not any(path.endswith(".arff") for path in openml_server.paths())
+
+
+def test_an_endless_file(openml_server: Server, use_specs: Use, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elmbench.datasets.sources import download
+
+    use_specs(toy())
+    monkeypatch.setattr(download, "MOST_BYTES", len(ARFF) - 1)
+    add_openml(openml_server, 7, ARFF).length = False
+    with pytest.raises(ElmbenchError, match="the file has more than"):
+        fetch("toy")
+
+
+def test_more_rows_than_the_set_can_have(openml_server: Server, use_specs: Use) -> None:
+    use_specs(toy())
+    add_openml(openml_server, 7, ARFF + "4,red,1,no\n" * 100_000)
+    with pytest.raises(ElmbenchError, match="holds more than the"):
+        fetch("toy")
 
 
 def test_an_inactive_data_set_is_served_by_its_id(openml_server: Server, use_specs: Use) -> None:
@@ -178,7 +246,8 @@ def test_a_500_that_stays(openml_server: Server, use_specs: Use) -> None:
 @pytest.mark.parametrize("times", [1, 99])
 def test_a_body_cut_short(openml_server: Server, use_specs: Use, times: int, tmp_path: Path) -> None:
     use_specs(toy())
-    add_openml(openml_server, 7, ARFF, gzipped=False).cut = times
+    page = add_openml(openml_server, 7, ARFF, gzipped=False)
+    page.cut, page.cut_at = times, 0 if times > 1 else 100
     if times == 1:
         fetch("toy")
         check_toy()
@@ -202,7 +271,7 @@ def test_another_file_than_the_first_time(openml_server: Server, use_specs: Use)
     add_openml(openml_server, 7, ARFF)
     fetch("toy")
     add_openml(openml_server, 7, ARFF.replace("0.1", "0.2"))
-    with pytest.raises(ElmbenchError, match=r"SHA-256 .*as the first time"):
+    with pytest.raises(ElmbenchError, match="has the SHA-256"):
         fetch("toy", force=True)
     check_toy()
 
@@ -277,9 +346,11 @@ def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
     np.testing.assert_array_equal(data.X, np.outer(np.arange(5), [7, 8]))
     assert data.feature_names == ("7:size", "8:size")
     rows = [[str(place), label] for place, label in enumerate(reversed(["yes", *labels[1:]]))]
-    add_openml(openml_server, 8, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], rows))
-    with pytest.raises(ElmbenchError, match="OpenML 8 has other targets than OpenML 7"):
-        fetch("toy", force=True)
+    add_openml(openml_server, 9, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], rows))
+    content["toy"]["sources"][0]["id"] = [7, 9]
+    use_specs(content)
+    with pytest.raises(ElmbenchError, match="OpenML 9 has other targets than OpenML 7"):
+        fetch("toy")
 
 
 def test_the_client_leaves_nothing_behind(

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from elmbench.datasets import Dataset, identify, import_file, load_dataset
 from elmbench.datasets.fingerprint import differences, fingerprint_of
-from elmbench.datasets.load import load
+from elmbench.datasets.load import find_origin, load
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.datasets.sources import GeneratorSource
 
 RNG = np.random.default_rng
 SPECS = load_dataset_specs()
@@ -199,3 +200,16 @@ def test_a_file_without_a_fingerprint_to_hold_it_against_is_remarked(folder: Pat
     (folder / "banknote.csv").write_text("\n".join(lines))
     data = load_dataset("banknote", folder)
     assert data.remarks == ("banknote.csv: only the counts were compared with those of the public file",)
+
+
+def test_every_set_that_is_at_hand_is_known_by_its_content(real_data: Path) -> None:
+    """What is fetched instead of it, or put in its place, is held against that."""
+    unknown = []
+    for spec in load_dataset_specs().values():
+        try:
+            origin = find_origin(spec, real_data)
+        except DataUnavailableError:
+            continue
+        if spec.fingerprint is None and not isinstance(origin.source, GeneratorSource):
+            unknown.append(spec.name)
+    assert unknown == []

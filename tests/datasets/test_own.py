@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from elmbench.datasets.load import load
 from elmbench.datasets.own import OwnData, describe
+from elmbench.datasets.sources import own_file
 from elmbench.errors import ElmbenchError
 
 N = 60
@@ -152,3 +154,12 @@ def test_sets_of_scikit_learn(tmp_path: Path) -> None:
         describe(OwnData("sklearn:win"), tmp_path)
     with pytest.raises(ElmbenchError, match="no data set of OpenML"):
         describe(OwnData("openml:wine"), tmp_path)
+
+
+def test_a_file_that_unpacks_to_far_more_than_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_file, "MOST_AT_LEAST", 10_000)
+    path = tmp_path / "mine.csv.bz2"
+    path.write_bytes(bz2.compress(b"a,target\n" + b"1,1\n" * 1_000_000))
+    with pytest.raises(ElmbenchError, match="holds more than"):
+        describe(OwnData(str(path)))
+    assert describe(OwnData(str(written(tmp_path, "csv.gz")))).shape.instances == N

@@ -66,6 +66,14 @@ def test_pruning_takes_the_least_significant_row_at_each_row(problem, budget):
         assert cost <= costs.min() * (1 + 1e-5) + 1e-7 * np.abs(T).max()
 
 
+@pytest.mark.parametrize(("budget", "kept"), [(1, [1000.0]), (2, [2000.0, 1000.0])])
+def test_of_equally_significant_rows_the_first_leaves(budget, kept):
+    """Rows far apart, equal targets and C = 1/3: every cost is 1 to the last bit, the new row's too."""
+    state = InverseState(1, 1, 3.0, 1.0, budget=budget)
+    state.extend(1000.0 * np.arange(budget + 1)[:, None], np.ones((budget + 1, 1)))
+    assert rows_of(state)[0].ravel().tolist() == kept
+
+
 @examples(30)
 @given(problems(20))
 def test_the_cost_of_a_row_is_its_leave_one_out_error(problem):

@@ -198,9 +198,11 @@ class Patching(Base):
     def act(self, X, y):
         import elmbench.protocol.metrics
         import elmbench.work.fit
+        import elmbench.work.scoring
 
         for module in (elmbench.protocol.metrics, elmbench.work.fit):
             module.classification_metrics = lambda *_: {"mcc": 1.0}
+        elmbench.work.scoring.score = lambda *_: 1.0
         np.where = None
 
     def predict(self, X):

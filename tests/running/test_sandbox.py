@@ -10,11 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from elmbench.running.executors import sandbox as sandbox_module
 from elmbench.running.executors.sandbox import Sandbox, Settings, check_time
 from elmbench.specs.limits import Limits
+from elmbench.work.base import Grid
+from elmbench.work.grid import GridEvaluation
 from elmbench.work.plan import Plan
+from elmbench.work.search import Search
 
 PlanModels = Callable[..., Plan]
 
@@ -100,7 +105,21 @@ def test_a_model_that_hangs(sandbox: Sandbox, plan_models: PlanModels) -> None:
     assert time.monotonic() - started >= 0.5  # and it came back: the model sleeps for an hour
     assert (result["status"], result["limit"]) == ("timeout", 0.5)
     assert "0.5 s" in result["reason"]
-    assert gone(worker)
+    # The next model need not wait until all is imported anew.
+    assert pid(sandbox) == worker
+    assert psutil.Process(worker).children(recursive=True) == []
+    assert sandbox.run(cells(plan_models("healthy"))[0], {})["status"] == "ok"
+
+
+def test_a_keeper_that_hangs(fresh: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_module, "_END", 0.2)
+    work = cells(plan_models("healthy"))[0]
+    fresh.run(work, {})
+    keeper = pid(fresh)
+    os.kill(keeper, signal.SIGSTOP)
+    monkeypatch.setattr(sandbox_module, "_START", 0.2)
+    assert fresh.run(work, {}, Limits(seconds=0.5))["status"] == "timeout"
+    assert gone(keeper)
 
 
 def test_what_comes_before_a_unit_does_not_count(
@@ -206,6 +225,10 @@ def test_what_a_model_patches_reaches_no_figure(sandbox: Sandbox, plan_models: P
     own = sandbox.run(cells(plan_models("patching"))[0], {})
     assert (own["status"], own["metrics"]["mcc"]) == ("ok", 0)  # it has all rows predicted alike
     assert own["metrics"].keys() == good["metrics"].keys()
+    fit = cells(plan_models("patching"))[0]
+    search = Search(fit.place, fit.model, {}, Grid({}), None, metric="mcc")
+    for work in (search, GridEvaluation(fit.place, fit.model, {}, Grid({}), None, metric="mcc")):
+        assert sandbox.run(work, {})["scores"] == [0]
     assert sandbox.run(cells(plan_models("healthy"))[0], {})["metrics"] == good["metrics"]
 
 

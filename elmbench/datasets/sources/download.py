@@ -142,15 +142,15 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
             _note(part).write_text(json.dumps({"url": url, "version": version}))
         n_bytes = start
         with open(part, "ab" if resumed else "wb") as stream:
-            while block := answer.read(_BLOCK):
+            while block := answer.read1(_BLOCK):  # what has come: a slow server is not waited for
                 stream.write(block)
+                stream.flush()
                 n_bytes += len(block)
                 _refuse_more(url, n_bytes)
                 if time.monotonic() > given_up:
                     raise TimeoutError(f"more than {MOST_SECONDS:g} s")
                 if progress:
                     progress(url, n_bytes, total)
-            stream.flush()
             os.fsync(stream.fileno())
     if total is not None and n_bytes < total:
         raise http.client.IncompleteRead(b"", total - n_bytes)

@@ -20,6 +20,8 @@ class FetchJob:
     most: int
     #: SHA-256 of what was downloaded before, by address: it must be the same again.
     known: Mapping[str, str] = field(default_factory=dict)
+    #: Whether what is fetched will be held against a fingerprint of the public file.
+    known_content: bool = False
     progress: Progress | None = None
 
     def download(self, url: str, sha256: str | None = None) -> Download:

@@ -1,8 +1,10 @@
-"""Fetch data sets from OpenML by the client that OpenML publishes: by id, into a private folder that is deleted."""
+"""Fetch data sets from OpenML by id: its client asks what there is, in a private folder that is deleted."""
 
 import contextlib
+import hashlib
 import logging
 import os
+import shutil
 import tempfile
 from array import array
 from collections.abc import Iterator
@@ -16,12 +18,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.readers import ChooseTarget, read_table
-from elmbench.datasets.sources.download import file_sha256, other_checksum
+from elmbench.datasets.sources.download import Download
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets.sources import OpenMLSource
+
+#: Rows, and the address and the file that they were read from.
+_Got = tuple[Table, tuple[str, Download]]
 
 
 def server_url() -> str:
@@ -33,42 +38,71 @@ def server_url() -> str:
 def openml_file_urls(source: OpenMLSource) -> list[str]:
     """Return the addresses of the ARFF files of a source: the descriptions are fetched for it."""
     with _private_client() as openml:
-        return [str(_dataset(openml, number, False).url) for number in source.ids]
+        return [str(_dataset(openml, number).url) for number in source.ids]
 
 
 def fetch_openml(source: OpenMLSource, job: FetchJob) -> FetchedRows:
-    """Download the data sets of a source, Parquet where there is such a file and it can be read, else ARFF.
+    """Download the data sets of a source: what is described by OpenML's client, its files as those of other sources.
 
-    The client retries what may pass, and compares an ARFF file with the MD5 sum that the server states.
+    The client takes Parquet files over plain HTTP and compares them with nothing. A file is taken here only where
+    something vouches for it: an encrypted connection, the MD5 sum that the description states (of ARFF alone), or the
+    fingerprint of the data set, which what was fetched is held against. Parquet comes first, where that lets it.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the server cannot be reached.
+    ElmbenchError
+        If it has no such data set, or nothing vouches for its file, or the file is another or unreadable.
     """
     if job.progress:
         job.progress(source.title, 0, None)
-    with _private_client() as openml:
-        got = [_one(openml, number, source) for number in source.ids]
-    table = _joined([table for table, *_ in got], source)
-    downloads = {url: digest for _, url, digest, _ in got}
-    n_bytes = sum(size for *_, size in got)
+    with _private_client() as openml, tempfile.TemporaryDirectory(prefix="elmbench-openml-") as folder:
+        got = [_one(openml, number, source, replace(job, progress=None), Path(folder)) for number in source.ids]
+    table = _joined([table for table, _ in got], source)
+    downloads = {url: file.sha256 for _, (url, file) in got}
+    n_bytes = sum(file.n_bytes for _, (_, file) in got)
     if job.progress:
         job.progress(source.title, n_bytes, n_bytes)
-    for url, digest in downloads.items():
-        if job.known.get(url, digest) != digest:
-            raise other_checksum(url, digest, f"{job.known[url]}, as the first time")
     return FetchedRows({"all": table}, downloads)
 
 
-def _one(openml: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
-    described = _dataset(openml, number, False)
-    parquet = described._parquet_url
+def _one(openml: Any, number: int, source: OpenMLSource, job: FetchJob, folder: Path) -> _Got:
+    described = _dataset(openml, number)
+    parquet = str(described._parquet_url or "")
+    vouched = job.known_content or parquet.startswith("https:")
     # The Parquet file of sparse rows is dense: tens of thousands of columns that do not fit into memory.
-    if parquet and described.format.lower() != "sparse_arff" and reachable(parquet):
-        # The client takes the Parquet file without a checksum, so one that cannot be read is passed over.
-        with contextlib.suppress(ElmbenchError):
-            return _read(_dataset(openml, number, True), number, source)
-    with _environment("OPENML_SKIP_PARQUET", "true"):
-        return _read(_dataset(openml, number, True), number, source)
+    if parquet and vouched and described.format.lower() != "sparse_arff" and reachable(parquet):
+        try:
+            return _read(described, source, job, folder, parquet, job.download(parquet), "parquet")
+        except ElmbenchError:
+            if parquet in job.known:  # it was whole the first time
+                raise
+    url, stated = str(described.url), described.md5_checksum
+    if not (stated or job.known_content or url.startswith("https:")):
+        raise ElmbenchError(
+            f"OpenML {number}: nothing vouches for {url}, which comes over plain HTTP",
+            expected="an encrypted connection, an MD5 sum in its description, or a fingerprint in datasets.yaml",
+            next_step="download it in a browser, then: elmbench data import NAME FILE",
+        )
+    file = job.download(url)
+    if stated and (found := _md5(file.path)) != stated.lower():
+        file.path.unlink()
+        raise ElmbenchError(
+            f"OpenML {number}: the file has the MD5 sum {found}, another checksum than its description states",
+            expected=stated,
+            next_step="try again later",
+        )
+    return _read(described, source, job, folder, url, file, "arff")
 
 
-def _dataset(openml: Any, number: int, with_data: bool) -> Any:
+def _md5(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+def _dataset(openml: Any, number: int) -> Any:
+    """Return the description of a data set."""
     import requests
     import urllib3
 
@@ -76,11 +110,8 @@ def _dataset(openml: Any, number: int, with_data: bool) -> Any:
     where = f"OpenML {number} ({openml.config.server})"
     try:
         return openml.datasets.get_dataset(
-            number, download_data=with_data, download_qualities=False, download_features_meta_data=False
+            number, download_data=False, download_qualities=False, download_features_meta_data=False
         )
-    except exceptions.OpenMLHashException as error:
-        found = f"{where}: the file has another checksum than its description states"
-        raise ElmbenchError(found, expected="the file as it was uploaded", next_step=later) from error
     except (exceptions.OpenMLServerNoResult, exceptions.OpenMLPrivateDatasetError) as error:
         next_step = "correct the id in datasets.yaml"
         raise ElmbenchError(f"{where}: {error.message}", expected="a public data set", next_step=next_step) from error
@@ -92,44 +123,54 @@ def _dataset(openml: Any, number: int, with_data: bool) -> Any:
         raise ElmbenchError(found, expected="a description as OpenML's server gives it", next_step=later) from error
 
 
-def _read(dataset: Any, number: int, source: OpenMLSource) -> tuple[Table, str, str, int]:
-    """Return the table of a downloaded data set, and the address, SHA-256 and bytes of its file."""
-    origin = f"OpenML {number}"
-    by_parquet = dataset.parquet_file is not None
-    path = Path(dataset.parquet_file if by_parquet else dataset.data_file)
-    path = path.rename(path.with_name("rows.parquet" if by_parquet else "rows.arff"))
-    dropped = {*_listed(dataset.row_id_attribute), *_listed(dataset.ignore_attribute)}
-    choose = partial(_target_name, dataset, source, dropped, origin)
-    # The values are read here and not by the client, which shortens sparse ones to single precision.
-    table = _read_sparse(path, choose) if dataset.format.lower() == "sparse_arff" else read_table(path, choose)
+def _read(
+    described: Any, source: OpenMLSource, job: FetchJob, folder: Path, url: str, file: Download, form: str
+) -> _Got:
+    """Return the table of a downloaded file, which is removed, and where it came from."""
+    # Of its own, as another process may fetch the same file.
+    path = folder / f"rows-{described.dataset_id}.{form}"
+    shutil.move(file.path, path)
+    origin = f"OpenML {described.dataset_id}"
+    dropped = {*_listed(described.row_id_attribute), *_listed(described.ignore_attribute)}
+    choose = partial(_target_name, described, source, dropped, origin)
+    try:
+        if described.format.lower() == "sparse_arff":
+            table = _read_sparse(path, choose, job.most)
+        else:
+            table = read_table(path, choose, most=job.most)
+    finally:
+        path.unlink()
     table = table.columns(np.array([name not in dropped for name in table.names]))
-    digest, n_bytes = file_sha256(path)
-    url = str(dataset._parquet_url if by_parquet else dataset.url)
-    return replace(table, origin=origin), url, digest, n_bytes
+    return replace(table, origin=origin), (url, file)
 
 
-def _read_sparse(path: Path, choose: ChooseTarget) -> Table:
+def _read_sparse(path: Path, choose: ChooseTarget, most: int) -> Table:
     """Return the table of a sparse ARFF file. A value that is left out there is 0, or the first word of a column."""
     import arff  # type: ignore[import-untyped]
 
     values, columns, starts = array("d"), array("q"), array("q", [0])
     try:
+        if path.stat().st_size > most:
+            raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
         with open(path, encoding="utf-8") as stream:
             content = arff.load(stream, return_type=arff.LOD_GEN, encode_nominal=True)
             for row in content["data"]:  # not as coordinates: a last row without entries would be lost
                 columns.extend(row.keys())
                 values.extend(float(value) for value in row.values())
                 starts.append(len(columns))
-    except (arff.ArffException, OSError, ValueError, TypeError) as error:
+        names = [str(name) for name, _ in content["attributes"]]
+        shape = (len(starts) - 1, len(names))
+        X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
+        X.check_format(full_check=True)
+        place = names.index(choose(names))
+        y: NDArray[Any] = X[:, [place]].toarray().ravel()
+        kind = content["attributes"][place][1]
+        if isinstance(kind, list):
+            y = np.array([kind[int(code)] for code in y], dtype=object)
+    except ElmbenchError:
+        raise
+    except Exception as error:  # a parser of a damaged file fails in any way that it likes
         raise ElmbenchError(f"{path.name}: {error}", expected="a sparse ARFF file") from error
-    names = [str(name) for name, _ in content["attributes"]]
-    shape = (len(starts) - 1, len(names))
-    X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
-    place = names.index(choose(names))
-    y: NDArray[Any] = X[:, [place]].toarray().ravel()
-    kind = content["attributes"][place][1]
-    if isinstance(kind, list):
-        y = np.array([kind[int(code)] for code in y], dtype=object)
     keep = np.arange(len(names)) != place
     return Table(X[:, keep], (*names[:place], *names[place + 1 :]), y, path.name)
 

@@ -19,6 +19,9 @@ TARGETS = ("target", "class", "label", "y")
 #: Formats without names of columns, of which the target is known.
 UNNAMED = ("svm", "npz")
 
+#: Bytes that a file may unpack to: so many, and so many times its own. What is packed closer is made to fill memory.
+MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
+
 
 def form_of(path: Path) -> str:
     """Return the format of a file by the end of its name.
@@ -50,7 +53,8 @@ def read_own(source: FileSource) -> Table:
         found = f"{path} is {'no regular file' if path.exists() else 'not there'}"
         raise ElmbenchError(found, expected="a file of rows", next_step="check the path")
     form = form_of(path)
-    table = read_table(path, partial(_target, source, path), sparse=form in UNNAMED, form=form)
+    most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
+    table = read_table(path, partial(_target, source, path), sparse=form in UNNAMED, most=most, form=form)
     dropped = [_place(table, name) for name in source.drop]
     return table.columns(np.array([place not in dropped for place in range(len(table.names))]))
 

@@ -3,9 +3,10 @@
 It imports what models need, loads the data, and forks a worker for each model and data set, which has all this at once
 and nothing of what another model has done. It reads one JSON object a line on its standard input and answers each on
 what was its standard output: with one line when the data are loaded (from then on a time limit counts), and with one
-when the worker has answered. What a worker predicts it measures itself: no model from outside ever
-runs in it. Whatever is printed
-goes to standard error. The end of the input, and so that of its owner, ends it and all that models have started.
+when the worker has answered. A line that comes meanwhile has it end the worker. What a worker predicts it measures
+itself, and of a model from outside the candidates of a search too: none is ever fitted in it, though a plug-in file is
+imported. Whatever is printed goes to standard error. The end of the input, and so that of its owner, ends it and all
+that models have started.
 """
 
 import contextlib
@@ -99,6 +100,8 @@ class Keeper:
     def answer(self, line: bytes) -> None:
         """Do what is asked for."""
         request = read_request(line)
+        if "work" not in request:  # to end a worker that had answered by then
+            return
         result = self._result(line, request)
         write_all(self._answers, written(result | {"number": request["number"]}))
 
@@ -135,8 +138,7 @@ class Keeper:
         """Return the work of a request, its plug-ins and its data loaded, its model imported."""
         from elmbench.running.attempt import preload, warm_up
         from elmbench.specs.datasets import DatasetSpec
-        from elmbench.specs.registry import find_model
-        from elmbench.specs.registry.built_in import BUILT_IN
+        from elmbench.specs.registry import find_model, is_built_in
         from elmbench.specs.registry.plugins import load_plugin
         from elmbench.work import work_from
 
@@ -150,7 +152,7 @@ class Keeper:
         if work.model_name and work.data is not None and work.data.spec is not None:
             entry, task = find_model(work.model_name), work.data.spec.task
             # What is compiled or loaded here need not be in each worker; models from outside are not let in.
-            if (entry.name, task) not in self._warm and entry in BUILT_IN:
+            if (entry.name, task) not in self._warm and is_built_in(entry.name):
                 warm_up(entry.factory(task), task)
                 self._warm.add((entry.name, task))
         return work
@@ -189,8 +191,11 @@ class Keeper:
         own, pipe = self._requests.descriptor, worker.answers.descriptor
         while True:
             readable, _, _ = select.select([own, pipe], [], [], _INTERVAL)
-            if own in readable and not self._requests.read():
-                raise _OwnerGone
+            if own in readable:
+                if not self._requests.read():
+                    raise _OwnerGone
+                if self._requests.take() is not None:
+                    raise _Ended("the worker was stopped")
             if pipe in readable:
                 if not worker.answers.read():
                     raise _Ended(_end_of(worker.process, _WITHOUT_PIPE, printed))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _INTERVAL = 0.05
 #: Seconds that a keeper may take to start and to load the data.
 _START = 900.0
+#: Seconds that a keeper may take to end its worker.
+_END = 5.0
 #: Seconds that a keeper which has closed its pipe may take to end.
 _WITHOUT_PIPE = 1.0
 
@@ -147,9 +149,20 @@ class Sandbox:
             ready = self._answer(keeper, Limits(_START, limits.memory))
             return self._answer(keeper, limits) if ready.get("ready") else ready
         except _Ended as end:
-            self._keeper = None
-            keeper.end()
+            # Of a keeper whose memory is full, or that has not answered, nothing can be kept.
+            if end.result["status"] != "timeout" or not self._worker_ended(keeper):
+                self._keeper = None
+                keeper.end()
             return end.result
+
+    def _worker_ended(self, keeper: _Keeper) -> bool:
+        """Have a keeper end its worker, and tell whether it has: a fresh one takes seconds to start."""
+        try:
+            self._send(keeper, written({"number": self._number}))
+            self._answer(keeper, Limits(_END))
+        except _Ended:
+            return False
+        return self._keeper is keeper
 
     def _ready_for(self, limits: Limits) -> _Keeper:
         """Return the keeper, a fresh one where the one before has died or holds much of the memory limit."""

@@ -26,6 +26,16 @@ def registry() -> dict[str, ModelEntry]:
     return entries
 
 
+@cache
+def _names_of_suite() -> frozenset[str]:
+    return frozenset(entry.name for entry in BUILT_IN)
+
+
+def is_built_in(name: str) -> bool:
+    """Tell whether a model is one of the suite's own: no model from outside may have its name."""
+    return name in _names_of_suite()
+
+
 def find_model(name: str) -> ModelEntry:
     """Return the entry of a model, by its name or by its address `package.module:Class`."""
     if ":" in name:
