@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from elmbench.cli.app import app
 from elmbench.cli.state import state
 
 if TYPE_CHECKING:
-    from elmbench.running.executors.local import LocalExecutor
+    from elmbench.running.executors.base import Executor
     from elmbench.workflow.prepare import PreparedRun
 
 
@@ -42,6 +43,10 @@ def run(
         bool, typer.Option("--other-data", help="Take files that are not the public ones; tables say so.")
     ] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
+    engine: Annotated[str, typer.Option(help="local, or dask: on a cluster; see docs/cluster.md.")] = "local",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a dask scheduler; without it --jobs workers are started here.")
+    ] = None,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
@@ -49,12 +54,12 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
 ) -> None:
     """Run experiments and write their tables; what has been computed before is not computed again."""
-    from elmbench.running.executors.local import LocalExecutor
+    from elmbench.running.executors.engines import executor_of
     from elmbench.running.executors.sandbox import Settings
     from elmbench.specs.limits import parse_limits
 
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
-    with LocalExecutor(settings) as executor:
+    with executor_of(engine, settings, scheduler) as executor:
         if not dry_run:
             # It starts while the run is planned, which takes as long.
             executor.warm()
@@ -80,7 +85,7 @@ def run(
                 other_data=other_data,
                 grids=read_all_grids(grid or []),
             ),
-            settings=settings,
+            settings=settings if dry_run else replace(settings, memory=executor.memory),
             retry=retry,
             force=force,
         )
@@ -91,7 +96,7 @@ def run(
             run_prepared(prepared, executor)
 
 
-def run_prepared(prepared: PreparedRun, executor: LocalExecutor) -> None:
+def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.terminal import results_text

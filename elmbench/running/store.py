@@ -50,8 +50,8 @@ class Store:
         record = self.get(key)
         return record["result"] if record else None
 
-    def put(self, work: Work, result: Result, environment: str) -> None:
-        """Keep what some work yielded, with the work itself and the environment that it was done in.
+    def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
+        """Keep what some work yielded, with the work itself, the environment that it was done in and what it took.
 
         It outlives the process at once. Of results that arrive within a second the disk is waited for together, here or
         in `sync`.
@@ -64,6 +64,8 @@ class Store:
             If the store has been deleted since it was opened.
         """
         record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
+        if seconds:
+            record["seconds"] = seconds
         self.records.append(_unit(work.key), record)
         self.sync(at_once=False)
 

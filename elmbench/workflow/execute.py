@@ -12,7 +12,7 @@ from elmbench.files import sweep
 from elmbench.reporting.results import Results, results_folder, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
-from elmbench.running.executors.local import LocalExecutor
+from elmbench.running.executors.base import Executor
 from elmbench.specs.profiles import Resolved
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
@@ -20,7 +20,7 @@ from elmbench.workflow.prepare import PreparedRun, RunOptions
 def execute(
     run: PreparedRun,
     on_event: Callable[[Event], None] = lambda event: None,
-    executor: LocalExecutor | None = None,
+    executor: Executor | None = None,
 ) -> list[Results]:
     """Do what is missing and write the tables; after Ctrl-C too, with what has arrived.
 
@@ -28,7 +28,7 @@ def execute(
     ----------
     on_event : callable, optional
         Called at the start and end of all work.
-    executor : LocalExecutor, optional
+    executor : Executor, optional
         Where the work is done, if one has been made ready; it is ended with the run.
 
     Raises
@@ -46,7 +46,7 @@ def execute(
         run.store.close()
 
 
-def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: LocalExecutor | None) -> list[Results]:
+def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Executor | None) -> list[Results]:
     damaged = run.store.mend()
     for resolved, plan in run.tables:
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))

@@ -36,6 +36,7 @@ class InProcess:
         self.diary: list[tuple[str, dict[str, Any]]] = []
         self.passes = 0
         self.made = self.stopped = self.at_once = self.most = 0
+        self.before = 0.0
         self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {"status": "ok", "reason": ""}
         self.lock = threading.Lock()
 

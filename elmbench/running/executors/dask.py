@@ -1,0 +1,178 @@
+"""Work on the workers of dask.distributed: on this machine, or wherever a scheduler has them.
+
+Only this and `dask_worker` know of dask. A worker may join or leave at any time. Work that is lost with its worker is
+done again by another one: the scheduler counts how often, and gives it up after the fourth time (its setting
+`distributed.scheduler.allowed-failures`, 3).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from elmbench.errors import ElmbenchError
+from elmbench.running.environment import version_of_code
+from elmbench.running.executors.base import Done
+from elmbench.running.executors.dask_worker import do_task, end_run, share
+from elmbench.running.executors.sandbox import Settings, asked_of
+from elmbench.specs.limits import Limits
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Result, Work
+
+#: Seconds between two looks at how many workers there are.
+_LOOK_EVERY = 1.0
+#: Seconds within which a scheduler must answer.
+_PATIENCE = 30
+
+
+class DaskExecutor:
+    """Workers of a scheduler, or as many on this machine as there are jobs; a context manager.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Address of a scheduler, such as `tls://host:8786`. Without one a scheduler and workers are started here, which
+        only this machine can reach.
+    """
+
+    def __init__(self, settings: Settings, scheduler: str | None = None) -> None:
+        self._settings = settings
+        self._scheduler = scheduler
+        self._run = secrets.token_hex(8)
+        self._code = version_of_code()
+        self._connecting = ThreadPoolExecutor(1)
+        self._connected: Future[tuple[Any, Any]] | None = None
+        self._width, self._looked = settings.jobs, float("-inf")
+        #: Futures of dask by the ones that the run waits for: dask forgets what nobody holds.
+        self._held: dict[Future[Done], Any] = {}
+
+    def warm(self) -> None:
+        """Connect to the scheduler, or start one with its workers; nothing waits for it yet."""
+        if self._connected is None:
+            self._connected = self._connecting.submit(self._connect)
+
+    def _connect(self) -> tuple[Any, Any]:
+        """Return a client, and the cluster where it was started here."""
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError as error:
+            raise ElmbenchError(
+                f"dask.distributed cannot be imported: {error}",
+                expected="the extra `dask` of elmbench",
+                next_step="pip install 'elmbench[dask]'",
+            ) from error
+        if self._scheduler is None:
+            cluster = LocalCluster(
+                n_workers=self._settings.jobs,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                memory_limit=share(None, self._settings.jobs),
+                silence_logs="CRITICAL",
+            )
+            return Client(cluster, set_as_default=False), cluster
+        try:
+            return Client(self._scheduler, set_as_default=False, timeout=_PATIENCE), None
+        except (OSError, ValueError, TypeError) as error:
+            raise ElmbenchError(
+                f"no scheduler answers at {self._scheduler}: {error}",
+                expected="the address of a dask scheduler, and its certificates where it is tls://",
+                next_step="dask scheduler --host 127.0.0.1, then: dask worker 127.0.0.1:8786",
+            ) from error
+
+    @property
+    def client(self) -> Any:
+        """The client of dask."""
+        self.warm()
+        assert self._connected is not None
+        return self._connected.result()[0]
+
+    @property
+    def width(self) -> int:
+        """How many threads the workers have that are there now, at least 1."""
+        if time.monotonic() - self._looked > _LOOK_EVERY:
+            self._width = max(1, sum(self._asked(self.client.nthreads).values()))
+            self._looked = time.monotonic()
+        return self._width
+
+    @property
+    def memory(self) -> int:
+        """The largest share of memory that a thread of a worker has; that of this machine where there is none yet."""
+        if self._scheduler is None:
+            return share(None, self._settings.jobs)
+        workers = self._asked(self.client.scheduler_info)["workers"].values()
+        shares = [share(worker["memory_limit"], worker["nthreads"]) for worker in workers]
+        return max(shares, default=share(None, self._settings.jobs))
+
+    def _asked(self, question: Any) -> Any:
+        try:
+            return question()
+        except OSError as error:
+            raise self._gone(error) from error
+
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
+        """Start some work; see `Executor`.
+
+        Work that a run which has been killed had begun, and a worker is still at, is not begun anew: it has the same
+        name.
+        """
+        from elmbench.work.base import key_of
+
+        own = self._settings
+        folder = own.data_dir and os.path.abspath(own.data_dir)
+        settings = Settings(1, folder, own.plugins, own.blas_threads)
+        asked = asked_of(work, inputs)
+        name = key_of([asked, limits.seconds, limits.memory, folder, own.plugins, own.blas_threads, self._code])
+        answer: Future[Done] = Future()
+        answer.set_running_or_notify_cancel()
+        remote = self.client.submit(do_task, asked, limits, settings, self._code, self._run, key=f"elmbench-{name}")
+        self._held[answer] = remote
+        remote.add_done_callback(partial(self._keep, answer))
+        return answer
+
+    def _keep(self, answer: Future[Done], remote: Any) -> None:
+        """Take what has come of some work, in a thread of dask's."""
+        from distributed import KilledWorker
+
+        try:
+            answer.set_result(remote.result())
+        except KilledWorker as error:
+            reason = f"its worker died {error.allowed_failures + 1} times, the last one {error.last_worker.address}"
+            answer.set_result(Done({"status": "failed", "reason": reason}))
+        except (Exception, CancelledError) as error:  # noqa: BLE001 - of whatever kind, the run has to hear of it
+            answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
+        finally:
+            del self._held[answer]
+
+    def _gone(self, error: BaseException) -> ElmbenchError:
+        return ElmbenchError(
+            f"the scheduler{f' {self._scheduler}' if self._scheduler else ''} does not answer any more: {error}",
+            expected="one that lives as long as the run",
+            next_step="start it and its workers again, then run again: what has ended is stored",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connecting.shutdown(wait=True)
+        if self._connected is None or self._connected.exception() is not None:
+            return
+        client, cluster = self._connected.result()
+        with suppress(Exception):  # a scheduler or workers that have gone have nothing left to end
+            client.run(end_run, self._run, on_error="ignore")
+        with suppress(Exception):
+            client.close(timeout=_PATIENCE)
+        if cluster is not None:
+            with suppress(Exception):
+                cluster.close(timeout=_PATIENCE)
