@@ -49,6 +49,9 @@ def run(
     ] = None,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
+    clean_times: Annotated[
+        bool, typer.Option("--clean-times", help="Time the chosen fits again, one by one, with nothing beside them.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
@@ -88,6 +91,7 @@ def run(
             settings=settings if dry_run else replace(settings, memory=executor.memory),
             retry=retry,
             force=force,
+            clean_times=clean_times,
         )
         prepared = prepare(options, state.results_dir)
         if dry_run:
@@ -100,18 +104,21 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.terminal import results_text
+    from elmbench.running.tasks import as_tasks
+    from elmbench.running.time_left import makespan
     from elmbench.workflow.execute import execute, failed_cells
 
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
-        state.say(f"{cells}; roughly {duration(prepared.seconds)} on {prepared.options.settings.jobs} worker(s)")
+        seconds = makespan(as_tasks(prepared.works, prepared.todo), prepared.estimates, executor.workers)
+        state.say(f"{cells}; roughly {duration(seconds)} on {executor.workers} worker(s)")
     if damaged := prepared.store.damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with RunProgress(prepared, state.quiet or state.as_json) as progress:
+        with RunProgress(prepared, state.quiet or state.as_json, executor) as progress:
             results = execute(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
@@ -144,12 +151,13 @@ def show_plan(prepared: PreparedRun) -> None:
     from elmbench.cli.render import plan_table
 
     lines = prepared.cost_by_entry()
-    total = {**prepared.count_cells(), "seconds": prepared.seconds, "jobs": prepared.options.settings.jobs}
+    jobs = prepared.options.settings.jobs
+    total = {**prepared.count_cells(), "seconds": prepared.seconds, "longest": prepared.longest, "jobs": jobs}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
     state.say(
         f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(prepared.seconds)} "
-        f"on {total['jobs']} worker(s){lacking}."
+        f"on {jobs} worker(s){lacking}; the longest search or fit takes {duration(prepared.longest)}."
     )
 
 

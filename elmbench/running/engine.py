@@ -5,7 +5,7 @@ and takes over the result when it is there.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +19,7 @@ from elmbench.running.executors.sandbox import Settings
 from elmbench.running.leases import Leases
 from elmbench.running.limits import allows_more, machine_memory
 from elmbench.running.records import SYNC_EVERY
-from elmbench.running.store import Store
+from elmbench.running.store import CLEAN, Store
 from elmbench.running.tasks import Task, TaskQueue, as_tasks
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Result, Work
@@ -130,8 +130,14 @@ class Run:
         self.executor = executor
         self.estimates = estimates or Estimates.of(works, limits)
 
-    def run(self, todo: list[str]) -> None:
+    def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and keep its results in the store.
+
+        Parameters
+        ----------
+        clean : collection of str
+            Keys of fits that are to be timed with nothing of this or another run beside them: one after the other,
+            after all else, unless they have been timed so before.
 
         Raises
         ------
@@ -142,10 +148,18 @@ class Run:
         ElmbenchError
             If the store is deleted meanwhile.
         """
-        if not todo:
+        if not todo and not self._unclean(clean):
             return
         with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
-            _Running(self, todo, executor, leases).go_on()
+            alone = bool(clean) and executor.workers == 1
+            _Running(self, todo, executor, leases, clean if alone else ()).go_on()
+            if again := self._unclean(clean):
+                _Running(self, again, executor, leases, again, at_most=1).go_on()
+
+    def _unclean(self, fits: Iterable[str]) -> list[str]:
+        """Return those fits that ended ok, but beside others."""
+        found = ((key, self.store.result(key)) for key in fits)
+        return [key for key, one in found if one and one["status"] == "ok" and CLEAN not in one]
 
     def limits_of(self, task: Task) -> Limits:
         """Return what a task may take."""
@@ -166,14 +180,32 @@ class Run:
 
 
 class _Running:
-    """A run under way."""
+    """A run under way.
 
-    def __init__(self, run: Run, todo: list[str], executor: Executor, leases: Leases) -> None:
+    Parameters
+    ----------
+    clean : collection of str
+        Keys of the fits whose times are clean where no other run is at work.
+    at_most : int, optional
+        How many tasks are begun at a time.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        todo: list[str],
+        executor: Executor,
+        leases: Leases,
+        clean: Collection[str] = (),
+        at_most: int | None = None,
+    ) -> None:
         self.plan = run
         self.store = run.store
         self.on_event = run.on_event
         self.executor = executor
         self.leases = leases
+        self.clean = frozenset(clean)
+        self.at_most = at_most
         self.queue = TaskQueue(as_tasks(run.works, todo), run.estimates)
         self.running: dict[Future[Done], Task] = {}
         #: What other runs are computing, by the keys.
@@ -183,7 +215,7 @@ class _Running:
         """Do all the work."""
         try:
             while self.queue:
-                while len(self.running) < (width := self.executor.width):
+                while len(self.running) < (width := self.at_most or self.executor.width):
                     # Alone, one after the other: then what has the same data is best done in turn.
                     task = self.queue.pop(longest=width > 1)
                     if task is None:
@@ -224,7 +256,7 @@ class _Running:
             return
         other = self.leases.take(keys)
         # Only now: what another run has just stored it does not claim any more.
-        if self.store.arrived(keys):
+        if self.at_most is None and self.store.arrived(keys):
             self.leases.drop(keys)
             self._take_over(task)
         elif other is None:
@@ -242,7 +274,8 @@ class _Running:
         if task.work.immediate:
             self._finish(task, Done(attempt(task.work, inputs, Context(self.plan.settings.data_dir))))
         else:
-            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task))] = task
+            seconds = task.seconds(self.plan.estimates)
+            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task), seconds)] = task
 
     def _take_over(self, task: Task) -> None:
         """Take what another run has stored for a task's own result."""
@@ -259,6 +292,8 @@ class _Running:
             return
         for part in task.parts:
             seconds = self.plan.share(part, done)
+            if part.key in self.clean and not self.leases.others:
+                results[part.key] = results[part.key] | {CLEAN: True}
             self.plan.put(part, results[part.key], done)
             if not task.work.immediate:
                 self.plan.estimates.note(part.key, seconds)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from elmbench.specs.limits import Limits
     from elmbench.work.base import Work
 
-#: How many measurements the guess that comes before them counts for: of like work, what its model says; of a model, what
-#: all say; of all, that the cost model is right.
+#: How many measurements the guess that comes before them counts for: of like work, what its model says; of a model,
+#: what all say; of all, that the cost model is right.
 _LIKE, _MODEL, _ALL = 0.2, 0.5, 1.0
 #: Seconds that no work is said to fall below.
 _LEAST = 1e-3
@@ -57,11 +57,17 @@ class Estimates:
         Seconds by the cost model, by key.
     likes : mapping of str to Like
         By key.
+
+    Attributes
+    ----------
+    noted : int
+        How many measurements there are.
     """
 
     def __init__(self, said: Mapping[str, float], likes: Mapping[str, Like]) -> None:
         self.said = {key: max(seconds, _LEAST) for key, seconds in said.items()}
         self.likes = likes
+        self.noted = 0
         self._measured: dict[Like, _Measured] = {}
         self._factors: dict[Like, float] = {}
 
@@ -74,6 +80,7 @@ class Estimates:
     def note(self, key: str, seconds: float) -> None:
         """Take note of what some work has taken."""
         found = self._measured.setdefault(self.likes[key], _Measured())
+        self.noted += 1
         found.n += 1
         found.taken += max(seconds, _LEAST)
         found.said += self.said[key]

@@ -4,12 +4,16 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from typing import Any
 
-from elmbench.running.estimates import Estimates, Like
+from elmbench.running.estimates import Estimates
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work
 from elmbench.work.search import Search
 from elmbench.work.shared_pass import SharedPass
+
+#: What has been measured so many times as often changes the order of what waits.
+_NEWS = 1.1
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,11 @@ class TaskQueue:
         self._lengths = self._with_what_waits(graph)
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
-        #: Those that can start: in the order of the plan, and of like ones the longest first.
-        self._ready: list[int] = []
-        self._longest: dict[Like, list[tuple[float, int]]] = {}
+        #: Those that can start: by their places in the plan, and by what they will take.
+        self._first: list[int] = []
+        self._longest: list[tuple[float, int]] = []
         self._started: set[int] = set()
+        self._noted = estimates.noted
         self._apart: list[Task] = []
         self._left = dict.fromkeys(graph, 1)
 
@@ -118,36 +123,27 @@ class TaskQueue:
             The one that, with what waits for it, will take the longest, instead of the first one of the plan.
         """
         for place in self._sorter.get_ready():
-            heapq.heappush(self._ready, place)
-            like = self._estimates.likes[self._tasks[place].parts[0].key]
-            heapq.heappush(self._longest.setdefault(like, []), (-self._lengths[place], place))
+            heapq.heappush(self._first, place)
+            heapq.heappush(self._longest, (-self._length(place), place))
         if self._apart:
             return self._apart.pop(0)
-        place = self._pop_longest() if longest else self._pop_first()
-        if place is None:
-            return None
-        self._started.add(place)
-        return self._tasks[place]
-
-    def _pop_first(self) -> int | None:
-        while self._ready:
-            if (place := heapq.heappop(self._ready)) not in self._started:
-                return place
+        if longest and self._estimates.noted > _NEWS * self._noted:
+            self._noted = self._estimates.noted
+            self._longest = [(-self._length(place), place) for _, place in self._longest if place not in self._started]
+            heapq.heapify(self._longest)
+        ready: list[Any] = self._longest if longest else self._first
+        while ready:
+            found = heapq.heappop(ready)
+            place = found[1] if longest else found
+            if place not in self._started:
+                self._started.add(place)
+                return self._tasks[place]
         return None
 
-    def _pop_longest(self) -> int | None:
-        best: tuple[float, int, Like] | None = None
-        for like, heap in list(self._longest.items()):
-            while heap and heap[0][1] in self._started:
-                heapq.heappop(heap)
-            if not heap:
-                del self._longest[like]
-                continue
-            length, place = heap[0]
-            best = min(best or (0.0, len(self._tasks), like), (length * self._estimates.factor(like), place, like))
-        if best is None:
-            return None
-        return heapq.heappop(self._longest[best[2]])[1]
+    def _length(self, place: int) -> float:
+        """Return what a task, with what waits for it, will take."""
+        like = self._estimates.likes[self._tasks[place].parts[0].key]
+        return self._estimates.factor(like) * self._lengths[place]
 
     def take_apart(self, task: Task) -> None:
         """Have the parts of a joined task done alone, before anything else."""

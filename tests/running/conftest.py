@@ -33,6 +33,7 @@ import threading
 import time
 
 import numpy as np
+import psutil
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
@@ -236,6 +237,22 @@ class Orphaning(Detaching):
         time.sleep(3600)
 
 
+class Treacherous(Base):
+    """Kills what its keeper was started by, always or the first time only."""
+
+    once = False
+
+    def act(self, X, y):
+        if not (self.once and os.path.exists(os.environ["TEST_LOG"])):
+            tell(os.getpid())
+            os.kill(psutil.Process(os.getppid()).ppid(), 9)
+            time.sleep(3600)
+
+
+class TreacherousOnce(Treacherous):
+    once = True
+
+
 class LeakingChild(Base):
     def act(self, X, y):
         if os.fork() == 0:
@@ -248,6 +265,7 @@ MODELS = {
     "closing": Closing, "nameless": Nameless, "forging": Forging, "nesting": Nesting, "repeating": Repeating,
     "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "patching": Patching, "no-label": NoLabel,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
+    "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
     "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
     "stuck": Stuck, "leaking": Leaking, "printing": Printing,
     "not-finite": NotFinite, "forking": Forking, "parent": Parent,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import platform
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -12,7 +13,9 @@ from typing import Any
 import psutil
 import pytest
 
+from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
+from elmbench.running.executors import dask_worker
 from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.engines import ENGINES, executor_of
 from elmbench.running.executors.sandbox import Settings
@@ -25,7 +28,7 @@ WORKERS = 2
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster(log: Path) -> Iterator[Any]:
     """A scheduler with two workers, each a process of its own that is started again when it dies."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
@@ -35,6 +38,7 @@ def cluster() -> Iterator[Any]:
         dashboard_address=None,
         memory_limit=machine_memory() // WORKERS,
         silence_logs="CRITICAL",
+        env={"TEST_LOG": str(log)},
     ) as cluster:
         yield cluster
 
@@ -74,7 +78,7 @@ class TestTheSeam:
     """What a run relies on, whatever the executor."""
 
     def test_it_is_as_wide_as_it_has_workers(self, executor: Executor) -> None:
-        assert executor.width == WORKERS
+        assert executor.width == executor.workers == WORKERS
         assert 0 < executor.memory * WORKERS <= machine_memory()
 
     def test_the_results_are_those_of_this_process(
@@ -87,7 +91,7 @@ class TestTheSeam:
         for key, work in plan.works.items():
             inputs = {name: here[name] for name in work.needs}
             here[key] = attempt(work, inputs, Context())
-            found = done(executor.submit(work, inputs, Limits()))
+            found = done(executor.submit(work, inputs, Limits(), 1.0))
             assert untimed(found.result) == untimed(here[key])
             assert found.seconds > 0
             assert found.before > 0
@@ -97,12 +101,12 @@ class TestTheSeam:
         self, executor: Executor, plugin: str, plan_models: Callable[..., Plan], model: str
     ) -> None:
         bad, good = fits(plan_models(model)), fits(plan_models("healthy"))
-        futures = [executor.submit(work, {}, Limits()) for pair in zip(bad, good, strict=True) for work in pair]
+        futures = [executor.submit(work, {}, Limits(), 1.0) for pair in zip(bad, good, strict=True) for work in pair]
         assert [done(future).result["status"] for future in futures] == ["failed", "ok"] * len(bad)
 
     def test_limits_hold(self, executor: Executor, plugin: str, plan_models: Callable[..., Plan]) -> None:
-        stuck = executor.submit(fits(plan_models("stuck"))[0], {}, Limits(seconds=0.5))
-        leaking = executor.submit(fits(plan_models("leaking"))[0], {}, Limits(seconds=60, memory=10**9))
+        stuck = executor.submit(fits(plan_models("stuck"))[0], {}, Limits(seconds=0.5), 1.0)
+        leaking = executor.submit(fits(plan_models("leaking"))[0], {}, Limits(seconds=60, memory=10**9), 1.0)
         assert done(stuck).result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
         found = done(leaking).result
         assert (found["status"], found["limit"]) == ("out-of-memory", 10**9)
@@ -115,7 +119,7 @@ def test_the_end_of_an_executor_ends_what_runs(
     """Nothing of the run is left behind, in workers of dask that live on neither."""
     before = set(_keepers())
     with make(engine) as executor:
-        futures = [executor.submit(work, {}, Limits()) for work in fits(plan_models("stuck"))[:WORKERS]]
+        futures = [executor.submit(work, {}, Limits(), 1.0) for work in fits(plan_models("stuck"))[:WORKERS]]
         deadline = time.monotonic() + 120
         while len(own := set(_keepers()) - before) < WORKERS and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -124,6 +128,66 @@ def test_the_end_of_an_executor_ends_what_runs(
     gone, alive = psutil.wait_procs(list(own), timeout=60)
     assert len(gone) == WORKERS
     assert not alive
+
+
+# --- Workers of dask may die -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where models tell what they do: known to the workers, so named before they are started."""
+    return tmp_path_factory.mktemp("log") / "log"
+
+
+@pytest.fixture
+def dask(make: Callable[[str], Executor]) -> Iterator[Executor]:
+    with make("dask") as executor:
+        yield executor
+
+
+def test_work_that_is_lost_with_its_worker_is_done_again(
+    dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
+) -> None:
+    log.unlink(missing_ok=True)
+    futures = [dask.submit(work, {}, Limits(), 1.0) for work in fits(plan_models("treacherous-once", "healthy"))]
+    assert [done(future).result["status"] for future in futures] == ["ok"] * 6
+    assert log.exists()
+
+
+def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
+    dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
+) -> None:
+    """Also where it is handed over together with other short work."""
+    log.unlink(missing_ok=True)
+    bad, good = fits(plan_models("treacherous"))[0], fits(plan_models("healthy"))
+    dask._lately = 0.0
+    futures = [dask.submit(work, {}, Limits(), 0.001) for work in [*good[:2], bad, *good[2:]]]
+    found = [done(future) for future in futures]
+    assert [one.result["status"] for one in found] == ["ok", "ok", "failed", "ok"]
+    assert found[2].result["reason"].startswith("its worker died 4 times, the last one tcp://127.0.0.1")
+    assert 4 <= len(log.read_text().split()) <= 8
+    assert found[0].environment["machine"] == platform.node()
+
+
+def test_a_scheduler_that_nobody_answers_for_is_said(plan_models: Callable[..., Plan]) -> None:
+    pytest.importorskip("distributed")
+    with executor_of("dask", Settings(), "not an address") as executor:
+        work = fits(plan_models("healthy"))[0]
+        with pytest.raises(ElmbenchError, match="no scheduler answers at not an address"):
+            executor.submit(work, {}, Limits(), 1.0).result(timeout=60)
+
+
+def test_a_worker_of_another_version_refuses() -> None:
+    with pytest.raises(ElmbenchError, match=r"the worker .* has elmbench") as raised:
+        dask_worker.do_tasks([], Settings(), "0.0", "run")
+    assert "install the same version everywhere" in str(raised.value)
+
+
+def test_an_engine_that_is_unknown_and_a_scheduler_without_one() -> None:
+    with pytest.raises(ElmbenchError, match="daks"):
+        executor_of("daks", Settings())
+    with pytest.raises(ElmbenchError, match="with the engine local"):
+        executor_of("local", Settings(), "tcp://127.0.0.1:8786")
 
 
 def _keepers() -> Iterator[psutil.Process]:

@@ -40,7 +40,11 @@ class Executor(Protocol):
 
     @property
     def width(self) -> int:
-        """How many tasks it works on at a time now, at least 1: workers may join and leave."""
+        """How many tasks it takes at a time now, at least 1: workers may join and leave."""
+
+    @property
+    def workers(self) -> int:
+        """How many of them are worked on at the same time."""
 
     @property
     def memory(self) -> int:
@@ -49,13 +53,15 @@ class Executor(Protocol):
     def warm(self) -> None:
         """Start what takes a while before there is work."""
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
         """Start some work.
 
         Parameters
         ----------
         inputs : mapping of str to dict
             Results of the work that it needs, by key.
+        seconds : float
+            What it will take, as far as is known.
         """
 
     def __enter__(self) -> Self:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -20,9 +22,10 @@ from typing import TYPE_CHECKING, Any, Self
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
 from elmbench.running.executors.base import Done
-from elmbench.running.executors.dask_worker import do_task, end_run, share
+from elmbench.running.executors.dask_worker import Task, do_tasks, end_run, share
 from elmbench.running.executors.sandbox import Settings, asked_of
 from elmbench.specs.limits import Limits
+from elmbench.work.base import key_of
 
 if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
@@ -31,6 +34,20 @@ if TYPE_CHECKING:
 _LOOK_EVERY = 1.0
 #: Seconds within which a scheduler must answer.
 _PATIENCE = 30
+#: Seconds of work that one worker is given at a time where it is short, and how many pieces at most: each time costs
+#: milliseconds.
+_TOGETHER, _MOST = 0.25, 20
+#: Seconds that work waits for more to come.
+_GATHER = 0.002
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Work that waits for the scheduler: where its result is expected, and what it will take in seconds."""
+
+    answer: Future[Done]
+    task: Task
+    seconds: float
 
 
 class DaskExecutor:
@@ -48,16 +65,22 @@ class DaskExecutor:
         self._scheduler = scheduler
         self._run = secrets.token_hex(8)
         self._code = version_of_code()
-        self._connecting = ThreadPoolExecutor(1)
+        self._sender = ThreadPoolExecutor(1)
         self._connected: Future[tuple[Any, Any]] | None = None
-        self._width, self._looked = settings.jobs, float("-inf")
-        #: Futures of dask by the ones that the run waits for: dask forgets what nobody holds.
-        self._held: dict[Future[Done], Any] = {}
+        self._threads, self._looked = settings.jobs, float("-inf")
+        #: What has not been handed to the scheduler yet; whether that is about to happen.
+        self._waiting: list[_Asked] = []
+        self._sending = False
+        self._lock = threading.Lock()
+        #: Seconds that a piece of work has taken lately.
+        self._lately = float("inf")
+        #: Futures of dask's: it forgets what nobody holds.
+        self._held: set[Any] = set()
 
     def warm(self) -> None:
         """Connect to the scheduler, or start one with its workers; nothing waits for it yet."""
         if self._connected is None:
-            self._connected = self._connecting.submit(self._connect)
+            self._connected = self._sender.submit(self._connect)
 
     def _connect(self) -> tuple[Any, Any]:
         """Return a client, and the cluster where it was started here."""
@@ -97,11 +120,18 @@ class DaskExecutor:
 
     @property
     def width(self) -> int:
-        """How many threads the workers have that are there now, at least 1."""
+        """How many threads the workers have that are there now, at least 1; of short work, more at once."""
         if time.monotonic() - self._looked > _LOOK_EVERY:
-            self._width = max(1, sum(self._asked(self.client.nthreads).values()))
+            self._threads = max(1, sum(self._asked(self.client.nthreads).values()))
             self._looked = time.monotonic()
-        return self._width
+        together = min(int(_TOGETHER / max(self._lately, 1e-3)), _MOST)
+        # While a worker is at some of it, more waits there.
+        return self._threads * max(1, 2 * together)
+
+    @property
+    def workers(self) -> int:
+        """How many threads the workers had at the last look."""
+        return self._threads
 
     @property
     def memory(self) -> int:
@@ -118,39 +148,76 @@ class DaskExecutor:
         except OSError as error:
             raise self._gone(error) from error
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
-        """Start some work; see `Executor`.
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
+        """Start some work; see `Executor`."""
+        self.warm()
+        answer: Future[Done] = Future()
+        answer.set_running_or_notify_cancel()
+        with self._lock:
+            self._waiting.append(_Asked(answer, Task(asked_of(work, inputs), limits), max(seconds, self._lately)))
+            if not self._sending:
+                self._sending = True
+                self._sender.submit(self._send)
+        return answer
+
+    def _send(self) -> None:
+        """Hand all that waits to the scheduler, short work together, in a thread of its own."""
+        time.sleep(_GATHER)
+        with self._lock:
+            waiting, self._waiting, self._sending = self._waiting, [], False
+        try:
+            client = self.client
+            for together in _batches(waiting, self._threads):
+                self._send_batch(client, together)
+        except Exception as error:  # noqa: BLE001 - of whatever kind, the run has to hear of it
+            for asked in waiting:
+                if not asked.answer.done():
+                    asked.answer.set_exception(self._error(error))
+
+    def _send_batch(self, client: Any, together: list[_Asked]) -> None:
+        """Hand work to one worker, to be done one after the other.
 
         Work that a run which has been killed had begun, and a worker is still at, is not begun anew: it has the same
         name.
         """
-        from elmbench.work.base import key_of
-
         own = self._settings
-        folder = own.data_dir and os.path.abspath(own.data_dir)
-        settings = Settings(1, folder, own.plugins, own.blas_threads)
-        asked = asked_of(work, inputs)
-        name = key_of([asked, limits.seconds, limits.memory, folder, own.plugins, own.blas_threads, self._code])
-        answer: Future[Done] = Future()
-        answer.set_running_or_notify_cancel()
-        remote = self.client.submit(do_task, asked, limits, settings, self._code, self._run, key=f"elmbench-{name}")
-        self._held[answer] = remote
-        remote.add_done_callback(partial(self._keep, answer))
-        return answer
+        settings = Settings(1, own.data_dir and os.path.abspath(own.data_dir), own.plugins, own.blas_threads)
+        tasks = [asked.task for asked in together]
+        said = [[task.asked, task.limits.seconds, task.limits.memory] for task in tasks]
+        name = key_of([said, settings.data_dir, own.plugins, own.blas_threads, self._code])
+        remote = client.submit(do_tasks, tasks, settings, self._code, self._run, key=f"elmbench-{name}")
+        self._held.add(remote)
+        remote.add_done_callback(partial(self._keep, together))
 
-    def _keep(self, answer: Future[Done], remote: Any) -> None:
+    def _keep(self, together: list[_Asked], remote: Any) -> None:
         """Take what has come of some work, in a thread of dask's."""
         from distributed import KilledWorker
 
         try:
-            answer.set_result(remote.result())
+            found: list[Done] = remote.result()
+            self._lately = sum(done.seconds + done.before for done in found) / max(len(found), 1)
+            for asked, done in zip(together, found, strict=True):
+                asked.answer.set_result(done)
         except KilledWorker as error:
+            if len(together) > 1:
+                # It takes one to kill a worker: each shows alone whether it was the one.
+                self._sender.submit(self._send_apart, together)
+                return
             reason = f"its worker died {error.allowed_failures + 1} times, the last one {error.last_worker.address}"
-            answer.set_result(Done({"status": "failed", "reason": reason}))
+            together[0].answer.set_result(Done({"status": "failed", "reason": reason}))
         except (Exception, CancelledError) as error:  # noqa: BLE001 - of whatever kind, the run has to hear of it
-            answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
+            for asked in together:
+                if not asked.answer.done():
+                    asked.answer.set_exception(self._error(error))
         finally:
-            del self._held[answer]
+            self._held.discard(remote)
+
+    def _send_apart(self, together: list[_Asked]) -> None:
+        for asked in together:
+            self._send_batch(self.client, [asked])
+
+    def _error(self, error: BaseException) -> BaseException:
+        return error if isinstance(error, ElmbenchError) else self._gone(error)
 
     def _gone(self, error: BaseException) -> ElmbenchError:
         return ElmbenchError(
@@ -165,7 +232,7 @@ class DaskExecutor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._connecting.shutdown(wait=True)
+        self._sender.shutdown(wait=True, cancel_futures=True)
         if self._connected is None or self._connected.exception() is not None:
             return
         client, cluster = self._connected.result()
@@ -176,3 +243,16 @@ class DaskExecutor:
         if cluster is not None:
             with suppress(Exception):
                 cluster.close(timeout=_PATIENCE)
+
+
+def _batches(waiting: list[_Asked], threads: int) -> Iterator[list[_Asked]]:
+    """Yield work that is to be done together: short, and no more of it than leaves some for each thread."""
+    most = min(_MOST, -(-len(waiting) // threads))
+    batch: list[_Asked] = []
+    for asked in waiting:
+        if batch and (len(batch) == most or sum(one.seconds for one in [*batch, asked]) > _TOGETHER):
+            yield batch
+            batch = []
+        batch.append(asked)
+    if batch:
+        yield batch

@@ -11,8 +11,9 @@ import platform
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
@@ -29,6 +30,7 @@ class Sandboxes:
         self._lock = threading.Lock()
         self._idle: list[Sandbox] = []
         self._busy: dict[Sandbox, str] = {}
+        self._ended: set[str] = set()
 
     def take(self, settings: Settings, run: str) -> Sandbox:
         """Return a sandbox with these settings; those that wait with others are ended."""
@@ -50,24 +52,35 @@ class Sandboxes:
     def end(self, run: str) -> None:
         """End what works for a run, and what waits."""
         with self._lock:
+            self._ended.add(run)
             ended = [*self._idle, *(box for box, own in self._busy.items() if own == run)]
             self._idle = []
         for box in ended:
             box.stop()
 
+    def has_ended(self, run: str) -> bool:
+        """Tell whether a run has been ended: nothing more of it is to begin."""
+        with self._lock:
+            return run in self._ended
+
 
 _sandboxes = Sandboxes()
 
 
-def do_task(asked: dict[str, Any], limits: Limits, settings: Settings, code: str, run: str) -> Done:
-    """Do a task of a run in a sandbox of this process.
+class Task(NamedTuple):
+    """One task of a run: what is asked for, as `asked_of` makes it, and what it may take."""
+
+    asked: dict[str, Any]
+    limits: Limits
+
+
+def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list[Done]:
+    """Do some tasks of a run in a sandbox of this process, one after the other.
+
+    A task may take no more memory than this process's share for one thread, whatever its limits say.
 
     Parameters
     ----------
-    asked : dict
-        As `asked_of` makes it.
-    limits : Limits
-        A task may take no more memory than this process's share for one thread, whatever they say.
     code : str
         The version of the suite that plans the run.
     run : str
@@ -86,14 +99,20 @@ def do_task(asked: dict[str, Any], limits: Limits, settings: Settings, code: str
         )
     if settings.data_dir is not None and not os.path.isdir(settings.data_dir):
         # Another machine may keep the files elsewhere; their checksum is compared all the same.
-        settings = Settings(1, os.environ.get("ELMBENCH_DATA_DIR"), settings.plugins, settings.blas_threads)
+        settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
+    environment, memory = _environment(settings.blas_threads), Limits(memory=own_share())
     box = _sandboxes.take(settings, run)
-    started = time.monotonic()
+    found = []
     try:
-        result = box.ask(asked, limits.narrower(Limits(memory=own_share())))
+        for asked, limits in tasks:
+            if _sandboxes.has_ended(run):
+                break
+            started = time.monotonic()
+            result = box.ask(asked, limits.narrower(memory))
+            found.append(Done(result, time.monotonic() - started - box.before, box.before, environment))
     finally:
         _sandboxes.give_back(box)
-    return Done(result, time.monotonic() - started - box.before, box.before, _environment(settings.blas_threads))
+    return found
 
 
 def end_run(run: str) -> None:

@@ -23,14 +23,14 @@ class LocalExecutor:
 
     Attributes
     ----------
-    width : int
+    width, workers : int
         How many tasks it works on at a time.
     memory : int
         A worker's share of the machine's memory in bytes.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.width = settings.jobs
+        self.width = self.workers = settings.jobs
         self.memory = machine_memory() // settings.jobs
         self._settings = settings
         self._local = threading.local()
@@ -45,7 +45,7 @@ class LocalExecutor:
         sandbox.warm()
         self._free.append(sandbox)
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
         """Start some work; see `Executor`."""
         return self._pool.submit(self._run, work, inputs, limits)
 
