@@ -31,15 +31,20 @@ WORKERS = 2
 def cluster(log: Path) -> Iterator[Any]:
     """A scheduler with two workers, each a process of its own that is started again when it dies."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=WORKERS,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address=None,
-        memory_limit=machine_memory() // WORKERS,
-        silence_logs="CRITICAL",
-        env={"TEST_LOG": str(log)},
-    ) as cluster:
+    dask_config = pytest.importorskip("dask").config
+    # Each death of a worker costs seconds: two are as good as the four of the default.
+    with (
+        dask_config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(
+            n_workers=WORKERS,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=machine_memory() // WORKERS,
+            silence_logs="CRITICAL",
+            env={"TEST_LOG": str(log)},
+        ) as cluster,
+    ):
         yield cluster
 
 
@@ -66,7 +71,7 @@ def fits(plan: Plan) -> list[Work]:
 
 
 def done(future: Future[Done]) -> Done:
-    return future.result(timeout=120)
+    return future.result(timeout=250)
 
 
 def untimed(result: dict[str, Any] | None) -> dict[str, Any]:
@@ -164,8 +169,8 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     futures = [dask.submit(work, {}, Limits(), 0.001) for work in [*good[:2], bad, *good[2:]]]
     found = [done(future) for future in futures]
     assert [one.result["status"] for one in found] == ["ok", "ok", "failed", "ok"]
-    assert found[2].result["reason"].startswith("its worker died 4 times, the last one tcp://127.0.0.1")
-    assert 4 <= len(log.read_text().split()) <= 8
+    assert found[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
+    assert 2 <= len(log.read_text().split()) <= 4
     assert found[0].environment["machine"] == platform.node()
 
 
