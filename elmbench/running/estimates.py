@@ -73,8 +73,9 @@ class Estimates:
 
     @classmethod
     def of(cls, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> Estimates:
-        """Return what the cost model says of all work within its limits."""
+        """Return what the cost model says of all work within its limits: no longer than until one of time ends it."""
         said = {key: work.seconds_within(limits[key].memory) for key, work in works.items()}
+        said = {key: min(seconds, limits[key].seconds or seconds) for key, seconds in said.items()}
         return cls(said, {key: like_of(work) for key, work in works.items()})
 
     def note(self, key: str, seconds: float) -> None:

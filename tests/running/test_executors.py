@@ -24,28 +24,8 @@ from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Work
 from elmbench.work.plan import Plan
 
+#: Of the cluster of the tests.
 WORKERS = 2
-
-
-@pytest.fixture(scope="module")
-def cluster(log: Path) -> Iterator[Any]:
-    """A scheduler with two workers, each a process of its own that is started again when it dies."""
-    distributed = pytest.importorskip("distributed")
-    dask_config = pytest.importorskip("dask").config
-    # Each death of a worker costs seconds: two are as good as the four of the default.
-    with (
-        dask_config.set({"distributed.scheduler.allowed-failures": 1}),
-        distributed.LocalCluster(
-            n_workers=WORKERS,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            memory_limit=machine_memory() // WORKERS,
-            silence_logs="CRITICAL",
-            env={"TEST_LOG": str(log)},
-        ) as cluster,
-    ):
-        yield cluster
 
 
 @pytest.fixture(scope="module")
@@ -136,12 +116,6 @@ def test_the_end_of_an_executor_ends_what_runs(
 
 
 # --- Workers of dask may die -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where models tell what they do: known to the workers, so named before they are started."""
-    return tmp_path_factory.mktemp("log") / "log"
 
 
 @pytest.fixture

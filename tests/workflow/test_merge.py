@@ -19,6 +19,7 @@ from elmbench.workflow import merge as module
 from elmbench.workflow.merge import merge
 
 ENVIRONMENT = {"python": "3.11.7", "packages": {"elmbench": "0.1.0", "numpy": "2.4.6"}, "machine": "one"}
+OTHER_GRIDS = {"C": [1, 8], "gamma": [1], "n_hidden": [15, 30]}
 Fill = Callable[..., Path]
 
 
@@ -100,7 +101,7 @@ def test_what_both_have_may_differ_by_round_off_and_in_its_times_only(fill: Fill
     [
         ({"change": lambda work, found: found | {"metrics": {"mcc": 0.8}}}, "elm on wdbc, run 0, fold 0: .* metrics"),
         ({"change": lambda work, found: found | {"status": "timeout"}}, None),
-        ({"grids": {"C": [1, 8], "gamma": [1], "n_hidden": [10, 30]}}, r"toy/one \(ci\) wdbc ELM, nested: .* differ in the spec"),
+        ({"grids": OTHER_GRIDS}, r"toy/one \(ci\) wdbc ELM, nested: .* differ in the spec"),
         ({"environment": ENVIRONMENT | {"packages": {"elmbench": "0.1.0", "numpy": "2.5.0"}}},
          "numpy: .*b has 2.5.0, .*a has 2.4.6"),
     ],
@@ -136,7 +137,7 @@ def test_other_data_and_other_versions_of_a_model_are_named(
             else unit
         )
 
-    b = fill("b", grids={"C": [1, 8], "gamma": [1], "n_hidden": [10, 30]})
+    b = fill("b", grids=OTHER_GRIDS)
     changed = Store(b).root
     monkeypatch.setattr(module, "_unit", older)
     with pytest.raises(ElmbenchError, match=r"differ in the data \(checksums ffffffffffff and .*version of the model"):
