@@ -4,16 +4,13 @@ Two thousand short cells on two workers of dask: one worker is killed every five
 twice. In the end each cell is there once and equals that of an undisturbed run.
 """
 
-import os
-import random
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 import pandas as pd
 
@@ -39,34 +36,55 @@ def _cells(results: Path) -> pd.DataFrame:
     return pd.read_csv(results / "fast" / "kos-elm" / "table4" / "cells.csv").drop(columns=_TIMES)
 
 
-def _workers(cluster: Any) -> list[int]:
-    """Return the processes of the workers that live now."""
-    pids = (nanny.pid for nanny in cluster.workers.values() if nanny.process is not None)
-    return [pid for pid in pids if pid]
+class _Workers:
+    """Two workers of dask, each a process; one that is killed is followed by another at once; a context manager."""
+
+    def __init__(self, scheduler: str) -> None:
+        self._scheduler = scheduler
+        self._alive = [self._start() for _ in range(2)]
+        self.killed = 0
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", "distributed.cli.dask_worker", self._scheduler, "--no-nanny", "--nthreads", "1"]
+        return subprocess.Popen([*words, "--host", "127.0.0.1", "--no-dashboard"], stderr=subprocess.DEVNULL)
+
+    def kill_one(self) -> None:
+        """Kill the one that has lived longer."""
+        oldest = self._alive.pop(0)
+        oldest.kill()
+        oldest.wait()
+        self.killed += 1
+        self._alive.append(self._start())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._alive:
+            worker.kill()
+            worker.wait()
 
 
-def _killed(folder: Path, runs: int, cluster: Any, seconds: float) -> tuple[int, int]:
+def _killed(folder: Path, runs: int, scheduler: str, seconds: float) -> tuple[int, int]:
     """Run while workers and the main process are killed; return how often either was."""
-    words = _words(folder, runs, "--engine", "dask", "--scheduler", cluster.scheduler_address)
-    chosen = random.Random(0)
-    workers = mains = 0
-    started = time.monotonic()
-    main = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-    kill_main = [seconds / 4, seconds / 2]
-    while main.poll() is None and time.monotonic() - started < seconds:
-        time.sleep(min(5.0, seconds / 4))
-        if alive := _workers(cluster):
-            os.kill(chosen.choice(alive), signal.SIGKILL)
-            workers += 1
-        if kill_main and time.monotonic() - started > kill_main[0] and main.poll() is None:
-            kill_main.pop(0)
-            main.kill()
-            main.wait()
-            mains += 1
-            main = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-    if main.wait():
-        raise RuntimeError(f"the run ended with {main.returncode}")
-    return workers, mains
+    words = _words(folder, runs, "--engine", "dask", "--scheduler", scheduler)
+    mains = 0
+    with _Workers(scheduler) as workers:
+        main = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        started = time.monotonic()
+        kill_main = [seconds / 3, 2 * seconds / 3]
+        while main.poll() is None and time.monotonic() - started < seconds:
+            time.sleep(min(5.0, seconds / 4))
+            workers.kill_one()
+            if kill_main and time.monotonic() - started > kill_main[0] and main.poll() is None:
+                kill_main.pop(0)
+                main.kill()
+                main.wait()
+                mains += 1
+                main = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        if main.wait():
+            raise RuntimeError(f"the run ended with {main.returncode}")
+        return workers.killed, mains
 
 
 def _resilience(trial: bool) -> Iterator[Result]:
@@ -76,10 +94,8 @@ def _resilience(trial: bool) -> Iterator[Result]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         started = time.perf_counter()
-        with LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs="CRITICAL"
-        ) as cluster:
-            workers, mains = _killed(folder / "killed", runs, cluster, seconds)
+        with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None, silence_logs="CRITICAL") as cluster:
+            workers, mains = _killed(folder / "killed", runs, cluster.scheduler_address, seconds)
         wall = time.perf_counter() - started
         subprocess.run(_words(folder / "alone", runs, "--jobs", "2"), check=True, stdout=subprocess.DEVNULL)
         found, expected = _cells(folder / "killed"), _cells(folder / "alone")
