@@ -94,7 +94,9 @@ def _resilience(trial: bool) -> Iterator[Result]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         started = time.perf_counter()
-        with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None, silence_logs="CRITICAL") as cluster:
+        with LocalCluster(
+            n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs="CRITICAL"
+        ) as cluster:
             workers, mains = _killed(folder / "killed", runs, cluster.scheduler_address, seconds)
         wall = time.perf_counter() - started
         subprocess.run(_words(folder / "alone", runs, "--jobs", "2"), check=True, stdout=subprocess.DEVNULL)
@@ -121,7 +123,7 @@ def _dask_overhead(trial: bool) -> Iterator[Result]:
     few, many = (1, 4) if trial else (1, 201)
     rounds = []
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs="CRITICAL"
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs="CRITICAL"
     ) as cluster:
         words = ["--engine", "dask", "--scheduler", cluster.scheduler_address]
         for _ in range(1 if trial else 3):

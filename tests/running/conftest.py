@@ -301,7 +301,7 @@ def cluster(log: Path) -> Iterator[Any]:
             n_workers=2,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=machine_memory() // 2,
             silence_logs="CRITICAL",
             env={"TEST_LOG": str(log), "TEST_PAUSE": "0.2"},

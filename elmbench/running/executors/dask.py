@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
 from elmbench.running.executors.base import Done
-from elmbench.running.executors.dask_worker import Task, do_tasks, end_run, share
+from elmbench.running.executors.dask_worker import Task, dask_setup, do_tasks, end_run, share
 from elmbench.running.executors.sandbox import Settings, asked_of
 from elmbench.specs.limits import Limits
 from elmbench.work.base import key_of
@@ -97,9 +97,10 @@ class DaskExecutor:
                 n_workers=self._settings.jobs,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 memory_limit=share(None, self._settings.jobs),
                 silence_logs="CRITICAL",
+                preload=[dask_setup.__module__],
             )
             return Client(cluster, set_as_default=False), cluster
         try:

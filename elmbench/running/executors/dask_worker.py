@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import threading
 import time
 from collections.abc import Mapping
@@ -113,6 +114,14 @@ def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list
     finally:
         _sandboxes.give_back(box)
     return found
+
+
+def dask_setup(worker: object) -> None:
+    """Leave Ctrl-C to the run, whose end ends this worker of its own too: it reaches all processes of a terminal.
+
+    Dask calls this in a worker that is started with this module as its `preload`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def end_run(run: str) -> None:
