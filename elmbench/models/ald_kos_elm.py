@@ -1,5 +1,6 @@
 """The kernel online sequential extreme learning machine with approximate linear dependency."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
@@ -20,12 +21,15 @@ class _ALDKOSELM(OnlineKernel):
         self,
         C: float = 1.0,
         gamma: float = 1.0,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         delta: float = 0.1,
         threshold: str = "squared",
         max_atoms: int | None = None,
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(C, gamma, kernel)
+        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
         self.delta = delta
         self.threshold = threshold
         self.max_atoms = max_atoms
@@ -56,8 +60,8 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     ----------
     C : float, default=1.0
         Without effect. It is accepted because the published protocol gives this model the parameters of K-ELM.
-    gamma, kernel
-        As in `KELMClassifier`.
+    gamma, kernel, degree, coef0, kernel_params
+        As in `KOSELMClassifier`.
     delta : float, default=0.1
         The threshold; 0 keeps every row that is not dependent to working precision.
     threshold : {"squared", "as-printed"}, default="squared"
@@ -68,7 +72,7 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
 
     Attributes
     ----------
-    dictionary_ : ndarray of shape (n_units, n_features)
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
         The rows that joined.
     inverse_ : ndarray of shape (n_units, n_units)
         Inverse of the kernel matrix of the dictionary, of which `condition_` is.

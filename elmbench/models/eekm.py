@@ -9,12 +9,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.entropy import EntropyClassifier, discriminants
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.kernel import KernelMixin
+from elmbench.models.base.parameters import check_count
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.entropy.landmarks import LandmarkFeatures
-from elmbench.numerics.kernels import KERNELS, kernel_matrix, kernel_product
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK
+from elmbench.numerics.rows import Rows
 
 CONSTANT_KERNEL = (
     "the kernel has the same value for all pairs of rows, so there is nothing to tell the classes apart by and one "
@@ -22,13 +23,13 @@ CONSTANT_KERNEL = (
 )
 
 
-class EEKMClassifier(EntropyClassifier, BaseEstimator):
+class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
     """Extreme entropy kernel machine.
 
     An extreme entropy machine, see `EEMClassifier`, in the features K^(-1/2) k(x) of the Nystroem approximation, where
     k(x) holds the kernel between x and h training rows drawn without replacement, the landmarks, and K that among
-    them. Eigenvalues of K below 1e-12, such as those that a small `gamma` leaves no digits of, count as 1e-12. More
-    than two classes are learnt one against the rest.
+    them. Eigenvalues of K below 1e-12 of its largest diagonal entry, such as those that a small `gamma` leaves no
+    digits of, count as so much. More than two classes are learnt one against the rest.
 
     Parameters
     ----------
@@ -37,15 +38,19 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         machine are among those of a larger one with the same integer `random_state`.
     gamma : float, default=1.0
         Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
+    kernel : str or callable, default="rbf"
+        As in `KELMClassifier`: positive semi-definite ones. With "precomputed" the landmarks are numbers of training
+        rows.
     priors, costs
         As in `EEMClassifier`.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
+    degree, coef0, kernel_params
+        As in `KELMClassifier`.
 
     Attributes
     ----------
-    landmarks_ : ndarray of shape (n_units_, n_features)
+    landmarks_ : ndarray or CSR matrix of shape (n_units_, n_features), or ndarray of shape (n_units_,)
     beta_ : ndarray of shape (n_units_, n_outputs)
         K^(-1/2) beta, the weights of the kernel at the landmarks (beta^ of section 6), one column for two classes, else
         one a class; zero where the means of the classes coincide.
@@ -66,10 +71,13 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         self,
         n_landmarks: int = 100,
         gamma: float = 1.0,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         priors: ArrayLike | Mapping[Any, float] | None = None,
         costs: ArrayLike | Mapping[Any, float] | None = None,
         random_state: int | np.random.RandomState | None = None,
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_landmarks = n_landmarks
         self.gamma = gamma
@@ -77,25 +85,34 @@ class EEKMClassifier(EntropyClassifier, BaseEstimator):
         self.priors = priors
         self.costs = costs
         self.random_state = random_state
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
 
-    def _fit(self, X: Array, T: Array) -> None:
-        gamma, n_landmarks = check_real("gamma", self.gamma), check_count("n_landmarks", self.n_landmarks)
-        kernel = check_choice("kernel", self.kernel, KERNELS)
-        chosen = X[check_random_state(self.random_state).permutation(len(X))[:n_landmarks]]
-        landmarks = LandmarkFeatures(kernel_matrix(chosen, gamma=gamma, kernel=kernel))
+    def _fit(self, X: Rows, T: Array) -> None:
+        kernel, n_landmarks = self._checked_kernel(), check_count("n_landmarks", self.n_landmarks)
+        numbers = check_random_state(self.random_state).permutation(X.shape[0])[:n_landmarks]
+        chosen = kernel.chosen(X, numbers)
+        landmarks = LandmarkFeatures(kernel.matrix(kernel.part(X, numbers, numbers)))
         rank = landmarks.map.shape[1]
+        if rank == 0:
+            raise ValueError(
+                f"kernel: expected one with positive values between each row and itself, got {self.kernel!r} instead, "
+                "of which no landmark has one"
+            )
 
         def features(rows: NDArray[np.intp]) -> Array:
-            return kernel_matrix(X[rows], chosen, gamma=gamma, kernel=kernel) @ landmarks.map
+            return kernel.matrix(X[rows], chosen) @ landmarks.map
 
-        found = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(chosen))[rank]
+        found = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(numbers))[rank]
         # beta^ = K^(-1/2) beta, section 6
+        self._kernel = kernel
         self.landmarks_, self.beta_ = chosen, landmarks.map @ np.column_stack([d.beta for d in found])
-        self.n_units_ = len(chosen)
+        self.n_units_ = len(numbers)
         self._set(found)
 
-    def _projections(self, X: Array) -> Array:
-        return kernel_product(X, self.landmarks_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
+    def _projections(self, X: Rows) -> Array:
+        return self._kernel.product(X, self.landmarks_, self.beta_)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:

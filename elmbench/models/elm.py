@@ -1,20 +1,21 @@
 """The extreme learning machine: random hidden nodes, output weights by ridge regression."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import Rows
+from elmbench.models.base.singular import warn_of_singular
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
+from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, Nodes, layer_blocks
 from elmbench.numerics.nodes.output_weights import many_weights, output_weights
+from elmbench.numerics.rows import Rows
 
 
 class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
@@ -38,16 +39,19 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
         self.slope = slope
         self.random_state = random_state
 
-    def _fit(self, X: Rows, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         C = check_real("C", self.C)
         self._draw_nodes(X.shape[1])
-        self.beta_, self.condition_ = output_weights(X, T, self._nodes(), 1.0 / C)
+        self.beta_, system = output_weights(X, T, self._nodes(), 1.0 / C, scale)
+        self.condition_ = system.condition
+        if system.is_lost(EPS**2):  # the condition of H is the root of that of its products
+            warn_of_singular(self, self.condition_)
 
     def _nodes(self) -> Nodes:
         return Nodes(self.weights_, self.biases_, self.activation, check_real("slope", self.slope))
 
     def _kind(self) -> tuple[Any, ...]:
-        return *super()._kind(), check_real("slope", self.slope)
+        return *super()._kind(), check_real("slope", self.slope), weight_key(self)
 
     def _hidden(self, X: Rows) -> Array:
         return self._nodes().outputs(X)
@@ -77,13 +81,15 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
                 T, decoded = cls._coded(grid.y[train])
                 k = T.shape[1]
                 probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
-                for places, weights in many_weights(grid.X[train], T, largest._nodes(), networks, grid.solvers):
+                scale = largest._scale(grid.y[train])
+                found = many_weights(grid.X[train], T, largest._nodes(), networks, grid.solvers, scale)
+                for places, weights in found:
                     outputs = np.concatenate([H[:, : len(weights)] @ weights for H in probes])
                     for i, place in enumerate(places):
                         yield members[place][0], j, decoded(outputs[:, i * k : (i + 1) * k])
 
 
-class ELMClassifier(FamilyClassifier, _ELM):
+class ELMClassifier(WeightedClassifier, _ELM):
     """Extreme learning machine for classification.
 
     A network f(x) = h(x)' beta whose hidden nodes h_i(x) = g(slope (a_i.x + b_i)) are drawn at random, a_i and b_i
@@ -103,6 +109,8 @@ class ELMClassifier(FamilyClassifier, _ELM):
         What a_i.x + b_i is multiplied by: lambda in Deng et al.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
+    class_weight : "balanced", dict or None, default=None
+        As in `KELMClassifier`.
 
     Attributes
     ----------
@@ -121,14 +129,31 @@ class ELMClassifier(FamilyClassifier, _ELM):
     -----
     Rows may be sparse, in CSR format or made so: they are never made dense, the weights of the hidden nodes are.
 
+    With weights w_i the sum of errors is that of w_i times the squared error of row i, so that a weight of 2 is the row
+    twice. `fit` warns as that of `KELMClassifier` does, where the ridge is below the square of the machine precision
+    times the largest eigenvalue of H'H: where H itself is beyond working precision.
+
     References
     ----------
     Huang, Zhou, Ding, Zhang, Extreme learning machine for regression and multiclass classification, IEEE Trans. SMC B
     42(2), 2012; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015,
     eqs. (1)-(3) and (13); Deng, Ong, Zheng, A fast reduced kernel extreme learning machine, Neural Networks 76, 2016,
-    section 5.2.
+    section 5.2; for weights Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning, Neurocomputing
+    101, 2013.
     """
 
+    def __init__(
+        self,
+        n_hidden: int = 100,
+        C: float = 1.0,
+        activation: str = "sigmoid",
+        slope: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+    ) -> None:
+        super().__init__(n_hidden, C, activation, slope, random_state)
+        self.class_weight = class_weight
 
-class ELMRegressor(FamilyRegressor, _ELM):
+
+class ELMRegressor(WeightedRegressor, _ELM):
     """Extreme learning machine for regression: `ELMClassifier` with `y`, one column or several, as targets."""

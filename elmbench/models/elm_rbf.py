@@ -1,14 +1,17 @@
 """The extreme learning machine with radial basis functions as hidden nodes."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.centres import CentresMixin, CentresRegressor
-from elmbench.models.base.family import FamilyClassifier
-from elmbench.numerics.centres import CentreKernel, Rows
+from elmbench.models.base.weights import WeightedClassifier, weight_key
+from elmbench.numerics.arrays import Indices
+from elmbench.numerics.centres import CentreKernel
+from elmbench.numerics.rows import Rows
 
 
 class _ELMRBF(CentresMixin, BaseEstimator):
@@ -30,17 +33,17 @@ class _ELMRBF(CentresMixin, BaseEstimator):
         self.gamma = gamma
         self.random_state = random_state
 
-    def _draw(self, X: Rows) -> CentreKernel:
+    def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
         """Section 4.3: centres and widths unrelated to the data, node by node."""
         random_state = check_random_state(self.random_state)
         nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))
         return CentreKernel(2.0 * nodes[:, :-1] - 1.0, "rbf", nodes[:, -1])
 
     def _drawn_by(self) -> Hashable:
-        return self.random_state
+        return self.random_state, weight_key(self)
 
 
-class ELMRBFClassifier(FamilyClassifier, _ELMRBF):
+class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     """Extreme learning machine with radial basis functions, for classification.
 
     A network f(x) = sum_i beta_i exp(-||x - c_i||^2 / sigma_i) whose centres are drawn uniformly from [-1, 1], each
@@ -58,6 +61,8 @@ class ELMRBFClassifier(FamilyClassifier, _ELMRBF):
         of the ELM with radial basis functions.
     random_state : int, RandomState or None, default=None
         Draws the hidden nodes.
+    class_weight : "balanced", dict or None, default=None
+        As in `KELMClassifier`.
 
     Attributes
     ----------
@@ -78,6 +83,19 @@ class ELMRBFClassifier(FamilyClassifier, _ELMRBF):
     Huang, Siew, Extreme learning machine: RBF network case, ICARCV 2004; Deng, Ong, Zheng, A Fast Reduced Kernel
     Extreme Learning Machine, Neural Networks 76, 2016, section 4.3.
     """
+
+    _local = True
+
+    def __init__(
+        self,
+        n_hidden: int = 100,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+    ) -> None:
+        super().__init__(n_hidden, C, gamma, random_state)
+        self.class_weight = class_weight
 
 
 class ELMRBFRegressor(CentresRegressor, _ELMRBF):

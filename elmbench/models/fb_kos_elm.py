@@ -1,5 +1,6 @@
 """The kernel online sequential extreme learning machine with a fixed budget."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
@@ -9,8 +10,17 @@ from elmbench.numerics.online.states import InverseState
 
 
 class _FBKOSELM(OnlineKernel):
-    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf", budget: int = 200) -> None:
-        super().__init__(C, gamma, kernel)
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Any = "rbf",
+        budget: int = 200,
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
         self.budget = budget
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
@@ -32,14 +42,15 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 
     Parameters
     ----------
-    C, gamma, kernel
-        As in `KELMClassifier`.
+    C, gamma, kernel, degree, coef0, kernel_params
+        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
+        `partial_fit` none beyond those of its first call.
     budget : int, default=200
         Largest number of rows in the dictionary.
 
     Attributes
     ----------
-    dictionary_ : ndarray of shape (n_units, n_features)
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
         The rows that are kept. A row that joins takes the place of the one that leaves.
     beta_, inverse_, classes_, n_units_, condition_, n_features_in_
         As in `KOSELMClassifier`.

@@ -1,26 +1,26 @@
 """The kernel extreme learning machine."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
+from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.fold_kernels import Member, solved_together, weigh
+from elmbench.models.base.kernel import KernelMixin
 from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.models.base.singular import warn_of_singular
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.kernels import (
-    BLOCK_BYTES,
-    KERNELS,
-    kernel_ladder,
-    kernel_matrix,
-    kernel_product,
-    kernel_round_off,
-)
+from elmbench.numerics.kernels import BLOCK_BYTES, kernel_ladder, kernel_product, kernel_round_off
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
@@ -34,39 +34,60 @@ RESIDUAL = 2e-11
 K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the outputs for the training rows are off."""
 
 
-class _KELM(GridPathMixin, BaseEstimator):
+class _KELM(KernelMixin, GridPathMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
 
-    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf", dtype: str = "float64") -> None:
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Any = "rbf",
+        dtype: str = "float64",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+    ) -> None:
         self.C = C
         self.gamma = gamma
         self.kernel = kernel
         self.dtype = dtype
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
 
-    def _checked(self) -> tuple[str, float, float]:
-        gamma = check_real("gamma", self.gamma)
+    def _checked(self) -> tuple[Kernel, float]:
+        """Return the kernel and the ridge."""
+        kernel = self._checked_kernel()
         check_choice("dtype", self.dtype, DTYPES)
-        return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
+        return kernel, 1.0 / check_real("C", self.C)
 
-    def _fit(self, X: Array, T: Array) -> None:
-        """Eq. (4): beta = (I/C + Omega)^-1 Y, in the memory of one kernel matrix."""
-        kernel, gamma, ridge = self._checked()
-        self.dictionary_ = X
-        self.n_units_ = len(X)
+    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Eq. (4): beta = (I/C + Omega)^-1 Y, in the memory of one kernel matrix.
+
+        With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds where some are 0.
+        """
+        kernel, ridge = self._checked()
+        self._kernel = kernel
+        self.dictionary_ = kernel.chosen(X)
+        self.n_units_ = n = X.shape[0]
+        T = scaled_rows(T, scale)
         if self.dtype == "float32":
-            solved = solve_kernel_in_single(X, T, gamma=gamma, kernel=kernel, ridge=ridge)
-            self.beta_, self.error_, self.condition_ = solved
-            return
-        self.__dict__.pop("error_", None)
-        omega = np.empty((len(X), len(X)), order="F")
-        system = RidgeSystem(kernel_matrix(X, gamma=gamma, kernel=kernel, out=omega), ridge)
-        self.beta_ = system.solve(T)
-        self.condition_ = system.condition
+            solved = solve_kernel_in_single(X, T, kernel=kernel, ridge=ridge, scale=scale)
+            solution, self.error_, self.condition_ = solved
+        else:
+            self.__dict__.pop("error_", None)
+            omega = kernel.matrix(X, out=np.empty((n, n), order="F"))
+            weigh(omega, scale)
+            system = RidgeSystem(omega, ridge, definite=kernel.definite)
+            solution, self.condition_ = system.solve(T), system.condition
+            if system.is_lost(EPS):
+                warn_of_singular(self, self.condition_)
+        self.beta_ = scaled_rows(solution, scale)
 
-    def _outputs(self, X: Array) -> Array:
-        return kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
+    def _outputs(self, X: Rows) -> Array:
+        return self._kernel.product(X, self.dictionary_, self.beta_)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -79,6 +100,9 @@ class _KELM(GridPathMixin, BaseEstimator):
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Make the kernel of all rows that are trained on once a `gamma`, of which folds are views where possible.
 
+        That is for the Gaussian kernel of dense rows without weights; for others it is made once a fold, see
+        `solved_together`.
+
         All `C` of a fold are solved at once, see `fold_solutions`. Values are taken where their residual is no larger
         than `RESIDUAL`, or than the round-off that a fit has too; labels where none hangs on what outputs may be off;
         elsewhere, and where there are too few `C` to share anything, the model is fitted. So are all candidates in
@@ -86,19 +110,23 @@ class _KELM(GridPathMixin, BaseEstimator):
         more, for n rows that any fold trains on and m of them in the largest training part, 4 m^2 where m is large; of
         few rows the distances are kept too, see `kernel_ladder`.
         """
-        groups: dict[str, dict[float, list[tuple[int, float]]]] = {}
-        single = []
+        gammas: dict[float, list[tuple[int, float]]] = {}
+        single, others = [], []
         for i, model in enumerate(grid.models):
-            kernel, gamma, ridge = model._checked()
+            kernel, ridge = model._checked()
             if model.dtype == "float32":
-                single.append(i)
+                single.append((i, kernel))
+            elif kernel.is_plain(grid.X) and weight_key(model) is None:
+                gammas.setdefault(kernel.gamma, []).append((i, ridge))
             else:
-                groups.setdefault(kernel, {}).setdefault(gamma, []).append((i, ridge))
-        for i in single:
+                others.append((i, kernel, ridge))
+        for i, kernel in single:
             for j in range(len(grid.folds)):
                 grid.solvers["single precision"] += 1
-                yield i, j, _fitted_outputs(grid, i, j)
-        if not groups:
+                yield i, j, grid.fitted_outputs(i, j, kernel)
+        if others:
+            yield from _with_other_kernels(cls, grid, others)
+        if not gammas:
             return
         trained = np.unique(np.concatenate([train for train, _ in grid.folds]))
         within = [bool(np.isin(test, trained).all()) for _, test in grid.folds]
@@ -107,28 +135,34 @@ class _KELM(GridPathMixin, BaseEstimator):
         )
         coded = [cls._coded(grid.y[part.rows]) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
-        for kernel, gammas in groups.items():
-            for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas), kernel):
-                members = [i for i, _ in gammas[gamma]]
-                ridges = np.array([ridge for _, ridge in gammas[gamma]])
-                shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
-                for j, part in enumerate(parts.folds):
-                    T, decoded = coded[j]
-                    probes = None if within[j] else grid.X[grid.folds[j][1]]
-                    across = None if probes is None else _Across(probes, grid.X[part.rows], gamma, kernel)
-                    found = _fold_outputs(cls, shared, part, T, ridges, across)
-                    for i, outputs in zip(members, found, strict=True):
-                        if outputs is None:
-                            grid.solvers["cholesky"] += 1
-                            yield i, j, _fitted_outputs(grid, i, j)
-                        else:
-                            yield i, j, decoded(outputs)
+        for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
+            members = [i for i, _ in gammas[gamma]]
+            ridges = np.array([ridge for _, ridge in gammas[gamma]])
+            shared = _SharedKernel(omega, kernel_round_off(grid.X, gamma), room, grid.solvers)
+            for j, part in enumerate(parts.folds):
+                T, decoded = coded[j]
+                probes = None if within[j] else grid.X[grid.folds[j][1]]
+                across = None if probes is None else _Across(probes, grid.X[part.rows], gamma)
+                found = _fold_outputs(cls, shared, part, T, ridges, across)
+                for i, outputs in zip(members, found, strict=True):
+                    if outputs is None:
+                        grid.solvers["cholesky"] += 1
+                        yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
+                    else:
+                        yield i, j, decoded(outputs)
 
 
-def _fitted_outputs(grid: Grid, candidate: int, fold: int) -> NDArray[Any]:
-    train, test = grid.folds[fold]
-    predicted: NDArray[Any] = clone(grid.models[candidate]).fit(grid.X[train], grid.y[train]).predict(grid.X[test])
-    return predicted
+def _with_other_kernels(
+    cls: type[Any], grid: Grid, candidates: list[tuple[int, Kernel, float]]
+) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield the predictions of candidates, given by their places, kernels and ridges, that share no more than these."""
+    for j, (train, _) in enumerate(grid.folds):
+        T, decoded = cls._coded(grid.y[train])
+        members = [Member(i, kernel, ridge, grid.models[i]._scale(grid.y[train])) for i, kernel, ridge in candidates]
+        for group, solutions, product in solved_together(grid, j, members, partial(scaled_rows, T)):
+            beta = scaled_rows(np.hstack(solutions), group[0].scale)
+            for member, outputs in zip(group, np.hsplit(product(beta), len(group)), strict=True):
+                yield member.place, j, decoded(outputs)
 
 
 @dataclass(frozen=True)
@@ -138,10 +172,9 @@ class _Across:
     X: Array
     rows: Array
     gamma: float
-    kernel: str
 
     def product(self, Z: Array) -> Array:
-        return kernel_product(self.X, self.rows, Z, gamma=self.gamma, kernel=self.kernel)
+        return kernel_product(self.X, self.rows, Z, gamma=self.gamma)
 
 
 @dataclass(frozen=True)
@@ -195,7 +228,7 @@ def _fold_outputs(
     return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 
-class KELMClassifier(FamilyClassifier, _KELM):
+class KELMClassifier(WeightedClassifier, _KELM):
     """Kernel extreme learning machine for classification.
 
     f(x) = [k(x, x_1), ..., k(x, x_n)] (Omega + I/C)^-1 T with the kernel matrix Omega of the training rows: kernel
@@ -207,17 +240,29 @@ class KELMClassifier(FamilyClassifier, _KELM):
         Weight of the errors; 1/C is the ridge.
     gamma : float, default=1.0
         Inverse squared width of the kernel, exp(-gamma d^2).
-    kernel : {"rbf"}, default="rbf"
+    kernel : str or callable, default="rbf"
+        A name of `sklearn.metrics.pairwise.pairwise_kernels`, such as "linear", "laplacian" or "polynomial"; a function
+        of two rows that returns a number; a kernel of `sklearn.gaussian_process.kernels`; or "precomputed". Then `X` is
+        the matrix of the kernel itself: between all training rows in `fit`, between rows and these in `predict`.
     dtype : {"float64", "float32"}, default="float64"
         Precision in which the kernel matrix is held and factored. In single precision it takes half the memory, and
         the solution is refined to double precision by products with a kernel that is computed anew for each.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1.0
+        Of the polynomial and the sigmoid kernel.
+    kernel_params : dict, default=None
+        Named arguments of a kernel that is a function.
+    class_weight : "balanced", dict or None, default=None
+        Weight of the squared errors on each class: "balanced" is n_samples / (n_classes times the size of the class), a
+        dictionary gives numbers by label, 1 where it has none. `sample_weight` of `fit` comes on top.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_samples, n_outputs)
         Coefficients of the rows of the dictionary.
-    dictionary_ : ndarray of shape (n_samples, n_features)
-        All training rows.
+    dictionary_ : ndarray or CSR matrix of shape (n_samples, n_features), or ndarray of shape (n_samples,)
+        All training rows that have weight; the numbers of all where the kernel is precomputed.
     classes_ : ndarray of shape (n_classes,)
     n_units_ : int
         Number of rows in the dictionary.
@@ -233,16 +278,43 @@ class KELMClassifier(FamilyClassifier, _KELM):
     -----
     `fit` needs 8 n^2 bytes, in single precision 4 n^2, and little more: the kernel matrix is factored where it stands.
 
+    With weights w_i the model minimises ||f||^2 / C + sum_i w_i (f(x_i) - t_i)^2, so a weight of 2 is the row twice. In
+    its solution S (I/C + S Omega S)^-1 S T, with s_i^2 = w_i, nothing is divided by a weight.
+
+    A kernel that is not positive semi-definite leaves no minimum, but the system is still solved as it stands, as
+    scikit-learn's ``KernelRidge`` does.
+
+    Where the ridge 1/C is below the round-off of the kernel matrix, which is to say the machine precision times its
+    largest eigenvalue, and the matrix has not full rank to working precision, a `scipy.linalg.LinAlgWarning` names the
+    condition and the parameters. The solution is then the one of least norm.
+
     References
     ----------
     Huang, Zhou, Ding, Zhang, Extreme learning machine for regression and multiclass classification, IEEE Trans. SMC B
     42(2), 2012; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015,
-    eqs. (4) and (12).
+    eqs. (4) and (12); for weights Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning,
+    Neurocomputing 101, 2013.
     """
 
+    _local = True
 
-class KELMRegressor(FamilyRegressor, _KELM):
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Any = "rbf",
+        dtype: str = "float64",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+    ) -> None:
+        super().__init__(C, gamma, kernel, dtype, degree, coef0, kernel_params)
+        self.class_weight = class_weight
+
+
+class KELMRegressor(WeightedRegressor, _KELM):
     """Kernel ELM for regression: `KELMClassifier` with `y`, one column or several, as targets.
 
-    The same as scikit-learn's ``KernelRidge(alpha=1/C, kernel="rbf", gamma=gamma)``.
+    The same as scikit-learn's ``KernelRidge(alpha=1/C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)``.
     """

@@ -26,14 +26,15 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
 
     Parameters
     ----------
-    C, gamma, kernel
-        As in `KELMClassifier`.
+    C, gamma, kernel, degree, coef0, kernel_params
+        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
+        `partial_fit` none beyond those of its first call.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_units, n_outputs)
         Output weights.
-    dictionary_ : ndarray of shape (n_units, n_features)
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
         The rows learnt so far.
     inverse_ : ndarray of shape (n_units, n_units)
         Inverse of K + I/C on the dictionary.

@@ -1,60 +1,69 @@
 """The least-squares support vector machine."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import unique_labels
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
+from elmbench.models.base.fold_kernels import Member, solved_together, weigh
+from elmbench.models.base.kernel import KernelMixin
 from elmbench.models.base.parameters import check_choice, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin, ProjectionPathMixin
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import BLOCK_BYTES, KERNELS, kernel_matrix, kernel_product, row_blocks, squared_distances
-from elmbench.numerics.ridge_path import ridge_solutions
+from elmbench.models.base.singular import warn_of_singular
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import BLOCK_BYTES
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem
 
 WEIGHTINGS = ("corrected", "as-printed")
 
 
-class _LSSVM(GridPathMixin, BaseEstimator):
+class _LSSVM(KernelMixin, GridPathMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
 
-    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+    ) -> None:
         self.C = C
         self.gamma = gamma
         self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
 
-    def _checked(self) -> tuple[str, float, float]:
-        gamma = check_real("gamma", self.gamma)
-        return check_choice("kernel", self.kernel, KERNELS), gamma, 1.0 / check_real("C", self.C)
+    def _checked(self) -> tuple[Kernel, float]:
+        """Return the kernel and the ridge."""
+        return self._checked_kernel(), 1.0 / check_real("C", self.C)
 
-    @classmethod
-    def _scales(cls, models: list[Any], T: Array, y: NDArray[Any]) -> list[Array]:
-        """Return Q^(-1/2) of the rows of targets T, of labels or values y, for every unfitted model."""
-        return [np.ones(len(T))] * len(models)
-
-    def _fit(self, X: Array, T: Array) -> None:
-        self._learn(X, T, np.ones(len(T)))
-
-    def _learn(self, X: Array, T: Array, scale: Array) -> None:
+    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system with Q^(-1/2) = `scale`."""
-        kernel, gamma, ridge = self._checked()
-        K = kernel_matrix(X, gamma=gamma, kernel=kernel, out=np.empty((len(X), len(X)), order="F"))
-        _weigh(K, scale)
-        system = RidgeSystem(K, ridge)
+        kernel, ridge = self._checked()
+        self._kernel = kernel
+        self.dictionary_ = kernel.chosen(X)
+        self.n_units_ = n = X.shape[0]
+        K = kernel.matrix(X, out=np.empty((n, n), order="F"))
+        weigh(K, scale)
+        system = RidgeSystem(K, ridge, definite=kernel.definite)
         self.intercept_, self.beta_ = _bordered(scale, system.solve(_right_hand_sides(T, scale)))
         self.condition_ = system.condition
-        self.dictionary_ = X
-        self.n_units_ = len(X)
+        if system.is_lost(EPS):
+            warn_of_singular(self, self.condition_)
 
-    def _outputs(self, X: Array) -> Array:
-        outputs = kernel_product(X, self.dictionary_, self.beta_, gamma=float(self.gamma), kernel=self.kernel)
-        return outputs + self.intercept_
+    def _outputs(self, X: Rows) -> Array:
+        return self._kernel.product(X, self.dictionary_, self.beta_) + self.intercept_
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -66,31 +75,22 @@ class _LSSVM(GridPathMixin, BaseEstimator):
 
         See `ridge_solutions`. Needs three matrices of 8 m^2 bytes for m rows in a training part.
         """
-        X, y, models = grid.X, grid.y, grid.models
-        checked = [model._checked() for model in models]
-        for j, (train, test) in enumerate(grid.folds):
-            T, decoded = cls._coded(y[train])
-            scales = cls._scales(models, T, y[train])
-            groups: dict[tuple[str, float, bytes], list[int]] = {}
-            for i, (kernel, gamma, _) in enumerate(checked):
-                groups.setdefault((kernel, gamma, scales[i].tobytes()), []).append(i)
-            among = squared_distances(X[train], out=np.empty((len(train), len(train)), order="F"))
-            probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
-            K = np.empty_like(among)
-            for (kernel, gamma, _), members in groups.items():
-                scale, ridges = scales[members[0]], np.array([checked[i][2] for i in members])
-                np.copyto(K, among)
-                _weigh(KERNELS[kernel](K, gamma), scale)
-                Z = ridge_solutions(K, _right_hand_sides(T, scale), ridges, grid.solvers)
-                solved = [_bordered(scale, part) for part in np.hsplit(Z, len(members))]
-                beta = np.hstack([beta for _, beta in solved])
-                products = np.concatenate([KERNELS[kernel](probe.copy(), gamma) @ beta for probe in probes])
-                for i, product, (intercepts, _) in zip(members, np.hsplit(products, len(members)), solved, strict=True):
-                    values = product + intercepts
-                    yield i, j, grid.asked(decoded(values), values)
+        checked = [model._checked() for model in grid.models]
+        for j, (train, _) in enumerate(grid.folds):
+            T, decoded = cls._coded(grid.y[train])
+            members = [
+                Member(i, kernel, ridge, grid.models[i]._scale(grid.y[train]))
+                for i, (kernel, ridge) in enumerate(checked)
+            ]
+            for group, solutions, product in solved_together(grid, j, members, partial(_right_hand_sides, T)):
+                solved = [_bordered(group[0].scale, part) for part in solutions]
+                products = np.hsplit(product(np.hstack([beta for _, beta in solved])), len(group))
+                for member, found, (intercepts, _) in zip(group, products, solved, strict=True):
+                    values = found + intercepts
+                    yield member.place, j, grid.asked(decoded(values), values)
 
 
-class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, _LSSVM):
+class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
     """Least-squares support vector machine, weighted by class or not.
 
     f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q:
@@ -99,14 +99,14 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, _LSSVM):
 
     Parameters
     ----------
-    C, gamma, kernel
+    C, gamma, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`.
     class_weight : "balanced", dict or None, default=None
         Weight w of the errors on each class: "balanced" is the size of the largest class over that of the row's own;
         a dictionary gives numbers by label, 1 where it has none.
     weighting : {"corrected", "as-printed"}, default="corrected"
         How the weights enter: Q = 1/w, so that errors on a heavy class cost more, or Q = w as the paper prints it, with
-        which the smaller class is lost.
+        which the smaller class is lost. A `sample_weight` of `fit` always enters as w does in the first.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, _LSSVM):
     intercept_ : ndarray of shape (n_outputs,)
         b.
     condition_ : float
-        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C.
+        Estimated condition number of Q^(-1/2) K Q^(-1/2) + I/C. `fit` warns as that of `KELMClassifier` does.
     dictionary_, classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 
@@ -134,47 +134,41 @@ class LSSVMClassifier(FamilyClassifier, ProjectionPathMixin, _LSSVM):
         self,
         C: float = 1.0,
         gamma: float = 1.0,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         class_weight: str | Mapping[Any, float] | None = None,
         weighting: str = "corrected",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(C, gamma, kernel)
+        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
         self.class_weight = class_weight
         self.weighting = weighting
 
-    def _scale(self, T: Array, classes: NDArray[Any]) -> Array:
-        """Return Q^(-1/2) of the rows whose targets are given."""
-        weighting = check_choice("weighting", self.weighting, WEIGHTINGS)
-        rows = (T[:, 0] > 0) * (len(classes) - 1) if T.shape[1] == 1 else np.argmax(T, axis=1)
-        if self.class_weight is None:
-            weights = np.ones(len(classes))
-        elif isinstance(self.class_weight, Mapping):
-            given = self.class_weight
-            weights = np.array([check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()])
-        else:
-            check_choice("class_weight", self.class_weight, ["balanced"])
-            sizes = np.bincount(rows)
-            weights = sizes.max() / sizes
-        scales: Array = np.sqrt(weights if weighting == "corrected" else 1.0 / weights)
-        return scales[rows]
+    def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
+        by_class = super()._class_weights(labels, weights)
+        if self.weighting == "as-printed":
+            np.divide(1.0, by_class, out=by_class, where=by_class > 0)
+        return by_class
 
-    @classmethod
-    def _scales(cls, models: list[Any], T: Array, y: NDArray[Any]) -> list[Array]:
-        classes = unique_labels(y)
-        return [model._scale(T, classes) for model in models]
+    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+        return super()._scale(labels, weights)
 
-    def _fit(self, X: Array, T: Array) -> None:
-        self._learn(X, T, self._scale(T, self.classes_))
+    @staticmethod
+    def _balanced(sizes: Array) -> Array:
+        balanced: Array = sizes.max() / sizes
+        return balanced
 
 
-class LSSVMRegressor(FamilyRegressor, _LSSVM):
+class LSSVMRegressor(WeightedRegressor, _LSSVM):
     """Least-squares support vector machine for regression: kernel ridge regression with an intercept.
 
     f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + I/C] [b; beta] = [0; y], with `y` one column or several.
 
     Parameters
     ----------
-    C, gamma, kernel
+    C, gamma, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`.
 
     Attributes
@@ -194,14 +188,7 @@ class LSSVMRegressor(FamilyRegressor, _LSSVM):
     """
 
 
-def _weigh(K: Array, scale: Array) -> None:
-    """Multiply a kernel matrix by the scale of its rows and of its columns, in place."""
-    if (scale != 1.0).any():
-        K *= scale[:, np.newaxis]
-        K *= scale
-
-
-def _bordered(scale: Array, solutions: Array) -> tuple[Array, Array]:
+def _bordered(scale: Array | None, solutions: Array) -> tuple[Array, Array]:
     """Return the solution b, of shape (k,), and beta, of shape (n, k), of [0 1'; 1 A] [b; beta] = [0; T].
 
     The matrix is A = K + r S^-2 with a diagonal S of `scale`, so A^-1 = S (S K S + r I)^-1 S; `solutions`, of shape (n,
@@ -209,10 +196,11 @@ def _bordered(scale: Array, solutions: Array) -> tuple[Array, Array]:
     Vandewalle, 1999).
     """
     ones, targets = solutions[:, 0], solutions[:, 1:]
+    scale = np.ones(len(ones)) if scale is None else scale
     intercepts = (scale @ targets) / (scale @ ones)
     return intercepts, scale[:, np.newaxis] * (targets - np.outer(ones, intercepts))
 
 
-def _right_hand_sides(T: Array, scale: Array) -> Array:
+def _right_hand_sides(T: Array, scale: Array | None) -> Array:
     """Return S [1 T], for the diagonal S of scales."""
-    return scale[:, np.newaxis] * np.column_stack([np.ones(len(T)), T])
+    return scaled_rows(np.column_stack([np.ones(len(T)), T]), scale)

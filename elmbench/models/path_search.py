@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from numbers import Number
 from typing import Any, Self
 
 import numpy as np
 import sklearn
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
-from elmbench.models.base.served import Paths, RowScorer, Served
+from elmbench.models.base.served import Paths, RowScorer, Served, candidate_key
+from elmbench.models.base.singular import warned_once
 
 
 class PathSearchCV(GridSearchCV):
@@ -21,7 +23,8 @@ class PathSearchCV(GridSearchCV):
     or a pipeline that ends with one, evaluates its candidates from shared work, see `GridPath`: one distance matrix
     for all `gamma`, one factorisation for all `C`. Scores differ from those of `GridSearchCV` by no more than the
     round-off of the solutions. Other estimators are cloned and fitted, one candidate a fold. So is everything where the
-    estimator draws from a `RandomState`, or where `fit` is given more than rows, targets and groups.
+    estimator draws from a `RandomState`, where `fit` is given more than rows, targets and groups, or where `X` is a
+    kernel matrix (``kernel="precomputed"``), of which columns are cut as rows are.
 
     Parameters
     ----------
@@ -42,7 +45,7 @@ class PathSearchCV(GridSearchCV):
     A path yields predictions. Where the scorer asks for more, such as probabilities, every candidate is fitted. An
     estimator whose `random_state` is None has one stream for the whole grid, not one a candidate. A sub-class that
     changes what `fit` or `predict` of an estimator do has to change its path too. The predictions of all candidates
-    are kept until they are scored.
+    are kept until they are scored. That systems are singular is warned of once a search.
 
     Examples
     --------
@@ -77,13 +80,15 @@ class PathSearchCV(GridSearchCV):
         self._validate_params()
         paths = self._paths(X, y, params)
         if not paths:
-            super().fit(X, y, **params)
+            with warned_once():
+                super().fit(X, y, **params)
             return self
         named = {name: value for name, value in self.get_params(deep=False).items() if name not in ("n_jobs", "cv")}
         served = Served(self.estimator, paths)
         splits = paths.folds[: len(paths.folds) // 2] if self.return_train_score else paths.folds
         own = {"estimator": served, "scoring": _on_rows(self.scoring), "cv": splits}
-        search = GridSearchCV(**named | own).fit(np.arange(_num_samples(X))[:, np.newaxis], y)
+        with warned_once():
+            search = GridSearchCV(**named | own).fit(np.arange(_num_samples(X))[:, np.newaxis], y)
         self._take_over(search, paths)
         return self
 
@@ -92,7 +97,7 @@ class PathSearchCV(GridSearchCV):
         groups = params.get("groups")
         plain = {name for name, value in params.items() if value is not None} <= {"groups"}
         routed = bool(params) and sklearn.get_config()["enable_metadata_routing"]
-        if y is None or not plain or routed or get_tags(self.estimator).input_tags.pairwise:
+        if y is None or not plain or routed or self._takes_pairs():
             return None
         self._get_scorers()  # refuses what cannot be a scorer
         X, y = indexable(X, y)
@@ -100,6 +105,19 @@ class PathSearchCV(GridSearchCV):
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         folds = [_numbers(fold, _num_samples(X)) for fold in _splits(cv, X, y, groups)]
         return Paths(self.estimator, X, y, folds, candidates, self.return_train_score)
+
+    def _takes_pairs(self) -> bool:
+        """Tell whether a candidate takes a kernel or distances between rows, whose columns are cut as its rows are."""
+        if get_tags(self.estimator).input_tags.pairwise:
+            return True
+        # Numbers do not decide it, and a grid may have thousands of them.
+        kinds = [
+            {name: value for name, value in params.items() if not isinstance(value, Number)}
+            for params in ParameterGrid(self.param_grid)
+        ]
+        kinds = list({candidate_key(params): params for params in kinds if params}.values())
+        models = (clone(self.estimator).set_params(**clone(params, safe=False)) for params in kinds)
+        return any(get_tags(model).input_tags.pairwise for model in models)
 
     def _take_over(self, search: GridSearchCV, paths: Paths) -> None:
         """Take the attributes of a search on row numbers, with the times of the paths."""

@@ -1,6 +1,6 @@
 """The reduced kernel extreme learning machine of Deng et al."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,12 +8,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.centres import WIDTH_INTERVAL, CentresMixin, CentresRegressor
-from elmbench.models.base.family import FamilyClassifier
+from elmbench.models.base.kernel import KernelMixin
 from elmbench.models.base.parameters import check_choice, check_count, check_finite
-from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel, Rows
+from elmbench.models.base.weights import WeightedClassifier, weight_key
+from elmbench.numerics.arrays import Indices
+from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
+from elmbench.numerics.pairwise import NAMES, Kernel
+from elmbench.numerics.rows import Rows
 
 
-class _RKELM(CentresMixin, BaseEstimator):
+class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     model_version: int = 1
@@ -25,11 +29,12 @@ class _RKELM(CentresMixin, BaseEstimator):
         n_landmarks: int = 100,
         C: float = 1.0,
         gamma: float = 1.0,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
         widths: str = "equal",
         random_state: int | np.random.RandomState | None = None,
+        kernel_params: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_landmarks = n_landmarks
         self.C = C
@@ -39,22 +44,32 @@ class _RKELM(CentresMixin, BaseEstimator):
         self.coef0 = coef0
         self.widths = widths
         self.random_state = random_state
+        self.kernel_params = kernel_params
 
     def _check(self) -> None:
         super()._check()
-        check_choice("kernel", self.kernel, KERNELS)
         check_count("degree", self.degree)
-        check_finite("coef0", self.coef0)
-        if check_choice("widths", self.widths, ("equal", "random")) == "random" and self.kernel not in OF_DISTANCES:
+        if self._is(*KERNELS):
+            check_finite("coef0", self.coef0)
+        elif isinstance(self.kernel, str):
+            check_choice("kernel", self.kernel, {*KERNELS, *NAMES})
+        if check_choice("widths", self.widths, ("equal", "random")) == "random" and not self._is(*OF_DISTANCES):
             kernels = ", ".join(map(repr, OF_DISTANCES))
             raise ValueError(f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead")
 
-    def _draw(self, X: Rows) -> CentreKernel:
-        """Algorithm 1, line 1: some of the rows, each once at most."""
+    def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
+        """Algorithm 1, line 1: some of the rows that count, each once at most."""
         random_state = check_random_state(self.random_state)
-        chosen = random_state.permutation(X.shape[0])[: self.n_landmarks]
+        chosen = counting[random_state.permutation(len(counting))[: self.n_landmarks]]
         gamma = 1.0 / random_state.uniform(*WIDTH_INTERVAL, len(chosen)) if self.widths == "random" else 1.0
-        return CentreKernel(X[chosen], self.kernel, gamma, int(self.degree), float(self.coef0))
+        if self._is(*KERNELS):
+            return CentreKernel(X[chosen], self.kernel, gamma, int(self.degree), float(self.coef0))
+        general = self._checked_kernel()
+        return CentreKernel(general.chosen(X, chosen), gamma=gamma, general=general)
+
+    @property
+    def _fold_kernel(self) -> Kernel:
+        return super()._fold_kernel if self._is(*KERNELS) else self._checked_kernel()
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -63,10 +78,11 @@ class _RKELM(CentresMixin, BaseEstimator):
         return super().memory_estimate(n_samples, n_features, n_outputs, **params | {"n_landmarks": landmarks})
 
     def _drawn_by(self) -> Hashable:
-        return self.kernel, self.degree, self.coef0, self.widths, self.random_state
+        kernel = self.kernel if self._is(*KERNELS) else self._checked_kernel().key
+        return kernel, self.degree, self.coef0, self.widths, self.random_state, weight_key(self)
 
 
-class RKELMClassifier(FamilyClassifier, _RKELM):
+class RKELMClassifier(WeightedClassifier, _RKELM):
     """Reduced kernel extreme learning machine for classification.
 
     A network f(x) = [k(x, c_1), ..., k(x, c_L)] beta whose centres are some of the training rows, drawn at random
@@ -83,7 +99,9 @@ class RKELMClassifier(FamilyClassifier, _RKELM):
     gamma : float, default=1.0
         Inverse squared width of the kernel, 1/sigma in the paper; of the other kernels see
         `elmbench.numerics.centres.CentreKernel`.
-    kernel : {"rbf", "inverse-multiquadric", "rational-quadratic", "polynomial", "sigmoid"}, default="rbf"
+    kernel : str or callable, default="rbf"
+        "rbf", "inverse-multiquadric", "rational-quadratic", "polynomial" or "sigmoid"; or any that `KELMClassifier`
+        takes. With "precomputed" the centres are numbers of training rows.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=1.0
@@ -93,10 +111,14 @@ class RKELMClassifier(FamilyClassifier, _RKELM):
         1.5]: kernels of distances only.
     random_state : int, RandomState or None, default=None
         Draws the centres and the widths.
+    kernel_params : dict, default=None
+        Named arguments of a kernel that is a function.
+    class_weight : "balanced", dict or None, default=None
+        As in `KELMClassifier`.
 
     Attributes
     ----------
-    centres_ : ndarray or CSR matrix of shape (n_units, n_features)
+    centres_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
     gammas_ : ndarray of shape (n_units,)
         The `gamma` of each centre.
     beta_ : ndarray of shape (n_units, n_outputs)
@@ -113,11 +135,33 @@ class RKELMClassifier(FamilyClassifier, _RKELM):
     Rows are seen a block at a time, so that `fit` needs 8 L^2 bytes and some blocks, however many rows there are.
     Sparse rows (CSR) stay sparse.
 
+    Weights w_i count in the errors, sum_i w_i (f(x_i) - t_i)^2, and rows without weight are no centres. For given
+    centres a weight of 2 is the row twice; but of repeated rows other centres are drawn. `fit` warns as that of
+    `ELMClassifier` does, by K'K.
+
     References
     ----------
     Deng, Ong, Zheng, A Fast Reduced Kernel Extreme Learning Machine, Neural Networks 76, 2016, eqs. (7)-(10) and
     Algorithm 1.
     """
+
+    _local = True
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        coef0: float = 1.0,
+        widths: str = "equal",
+        random_state: int | np.random.RandomState | None = None,
+        kernel_params: Mapping[str, Any] | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+    ) -> None:
+        super().__init__(n_landmarks, C, gamma, kernel, degree, coef0, widths, random_state, kernel_params)
+        self.class_weight = class_weight
 
 
 class RKELMRegressor(CentresRegressor, _RKELM):

@@ -1,48 +1,53 @@
 """The weighted extreme learning machine: random hidden nodes, output weights by the pseudo-inverse of weighted rows."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.models.base.weights import WeightedClassifier, weight_key
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.nodes.least_squares import leading_solutions
+from elmbench.numerics.rows import scaled_rows
 
 CUTOFF = 1e-15
 """Singular values up to so many times the largest one count as zero, as in numpy's `pinv` of the paper's time."""
 
 
-def balanced_solutions(H: Array, T: Array, sizes: list[int]) -> Iterator[tuple[int, Array, float]]:
+def weighted_solutions(
+    H: Array, T: Array, B: Array | None, sizes: list[int], balanced: bool
+) -> Iterator[tuple[int, Array, float]]:
     """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for as many leading columns, and the condition of B . H.
 
-    B_i is the square root of the inverse of the size of the class of row i. H, the hidden outputs as `node_outputs`
-    returns them, is overwritten; T are targets -1/+1, one column for two classes, else one a class; sizes ascend.
+    B holds the square roots of the weights of the rows, None for all of them 1; it is `balanced` where every class has
+    the same. H, the hidden outputs as `node_outputs` returns them, is overwritten; T are targets -1/+1, one column for
+    two classes, else one a class; sizes ascend.
     """
     if not np.ptp(H, axis=0).any():
-        # The balanced targets add up to nothing along the one direction there is: solved exactly, beta = 0.
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
-        yield from ((size, np.zeros((size, T.shape[1])), 1.0) for size in sizes)
-        return
-    classes = (T[:, 0] > 0).astype(np.intp) if T.shape[1] == 1 else np.argmax(T, axis=1)
-    B = np.sqrt(1.0 / np.bincount(classes)[classes])[:, np.newaxis]
-    H *= B
-    yield from leading_solutions(H, B * T, sizes, CUTOFF)
+        if balanced:
+            # The balanced targets add up to nothing along the one direction there is: solved exactly, beta = 0.
+            yield from ((size, np.zeros((size, T.shape[1])), 1.0) for size in sizes)
+            return
+    if B is not None:
+        H *= B[:, np.newaxis]
+    yield from leading_solutions(H, scaled_rows(T, B), sizes, CUTOFF)
 
 
-class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
+class WELMClassifier(WeightedClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
     """Weighted extreme learning machine.
 
     A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
     from [0, 1], with beta = (B . H)^+ (B . T): least squares on targets -1/+1 in which every class weighs the same,
-    B_i being the square root of the inverse of the size of the class of row i. Nothing is regularised but by the
-    cutoff of the pseudo-inverse. More than two classes are learnt one against the rest.
+    B_i being the square root of the inverse of the size of the class of row i, unless `class_weight` says otherwise.
+    A `sample_weight` of `fit` comes on top, and then counts in the sizes of the classes. Nothing is regularised but by
+    the cutoff of the pseudo-inverse. More than two classes are learnt one against the rest.
 
     Parameters
     ----------
@@ -50,6 +55,8 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         As in `ELMClassifier`; the paper's h is `n_hidden`.
     activation : {"sigmoid", "nsig", "rbf"}, default="sigmoid"
         1 / (1 + exp(-<w, x> + b)), 1 / (1 + exp(-<w, x> / d + b)) for d features, or exp(-b ||w - x||^2).
+    class_weight : "balanced", dict or None, default="balanced"
+        Weight of the squared errors on each class: the inverse of its size, numbers by label, or 1 for all.
 
     Attributes
     ----------
@@ -74,19 +81,35 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
 
     model_version: int = 1
 
+    _local = True
+
     def __init__(
         self,
         n_hidden: int = 100,
         activation: str = "sigmoid",
         random_state: int | np.random.RandomState | None = None,
+        class_weight: str | Mapping[Any, float] | None = "balanced",
     ) -> None:
         self.n_hidden = n_hidden
         self.activation = activation
         self.random_state = random_state
+        self.class_weight = class_weight
 
-    def _fit(self, X: Array, T: Array) -> None:
+    def _fit(self, X: Array, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
-        ((_, self.beta_, self.condition_),) = balanced_solutions(self._hidden(X), T, [len(self.weights_)])
+        solutions = weighted_solutions(self._hidden(X), T, scale, [len(self.weights_)], self._is_balanced)
+        ((_, self.beta_, self.condition_),) = solutions
+
+    @property
+    def _is_balanced(self) -> bool:
+        return isinstance(self.class_weight, str)
+
+    @staticmethod
+    def _balanced(sizes: Array) -> Array:
+        return 1.0 / sizes
+
+    def _kind(self) -> tuple[Any, ...]:
+        return *super()._kind(), weight_key(self)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -106,7 +129,8 @@ class WELMClassifier(FamilyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
                 probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
-                for n_hidden, beta, _ in balanced_solutions(largest._hidden(X[train]), T, sizes):
+                scale, balanced = largest._scale(y[train]), largest._is_balanced
+                for n_hidden, beta, _ in weighted_solutions(largest._hidden(X[train]), T, scale, sizes, balanced):
                     values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:

@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import row_norms
 
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import rbf_from_distances, squared_distances
-
-Rows = Any
-"""An ndarray of shape (n, d), or a CSR matrix of that shape."""
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows, inner_products, sparse_distances
 
 BLOCK_BYTES = 16 * 2**20
 """Size of a block of kernel values, in bytes (one row is the least); two are held while one follows the other."""
@@ -67,14 +64,17 @@ class CentreKernel:
     Attributes
     ----------
     centres : ndarray or CSR matrix of shape (L, d)
+        Numbers of training rows, of shape (L,), where `general` is a kernel given as such.
     kernel : str
-        One of `KERNELS`.
+        One of `KERNELS`; not used where there is a `general` one.
     gamma : float or ndarray of shape (L,)
         One for all centres, or one for each.
     degree : int
         Of "polynomial".
     coef0 : float
         Of "polynomial" and "sigmoid".
+    general : Kernel, optional
+        Any other kernel, whose `gamma` is that of here.
     """
 
     centres: Rows
@@ -82,6 +82,7 @@ class CentreKernel:
     gamma: float | Array = 1.0
     degree: int = 3
     coef0: float = 1.0
+    general: Kernel | None = None
 
     def __len__(self) -> int:
         return int(self.centres.shape[0])
@@ -95,7 +96,7 @@ class CentreKernel:
         if self.kernel in OF_PRODUCTS:
             return inner_products(X, self.centres)
         if sp.issparse(X) or sp.issparse(self.centres):
-            return _sparse_distances(X, self.centres)
+            return sparse_distances(X, self.centres)
         return squared_distances(X, self.centres)
 
     def of(self, geometry: Array) -> Array:
@@ -113,6 +114,8 @@ class CentreKernel:
 
     def values(self, X: Rows) -> Array:
         """Return the values of the kernel for the rows of `X`, of shape (n, L)."""
+        if self.general is not None:
+            return self.general.with_gamma(self.gamma).matrix(X, self.centres)
         return self.of(self.geometry(X))
 
     def blocks(self, X: Rows) -> Iterator[tuple[slice, Array]]:
@@ -126,6 +129,10 @@ class CentreKernel:
         The values, in C order, are overwritten by the next ones, so valid until these are asked for.
         """
         kernels = [self.with_gamma(gamma) for gamma in gammas]
+        if self.general is not None:
+            for rows in centre_blocks(X, len(self)):
+                yield from ((rows, i, kernel.values(X[rows])) for i, kernel in enumerate(kernels))
+            return
         ready = replace(self, centres=_ready_for(X, self.centres))
         room = np.empty((0, len(self)))
         for rows in centre_blocks(X, len(self)):
@@ -158,15 +165,6 @@ def centre_blocks(X: Rows, n_centres: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def inner_products(X: Rows, centres: Rows) -> Array:
-    """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse rows stay sparse."""
-    if sp.issparse(X):
-        if sp.issparse(centres):
-            return np.asarray((X @ centres.T).toarray(order="C"))
-        return np.asarray(X @ np.ascontiguousarray(centres.T))
-    return np.ascontiguousarray((centres @ X.T).T if sp.issparse(centres) else X @ centres.T)
-
-
 def _ready_for(X: Rows, centres: Rows) -> Rows:
     """Return centres in the form in which products with many rows of `X` take the least time.
 
@@ -181,21 +179,3 @@ def _ready_for(X: Rows, centres: Rows) -> Rows:
     if 8 * centres.shape[0] * X.shape[1] <= DENSE_CENTRES_BYTES and _SPARSE * filled > X.nnz * centres.shape[0]:
         return centres.toarray(order="F")
     return centres
-
-
-def _sparse_distances(X: Rows, centres: Rows) -> Array:
-    """Return the squared distances between sparse rows, none negative; without centring, which would fill them."""
-    distances = inner_products(X, centres)
-    distances *= -2.0
-    distances += _squared_norms(X)[:, np.newaxis]
-    distances += _squared_norms(centres)
-    return np.maximum(distances, 0.0, out=distances)
-
-
-def _squared_norms(X: Rows) -> Array:
-    """Return the squared norms of rows, of which the sparse ones may name an entry more than once."""
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    norms: Array = row_norms(X, squared=True)
-    return norms

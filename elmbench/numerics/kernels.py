@@ -25,10 +25,6 @@ def rbf_from_distances(distances: Array, gamma: float) -> Array:
     return np.exp(distances, out=distances)
 
 
-KERNELS: dict[str, Callable[[Array, float], Array]] = {"rbf": rbf_from_distances}
-"""Kernels by name: each turns an array of squared distances into the kernel, in place."""
-
-
 def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = None) -> Array:
     """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n, m), none negative.
 
@@ -40,16 +36,12 @@ def squared_distances(X: Array, Y: Array | None = None, *, out: Array | None = N
     return _fill(X, Y, out, lambda block: block)
 
 
-def kernel_matrix(
-    X: Array, Y: Array | None = None, *, gamma: float, kernel: str = "rbf", out: Array | None = None
-) -> Array:
-    """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
+def kernel_matrix(X: Array, Y: Array | None = None, *, gamma: float, out: Array | None = None) -> Array:
+    """Return the Gaussian kernel exp(-gamma d^2) between the rows of `X` and those of `Y`, of shape (n, m).
 
-    As `squared_distances`; nothing else of the size of `out` is allocated. `kernel` is a key of `KERNELS`, `gamma` the
-    inverse squared width: exp(-gamma d^2).
+    As `squared_distances`; nothing else of the size of `out` is allocated.
     """
-    transform = KERNELS[kernel]
-    return _fill(X, Y, out, lambda block: transform(block, gamma))
+    return _fill(X, Y, out, lambda block: rbf_from_distances(block, gamma))
 
 
 def kernel_round_off(X: Array, gamma: float) -> float:
@@ -64,12 +56,12 @@ def kernel_round_off(X: Array, gamma: float) -> float:
     return float(np.finfo(np.float64).eps) * (10 * gamma * (X.shape[1] + 4) * longest + 16)
 
 
-def kernel_product(X: Array, Y: Array, Z: Array, *, gamma: float, kernel: str = "rbf") -> Array:
-    """Return the product of the kernel between the rows of `X` and those of `Y` with `Z`, a block of rows at a time."""
+def kernel_product(X: Array, Y: Array, Z: Array, *, gamma: float) -> Array:
+    """Return the Gaussian kernel between the rows of `X` and those of `Y` times `Z`, a block of rows at a time."""
     product = np.zeros((len(X), Z.shape[1]))
     if len(Y) > 0:
         for rows in row_blocks(len(X), len(Y)):
-            product[rows] = kernel_matrix(X[rows], Y, gamma=gamma, kernel=kernel) @ Z
+            product[rows] = kernel_matrix(X[rows], Y, gamma=gamma) @ Z
     return product
 
 
@@ -80,8 +72,8 @@ DISTANCES_UP_TO = 2048
 """Rows up to which the distances are kept to compute a kernel anew from: 32 MB."""
 
 
-def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterator[tuple[float, Array]]:
-    """Yield each gamma, from the smallest to the largest, and the kernel matrix of the rows of `X` for it.
+def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
+    """Yield each gamma, from the smallest to the largest, and the Gaussian kernel matrix of the rows of `X` for it.
 
     The Gaussian kernel of twice a gamma is its square, entry by entry: a tenth of the work; that of eight times a gamma
     takes three. Squaring doubles the relative error of an entry and adds half a unit in the last place, so that after
@@ -96,7 +88,7 @@ def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterato
     last, squarings = 0.0, 0
     for gamma in ascending:
         times = round(math.log2(gamma) - math.log2(last)) if last > 0 else 0
-        if kernel == "rbf" and 0 < times <= SQUARINGS - squarings and gamma == 2.0**times * last:
+        if 0 < times <= SQUARINGS - squarings and gamma == 2.0**times * last:
             for columns in row_blocks(len(X), len(X)):
                 block = matrix[:, columns]
                 for _ in range(times):
@@ -104,10 +96,10 @@ def kernel_ladder(X: Array, gammas: list[float], kernel: str = "rbf") -> Iterato
             squarings += times
         else:
             if distances is None:
-                kernel_matrix(X, gamma=gamma, kernel=kernel, out=matrix)
+                kernel_matrix(X, gamma=gamma, out=matrix)
             else:
                 np.copyto(matrix, distances)
-                KERNELS[kernel](matrix, gamma)
+                rbf_from_distances(matrix, gamma)
             squarings = 0
         last = gamma
         yield gamma, matrix

@@ -15,7 +15,7 @@ WITHIN_ROUND_OFF = 16
 """Up to how many units of round-off of the matrix, in its 1-norm, a ridge is left to a factorisation of its own."""
 
 
-def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str]) -> Array:
+def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str], definite: bool = True) -> Array:
     """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within round-off.
 
     Ridges that are large against the round-off of A share one orthogonal reduction, if there are enough of them, whose
@@ -26,6 +26,7 @@ def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str]) ->
     ----------
     A, B : ndarray of shape (n, n), (n, k)
         A is symmetric and positive semi-definite, columns of doubles or the view of them in a larger matrix.
+        Where it is not `definite`, each ridge has a factorisation of its own, see `RidgeSystem`.
     ridges : ndarray of shape (p,)
         Positive.
     solvers : Counter of str
@@ -40,7 +41,7 @@ def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str]) ->
     solutions = np.empty((n, len(ridges) * k), order="F")
     shared = ridges > WITHIN_ROUND_OFF * EPS * np.abs(A).sum(axis=0).max()
     count = int(shared.sum())
-    if count * factor_seconds(n, k) > reduction_seconds(n, count, k):
+    if definite and count * factor_seconds(n, k) > reduction_seconds(n, count, k):
         solvers["reduction"] += count
         solutions[:, np.repeat(shared, k)] = BandReduction(np.array(A, order="F")).solve(ridges[shared], B)
     else:
@@ -52,7 +53,7 @@ def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str]) ->
         return values, vectors
 
     for i in np.flatnonzero(~shared):
-        system = RidgeSystem(np.array(A, order="F"), float(ridges[i]), spectrum)
+        system = RidgeSystem(np.array(A, order="F"), float(ridges[i]), spectrum, definite)
         solvers["cholesky" if system.by_cholesky else "eigenvalues"] += 1
         solutions[:, i * k : (i + 1) * k] = system.solve(B)
     return solutions

@@ -23,16 +23,25 @@ class RidgeSystem:
 
     A, of shape (n, n), is symmetric and positive semi-definite. It is overwritten; where it is in Fortran order, no
     second matrix of its size is needed. `spectrum` returns the eigenvalues of A, ascending, and its eigenvectors, for
-    those who factor the same A with several ridges and need them once.
+    those who factor the same A with several ridges and need them once. A is not `definite` where it may have negative
+    eigenvalues beyond round-off: those of A + ridge I then count by their size, so that the system is solved as it
+    stands.
     """
 
-    def __init__(self, A: Array, ridge: float, spectrum: Callable[[], tuple[Array, Array]] | None = None) -> None:
+    def __init__(
+        self,
+        A: Array,
+        ridge: float,
+        spectrum: Callable[[], tuple[Array, Array]] | None = None,
+        definite: bool = True,
+    ) -> None:
         A = np.asfortranarray(A)
         diagonal = np.einsum("ii->i", A)
         before = diagonal.copy()
         diagonal += ridge
         largest = diagonal.max()
         self._norm = float(dlange("1", A))
+        self._ridge = ridge
         self._factor: Array | None = A
         _, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
         if info == 0 and diagonal.min() ** 2 > len(A) * EPS * largest:
@@ -46,13 +55,15 @@ class RidgeSystem:
         else:
             values, vectors = spectrum()
         self._values = values + ridge
-        kept = self._values > len(values) * EPS * max(self._values[-1], 0.0)
-        self._half = vectors[:, kept] / np.sqrt(self._values[kept])
+        self._sizes = self._values if definite else np.abs(self._values)
+        kept = self._sizes > len(values) * EPS * max(self._sizes.max(), 0.0)
+        self._half = vectors[:, kept] / np.sqrt(self._sizes[kept])
+        self._signed = self._half if definite else self._half * np.sign(self._values[kept])
 
     def solve(self, B: Array) -> Array:
         """Return the solution Z of (A + ridge I) Z = B, both of shape (n, k)."""
         if self._factor is None:
-            return self._half @ (self._half.T @ B)
+            return self._signed @ (self._half.T @ B)
         solution, _ = dpotrs(self._factor, B, lower=1)
         return solution
 
@@ -69,7 +80,7 @@ class RidgeSystem:
     def inverse(self) -> Array:
         """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; the factor is lost to it."""
         if self._factor is None:
-            return np.asfortranarray(self._half @ self._half.T)
+            return np.asfortranarray(self._signed @ self._half.T)
         inverse, _ = dpotri(self._factor, lower=1, overwrite_c=1)
         mirror(inverse)
         return inverse
@@ -79,11 +90,20 @@ class RidgeSystem:
         """Whether all of A + ridge I was inverted: not where directions within round-off were left out."""
         return self._factor is not None
 
+    def is_lost(self, level: float) -> bool:
+        """Whether directions were left out for want of a ridge above `level` times the largest eigenvalue.
+
+        That of A + ridge I has no more to say than round-off, then, and where `level` is the machine precision, its
+        condition exceeds the reciprocal of that.
+        """
+        return self._factor is None and self._ridge <= level * float(self._sizes.max())
+
     @property
     def condition(self) -> float:
         """The condition number, as LAPACK's pocon estimates it; in the fallback, from the eigenvalues or infinite."""
         if self._factor is None:
-            return float(self._values[-1] / self._values[0]) if self._values[0] > 0 else float(np.inf)
+            least, largest = self._sizes.min(), self._sizes.max()
+            return float(largest / least) if least > 0 else float(np.inf)
         reciprocal, _ = dpocon(self._factor, self._norm, uplo="L")
         return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
 

@@ -55,3 +55,5 @@ def test_the_programs_run(worker: dict, capsys: pytest.CaptureFixture[str]) -> N
     said = capsys.readouterr().out
     assert "Comparison: data.parquet" in said
     assert "'kelmclassifier__C'" in said
+    assert "landmarks: [" in said
+    assert "rows kept: 150" in said

@@ -123,8 +123,12 @@ def test_repeated_rows_weigh_double(name):
         ("KELM", {"C": -1.0}, ValueError, "C: expected a finite number greater than 0, got -1.0 instead"),
         ("KELM", {"gamma": np.inf}, ValueError, "gamma: expected a finite number greater than 0, got inf instead"),
         ("LSSVM", {"C": -1.0}, ValueError, "C: expected a finite number greater than 0, got -1.0 instead"),
-        ("LSSVM", {"kernel": "cosine"}, ValueError, "kernel: expected one of 'rbf', got 'cosine' instead"),
-        ("KELM", {"kernel": "cosine"}, ValueError, "kernel: expected one of 'rbf', got 'cosine' instead"),
+        ("LSSVM", {"kernel": "cubic"}, ValueError, "kernel: expected one of 'additive_chi2'.*, got 'cubic' instead"),
+        ("KELM", {"kernel": "cubic"}, ValueError, "kernel: expected one of 'additive_chi2'.*, got 'cubic' instead"),
+        ("KELM", {"kernel": 3}, ValueError, "kernel: expected one of 'additive_chi2'.*, got 3 instead"),
+        ("KELM", {"degree": 0}, ValueError, "degree: expected a finite number greater than 0, got 0 instead"),
+        ("LSSVM", {"coef0": np.nan}, ValueError, "coef0: expected a finite number, got nan instead"),
+        ("KELM", {"kernel_params": [1]}, TypeError, "kernel_params: expected a dict, got \\[1\\] instead"),
     ],
 )
 def test_bad_parameters(name, bad, error, message, kind):

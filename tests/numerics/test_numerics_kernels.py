@@ -128,8 +128,10 @@ def test_round_off_of_a_kernel(n, d, seed, e, spread):
 @pytest.mark.parametrize("kept", [True, False])
 def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
     anew = []
-    original = kernels.KERNELS["rbf"]
-    monkeypatch.setitem(kernels.KERNELS, "rbf", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma))
+    original = kernels.rbf_from_distances
+    monkeypatch.setattr(
+        kernels, "rbf_from_distances", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma)
+    )
     monkeypatch.setattr(kernels, "DISTANCES_UP_TO", 5 if kept else 4)
     X = np.random.RandomState(0).rand(5, 2)
     for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
@@ -139,8 +141,10 @@ def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
 
 def test_ladder_takes_several_steps_at_once(monkeypatch):
     anew = []
-    original = kernels.KERNELS["rbf"]
-    monkeypatch.setitem(kernels.KERNELS, "rbf", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma))
+    original = kernels.rbf_from_distances
+    monkeypatch.setattr(
+        kernels, "rbf_from_distances", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma)
+    )
     monkeypatch.setattr(kernels, "DISTANCES_UP_TO", 0)
     for _ in kernel_ladder(np.random.RandomState(0).rand(5, 2), [1e-300, 0.5, 4.0, 32.0, 64.0, 1024.0, 1e300]):
         pass

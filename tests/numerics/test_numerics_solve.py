@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
+from elmbench.numerics.arrays import EPS
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 SETTINGS = examples(60)
@@ -69,3 +70,25 @@ def test_a_leading_system_by_the_same_factor(size, seed):
     B = np.random.RandomState(seed + 1).randn(size, 2)
     found = RidgeSystem(np.asfortranarray(A), 0.5).solve_leading(B)
     np.testing.assert_allclose((A[:size, :size] + 0.5 * np.eye(size)) @ found, B, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_an_indefinite_system_is_solved_as_it_stands(n, seed):
+    A = np.random.RandomState(seed).randn(n, n)
+    A += A.T - 5 * np.eye(n)
+    B = np.random.RandomState(seed + 1).rand(n, 2)
+    system = RidgeSystem(np.asfortranarray(A), 0.1, definite=False)
+    full = A + 0.1 * np.eye(n)
+    condition = np.linalg.cond(full)
+    assert not system.by_cholesky
+    np.testing.assert_allclose(full @ system.solve(B), B, rtol=0, atol=100 * n * EPS * condition)
+    np.testing.assert_allclose(system.inverse() @ B, system.solve(B), rtol=0, atol=1e-10 * condition)
+    np.testing.assert_allclose(system.condition, condition, rtol=100 * n * EPS * condition)
+
+
+def test_what_is_lost_is_said_where_no_ridge_keeps_it():
+    ones = np.ones((20, 20), order="F")
+    assert RidgeSystem(ones.copy(order="F"), 1e-300).is_lost(EPS)
+    assert not RidgeSystem(ones.copy(order="F"), 21 * EPS).is_lost(EPS)  # left out as well, but the ridge has a digit
+    assert not RidgeSystem(ones.copy(order="F"), 1e-3).is_lost(EPS)
+    assert not RidgeSystem(np.eye(20, order="F"), 1e-300).is_lost(EPS)

@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import FamilyRegressor
 from elmbench.models.base.parameters import check_count, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel, Rows
+from elmbench.models.base.singular import warn_of_singular
+from elmbench.models.base.weights import WeightedRegressor
+from elmbench.numerics.arrays import EPS, Array, Indices
+from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel
 from elmbench.numerics.normal_equations import normal_equations
+from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.ridge_path import ridge_solutions
+from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
 WIDTH_INTERVAL = (0.5, 1.5)
@@ -29,7 +32,7 @@ class CentresMixin(GridPathMixin):
     being those of fewer.
     """
 
-    _accept_sparse: ClassVar[str] = "csr"
+    _accept_sparse: ClassVar[Any] = "csr"
     _size_name: ClassVar[str]
 
     C: float
@@ -43,33 +46,46 @@ class CentresMixin(GridPathMixin):
         check_real("gamma", self.gamma)
 
     @abstractmethod
-    def _draw(self, X: Rows) -> CentreKernel:
-        """Draw the centres for training rows `X`; return the kernels at them for a `gamma` of 1."""
+    def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
+        """Draw the centres for training rows `X`, of which those count that have weight.
+
+        Returned are the kernels at them for a `gamma` of 1.
+        """
 
     @abstractmethod
     def _drawn_by(self) -> Hashable:
         """Return what the kernels hang on beside the rows, the number of centres and `gamma`."""
 
     @property
+    def _fold_kernel(self) -> Kernel:
+        """What says how the rows of a fold are taken; those of the Gaussian kernel by default."""
+        return Kernel()
+
+    @property
     def _size(self) -> int:
         size: int = getattr(self, self._size_name)
         return size
 
-    def _fit(self, X: Rows, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._check()
-        kernel = self._draw(X)
+        kernel = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
         self._kernel = kernel.with_gamma(float(self.gamma) * kernel.gamma)
-        ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T)
+        ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T, scale)
         system = RidgeSystem(gram, 1.0 / float(self.C))
         self.beta_ = system.solve(moments)
         self.condition_ = system.condition
+        if system.is_lost(EPS**2):  # the condition of K is the root of that of its products
+            warn_of_singular(self, self.condition_)
 
     def _outputs(self, X: Rows) -> Array:
         return self._kernel.product(X, self.beta_)
 
     @property
     def centres_(self) -> Rows:
-        """The centres, of shape (n_units, n_features); sparse if the training rows were."""
+        """The centres, of shape (n_units, n_features); sparse if the training rows were.
+
+        Where the kernel is precomputed, the numbers of the rows, of shape (n_units,).
+        """
         check_is_fitted(self)
         return self._kernel.centres
 
@@ -112,7 +128,7 @@ class CentresMixin(GridPathMixin):
                     yield i, j, predicted
 
 
-class CentresRegressor(FamilyRegressor):
+class CentresRegressor(WeightedRegressor):
     """A regressor of which scikit-learn is told that it need not do well where its parameters are not searched.
 
     A `gamma` of 1 suits few features or features on [0, 1], not ten standardised ones.
@@ -126,12 +142,12 @@ class CentresRegressor(FamilyRegressor):
 
 def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold: int) -> dict[int, NDArray[Any]]:
     """Return what candidates with centres of one kind predict for the test rows of a fold, by their places."""
-    train, test = grid.folds[fold]
-    X = grid.X[train]
-    T, decoded = cls._coded(grid.y[train])
-    k = T.shape[1]
+    learnt = grid.y[grid.folds[fold][0]]
     largest = max((model for _, model in members), key=lambda model: model._size)
-    kernel = largest._draw(X)
+    X, probes = grid.rows(fold, largest._fold_kernel)
+    T, decoded = cls._coded(learnt)
+    k = T.shape[1]
+    kernel = largest._draw(X, np.arange(len(T)))
     # For each gamma and number of centres the ridges, and the candidates of each.
     wanted: dict[float, dict[int, dict[float, list[int]]]] = {}
     for i, model in members:
@@ -139,7 +155,7 @@ def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold
         sizes.setdefault(min(model._size, len(kernel)), {}).setdefault(1.0 / float(model.C), []).append(i)
     gammas = [gamma * kernel.gamma for gamma in wanted]
     weights: list[dict[int, Array]] = []
-    equations = normal_equations(kernel, gammas, X, T)
+    equations = normal_equations(kernel, gammas, X, T, largest._scale(learnt))
     for sizes in wanted.values():
         gram, moments = equations.pop(0)
         weights.append(
@@ -149,7 +165,7 @@ def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold
             }
         )
     parts: dict[int, list[NDArray[Any]]] = {i: [] for i, _ in members}
-    for _, g, values in kernel.blocks_of_each(grid.X[test], gammas):
+    for _, g, values in kernel.blocks_of_each(probes, gammas):
         for (size, Z), ridges in zip(weights[g].items(), list(wanted.values())[g].values(), strict=True):
             outputs = values[:, :size] @ Z
             for c, candidates in enumerate(ridges.values()):

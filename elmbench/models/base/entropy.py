@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import check_real
@@ -116,7 +116,7 @@ class EntropyClassifier(FamilyClassifier):
         of its class.
         """
         check_is_fitted(self)
-        projections = self._projections(validate_data(self, X, dtype=np.float64, reset=False))
+        projections = self._projections(self._validated(X, reset=False))
         return projections[:, 0] if len(self.classes_) <= 2 else projections
 
     def predict_proba(self, X: ArrayLike) -> Array:

@@ -48,14 +48,15 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
 class _Rows:
     """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`.
 
-    That has no value here, as this class comes before the implementation that a concrete estimator mixes in.
+    That has no value here, as this class comes before the implementation that a concrete estimator mixes in; False, or
+    none, is for dense rows only.
     """
 
-    _accept_sparse: ClassVar[str]
+    _accept_sparse: ClassVar[Any]
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = hasattr(self, "_accept_sparse")
+        tags.input_tags.sparse = bool(getattr(self, "_accept_sparse", False))
         return tags
 
     def _validated(self, *data: ArrayLike, **options: Any) -> Any:

@@ -1,108 +1,145 @@
 """What the online sequential kernel extreme learning machines share."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.kernel import KernelMixin
+from elmbench.models.base.parameters import check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import BLOCK_BYTES, kernel_matrix, kernel_product
-from elmbench.numerics.online.states import KERNELS, DependencyState, InverseState
+from elmbench.models.base.singular import warn_of_singular
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import BLOCK_BYTES
+from elmbench.numerics.online.looked_up import LookedUp
+from elmbench.numerics.online.states import DependencyState, InverseState
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows
+from elmbench.numerics.solve import RidgeSystem
+
+State = InverseState | DependencyState | LookedUp
 
 
-class OnlineKernel(GridPathMixin, BaseEstimator):
+class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
     """What all six share: a state that grows by `extend`, and the attributes read from it."""
 
     model_version: int = 1
 
-    _state: InverseState | DependencyState
+    _state: State | None
 
-    def __init__(self, C: float = 1.0, gamma: float = 1.0, kernel: str = "rbf") -> None:
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+    ) -> None:
         self.C = C
         self.gamma = gamma
         self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState | DependencyState:
         raise NotImplementedError
 
+    def _state_for(self, X: Rows, n_outputs: int, kernel: Kernel) -> State:
+        """Return the state that has learnt nothing yet: for such rows with the Gaussian kernel, or any kernel."""
+        if kernel.is_plain(X):
+            return self._new_state(X.shape[1], n_outputs)
+        return LookedUp(self._new_state(1, n_outputs), kernel)
+
     def _checked(self) -> tuple[float, float]:
-        check_choice("kernel", self.kernel, KERNELS)
         return 1.0 / check_real("C", self.C), check_real("gamma", self.gamma)
 
-    def _fit(self, X: Array, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array) -> None:
         self._start(X.shape[1], T.shape[1])
         self._update(X, T)
+        assert self._state is not None
+        if 0 < self._state.ridge <= EPS:  # a look at all of the matrix costs too much where there is no need for it
+            system = RidgeSystem(np.array(self._state.among(), order="F"), self._state.ridge)
+            if system.is_lost(EPS):
+                warn_of_singular(self, system.condition)
 
     def _start(self, n_features: int, n_outputs: int) -> None:
-        self._state = self._new_state(n_features, n_outputs)
+        self._kernel, self._state = self._checked_kernel(), None
 
-    def _update(self, X: Array, T: Array) -> None:
+    def _update(self, X: Rows, T: Array) -> None:
+        if self._state is None:
+            self._state = self._state_for(X, T.shape[1], self._kernel)
+        elif sp.issparse(X) and not isinstance(self._state, LookedUp):
+            X = X.toarray()
         self._state.extend(X, T)
         self.n_units_ = self._state.size
 
-    def _outputs(self, X: Array) -> Array:
-        return kernel_product(X, self.dictionary_, self.beta_, gamma=self._state.gamma)
+    def _outputs(self, X: Rows) -> Array:
+        return self._kernel.product(X, self.dictionary_, self.beta_)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Serve candidates that learn the same model by the first of them.
 
         Budgets that are not reached, thresholds between which no row's distance lies, every `C` where there is no
-        ridge.
+        ridge, every `gamma` where the kernel has none.
         """
-        groups: dict[float, list[tuple[int, OnlineKernel]]] = {}
+        groups: dict[Hashable, tuple[Kernel, list[tuple[int, OnlineKernel]]]] = {}
         for i, model in enumerate(grid.models):
-            groups.setdefault(model._checked()[1], []).append((i, model))
-        for j, (train, test) in enumerate(grid.folds):
-            X, (T, decoded) = grid.X[train], cls._coded(grid.y[train])
-            for gamma, members in groups.items():
+            model._checked()
+            kernel = model._checked_kernel()
+            groups.setdefault(kernel.key, (kernel, []))[1].append((i, model))
+        for j, (learnt_rows, _) in enumerate(grid.folds):
+            T, decoded = cls._coded(grid.y[learnt_rows])
+            for kernel, members in groups.values():
+                X, probes = grid.rows(j, kernel)
                 learnt: list[tuple[Any, Array]] = []
                 for i, model in members:
-                    state: Any = model._new_state(X.shape[1], T.shape[1])
+                    state: Any = model._state_for(X, T.shape[1], kernel)
                     outputs = next((known for other, known in learnt if other.serves(state)), None)
                     if outputs is None:
                         state.extend(X, T)
-                        outputs = kernel_product(grid.X[test], _rows(state), state.solution(), gamma=gamma)
+                        outputs = kernel.product(probes, state.rows, state.solution())
                         learnt.append((state, outputs))
                     yield i, j, decoded(outputs)
 
     @property
-    def beta_(self) -> Array:
-        """Output weights, of shape (n_units, n_outputs)."""
+    def _learnt(self) -> State:
         check_is_fitted(self, "n_units_")
-        return self._state.solution()
+        assert self._state is not None
+        return self._state
 
     @property
-    def dictionary_(self) -> Array:
-        """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`."""
-        check_is_fitted(self, "n_units_")
-        return _rows(self._state)
+    def beta_(self) -> Array:
+        """Output weights, of shape (n_units, n_outputs)."""
+        return self._learnt.solution()
+
+    @property
+    def dictionary_(self) -> Rows:
+        """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`; sparse if the first were.
+
+        Where the kernel is precomputed, their numbers, of shape (n_units,).
+        """
+        return self._learnt.rows
 
     @property
     def inverse_(self) -> Array:
         """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units, n_units)."""
-        check_is_fitted(self, "n_units_")
-        return self._state.inverse_matrix()
+        return self._learnt.inverse_matrix()
 
     @property
     def condition_(self) -> float:
         """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed when asked for."""
-        check_is_fitted(self, "n_units_")
-        if self.n_units_ == 0:
+        if self._learnt.size == 0:
             return 1.0
-        matrix = kernel_matrix(self.dictionary_, gamma=self._state.gamma)
-        np.einsum("ii->i", matrix)[:] += self._state.ridge
+        matrix = self._learnt.among().copy()
+        np.einsum("ii->i", matrix)[:] += self._learnt.ridge
         return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
-
-
-def _rows(state: InverseState | DependencyState) -> Array:
-    """Return the rows of a dictionary, in C order."""
-    return np.ascontiguousarray(state.dictionary[:, : state.size].T)
 
 
 def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:

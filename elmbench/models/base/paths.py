@@ -1,5 +1,6 @@
 """Paths over grids: what the estimators that offer one share, see `elmbench.models.protocols`."""
 
+import warnings
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
@@ -7,9 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
+from sklearn.base import clone
 
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Grid:
     that it takes.
     """
 
-    X: Array
+    X: Rows
     y: NDArray[Any]
     folds: Folds
     models: list[Any]
@@ -32,6 +37,20 @@ class Grid:
         if not self.project:
             return predictions
         return projections[:, 0] if projections.shape[1] == 1 else projections
+
+    def rows(self, fold: int, kernel: Kernel) -> tuple[Rows, Rows]:
+        """Return the training rows and the test rows of a fold, as a model with such a kernel takes them."""
+        train, test = self.folds[fold]
+        return kernel.part(self.X, train, train), kernel.part(self.X, test, train)
+
+    def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel) -> NDArray[Any]:
+        """Return what a candidate with such a kernel predicts, learnt by itself."""
+        train, test = self.rows(fold, kernel)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
+            learnt = clone(self.models[candidate]).fit(train, self.y[self.folds[fold][0]])
+        predicted: NDArray[Any] = learnt.predict(test)
+        return predicted
 
 
 class GridPathMixin:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
+from types import FunctionType
 from typing import Any, Self
 
 import joblib
@@ -29,7 +30,9 @@ _REFUSED = (ValueError, TypeError, ArithmeticError, MemoryError)
 
 def candidate_key(params: Mapping[str, Any]) -> str:
     """Return what tells one candidate from another, the same for a clone of it."""
-    return str(joblib.hash(dict(params)))
+    # A function that was defined within another one has no hash, and is the same object in a clone.
+    told = {name: id(value) if isinstance(value, FunctionType) else value for name, value in params.items()}
+    return str(joblib.hash(told))
 
 
 @dataclass

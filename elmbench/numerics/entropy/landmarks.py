@@ -7,21 +7,25 @@ from scipy.linalg.lapack import dpocon, dpstrf, dtrtri
 from elmbench.numerics.arrays import EPS, Array
 
 FLOOR = 1e-12
-"""Smaller eigenvalues of a kernel matrix, whose diagonal is one, count as so much under the inverse root."""
+"""Smaller eigenvalues of a kernel matrix, over its largest diagonal entry, count as so much under the inverse root."""
 
 
 class LandmarkFeatures:
     """The features K^(-1/2) k(x) for the kernel matrix K of landmarks and the kernel k(x) between them and a row.
 
     Up to a rotation of the features, which changes no covariance estimate that shrinks towards a multiple of the
-    identity and no projection: a row's features are k(x)' `map`, with `map` of shape (h, r). K, with ones on its
-    diagonal, is overwritten. It is factored by Cholesky with pivots, to its numerical rank r. Its eigenvalues are those
-    of a matrix of the size of the rank; they are only asked for where one of them may be less than `FLOOR`. (Czarnecki
-    and Tabor, section 3 and Algorithm 2.)
+    identity and no projection: a row's features are k(x)' `map`, with `map` of shape (h, r). K is overwritten. It is
+    factored by Cholesky with pivots, to its numerical rank r, which is 0 where its diagonal is not positive. Its
+    eigenvalues are those of a matrix of the size of the rank; they are only asked for where one of them may be less
+    than `FLOOR` of the largest entry of the diagonal. (Czarnecki and Tabor, section 3 and Algorithm 2.)
     """
 
     def __init__(self, K: Array) -> None:
-        tolerance = len(K) * EPS
+        largest = float(K.diagonal().max())
+        if not largest > 0:
+            self.map = np.zeros((len(K), 0))
+            return
+        tolerance, floor = len(K) * EPS * largest, FLOOR * largest
         factor, pivots, rank, _ = dpstrf(np.asfortranarray(K), tol=tolerance, lower=1, overwrite_a=1)
         factor = np.tril(factor[:, :rank])
         leading = np.asfortranarray(factor[:rank])
@@ -31,6 +35,6 @@ class LandmarkFeatures:
         # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for the leading rows
         # L1 of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1, which is estimated here.
         least, _ = dpocon(leading, 1.0, uplo="L")
-        if not least > 10 * FLOOR:
+        if not least > 10 * floor:
             values, vectors = eigh(factor.T @ factor, check_finite=False)
-            self.map = self.map @ (vectors * np.sqrt(np.clip(values, 0.0, FLOOR) / FLOOR))
+            self.map = self.map @ (vectors * np.sqrt(np.clip(values, 0.0, floor) / floor))

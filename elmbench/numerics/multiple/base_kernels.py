@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.metrics.pairwise import additive_chi2_kernel, cosine_similarity, manhattan_distances
 
 from elmbench.numerics.arrays import Array, Indices
-from elmbench.numerics.centres import OF_DISTANCES, CentreKernel, inner_products
+from elmbench.numerics.centres import OF_DISTANCES, CentreKernel
 from elmbench.numerics.kernels import rbf_from_distances, squared_distances
+from elmbench.numerics.rows import inner_products
 
 
 def _chi2_distances(X: Array, Y: Array) -> Array:

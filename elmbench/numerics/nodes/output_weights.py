@@ -6,30 +6,39 @@ from collections.abc import Iterator
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.centres import Rows
 from elmbench.numerics.lapack import add_gram
 from elmbench.numerics.nodes.hidden_layer import Nodes, layer_blocks
 from elmbench.numerics.ridge_path import ridge_solutions
+from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem, mirror
 
 
-def output_weights(X: Rows, T: Array, nodes: Nodes, ridge: float) -> tuple[Array, float]:
-    """Return the output weights of one network, of shape (L, k), and the condition of the system that gives them.
+def output_weights(
+    X: Rows, T: Array, nodes: Nodes, ridge: float, scale: Array | None = None
+) -> tuple[Array, RidgeSystem]:
+    """Return the output weights of one network, of shape (L, k), and the system that gives them, solved.
 
     With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T,
-    eq. (3) of Scardapane et al. X is of shape (n, d), dense or CSR, and the targets T of shape (n, k).
+    eq. (3) of Scardapane et al. X is of shape (n, d), dense or CSR, and the targets T of shape (n, k). With a `scale` S
+    of the rows, S H and S T take the places of H and T.
     """
+    T = scaled_rows(T, scale)
     if len(nodes) > X.shape[0]:
-        H = nodes.outputs(X)
+        H = _hidden(X, nodes, scale)
         system = RidgeSystem(H @ H.T, ridge)
-        return H.T @ system.solve(T), system.condition
-    gram, moments = _normal_equations(X, T, nodes)
+        return H.T @ system.solve(T), system
+    gram, moments = _normal_equations(X, T, nodes, scale)
     system = RidgeSystem(gram, ridge)
-    return system.solve(moments), system.condition
+    return system.solve(moments), system
 
 
 def many_weights(
-    X: Rows, T: Array, nodes: Nodes, networks: list[tuple[int, float]], solvers: Counter[str]
+    X: Rows,
+    T: Array,
+    nodes: Nodes,
+    networks: list[tuple[int, float]],
+    solvers: Counter[str],
+    scale: Array | None = None,
 ) -> Iterator[tuple[list[int], Array]]:
     """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
 
@@ -45,6 +54,8 @@ def many_weights(
         Numbers of nodes, and ridges.
     solvers : Counter of str
         Counts the way of solving, once a network: "leading cholesky", "cholesky", "reduction" or "eigenvalues".
+    scale : ndarray of shape (n,), optional
+        As in `output_weights`.
 
     Yields
     ------
@@ -52,6 +63,7 @@ def many_weights(
         Which of the networks, p in all; the k columns of the first, then those of the second, ... for the L nodes of
         the largest one of them: zero from the number of its nodes on.
     """
+    T = scaled_rows(T, scale)
     by_ridge: dict[float, list[int]] = {}
     by_size: dict[int, list[int]] = {}
     for i, (size, ridge) in enumerate(networks):
@@ -61,11 +73,11 @@ def many_weights(
             by_size.setdefault(size, []).append(i)
     if by_ridge:
         largest = max(networks[i][0] for places in by_ridge.values() for i in places)
-        gram, moments = _normal_equations(X, T, nodes.first(largest))
+        gram, moments = _normal_equations(X, T, nodes.first(largest), scale)
         for ridge, places in by_ridge.items():
             yield places, _leading_weights(gram, moments, [networks[i][0] for i in places], ridge, solvers)
     if by_size:
-        H = nodes.outputs(X)
+        H = _hidden(X, nodes, scale)
         gram, done = np.zeros((len(T), len(T)), order="F"), 0
         for size, places in sorted(by_size.items()):
             add_gram(gram, H[:, done:size].T)
@@ -75,11 +87,19 @@ def many_weights(
             yield places, H[:, :size].T @ Z
 
 
-def _normal_equations(X: Rows, T: Array, nodes: Nodes) -> tuple[Array, Array]:
+def _hidden(X: Rows, nodes: Nodes, scale: Array | None) -> Array:
+    """Return the hidden outputs, their rows times a scale if there is one."""
+    H = nodes.outputs(X)
+    if scale is not None:
+        H *= scale[:, np.newaxis]
+    return H
+
+
+def _normal_equations(X: Rows, T: Array, nodes: Nodes, scale: Array | None) -> tuple[Array, Array]:
     """Return H'H, in Fortran order, and H'T, of whose hidden outputs H no more than `ROW_BLOCK` rows are held."""
     gram, moments = np.zeros((len(nodes), len(nodes)), order="F"), np.zeros((len(nodes), T.shape[1]))
     for rows in layer_blocks(len(T)):
-        H = nodes.outputs(X[rows])
+        H = _hidden(X[rows], nodes, None if scale is None else scale[rows])
         add_gram(gram, H)
         moments += H.T @ T[rows]
     mirror(gram)

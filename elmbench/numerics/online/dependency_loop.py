@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.online.rank_one import DONE, GROW, inner, kernel_row, settle
+from elmbench.numerics.online.rank_one import DONE, GROW, inner, kernel_row, settle, with_itself
 
 LEAST_DISTANCE = 1e-9
-"""Least squared distance of a row that may join, where k(x, x) = 1; below it, round-off decides what is dependent."""
+"""Least squared distance of a row that may join, over k(x, x); below it, round-off decides what is dependent."""
 
 
 def solve_lower(factor: Array, m: int, w: Array) -> None:
@@ -37,6 +37,7 @@ def absorb_ald(
     rows: Array,
     values: Array,
     gamma: float,
+    gram: Array,
     threshold: float,
     max_atoms: int,
     m: int,
@@ -58,7 +59,7 @@ def absorb_ald(
 
     Parameters
     ----------
-    position, rows, values, gamma, m
+    position, rows, values, gamma, gram, m
         As in `elmbench.numerics.online.inverse_loop.absorb`; `max_atoms` is the largest m.
     bracket : ndarray of shape (2,)
         Largest squared distance that was within the threshold and least that was beyond, so far: any threshold from the
@@ -80,10 +81,11 @@ def absorb_ald(
     status = DONE
     t = position
     while t < n_rows:
-        kernel_row(rows[t], dictionary, m, gamma, w)
+        kernel_row(rows[t], dictionary, m, gamma, gram, w)
         solve_lower(factor, m, w)
-        distance = 1.0 - inner(w, w, m)  # eq. (11) of the online paper, with k(x, x) = 1
-        if distance <= threshold or distance <= LEAST_DISTANCE or m >= max_atoms:
+        own = with_itself(rows[t, 0], gram)
+        distance = own - inner(w, w, m)  # eq. (11) of the online paper
+        if distance <= threshold or distance <= LEAST_DISTANCE * own or m >= max_atoms:
             if distance <= threshold:
                 bracket[0] = max(bracket[0], distance)
             for s in range(m):

@@ -5,7 +5,16 @@ import math
 import numpy as np
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.online.rank_one import CHECK_EVERY, DONE, DRIFT, DRIFT_TOLERANCE, inner, kernel_row, settle
+from elmbench.numerics.online.rank_one import (
+    CHECK_EVERY,
+    DONE,
+    DRIFT,
+    DRIFT_TOLERANCE,
+    inner,
+    kernel_row,
+    settle,
+    with_itself,
+)
 
 
 def unit_residual(j: int, m: int, z: Array) -> float:
@@ -54,6 +63,7 @@ def absorb(
     rows: Array,
     values: Array,
     gamma: float,
+    gram: Array,
     ridge: float,
     budget: int,
     m: int,
@@ -70,6 +80,8 @@ def absorb(
     Parameters
     ----------
     rows, values : ndarray of shape (n, n_features), (n, n_outputs)
+    gamma, gram : float, ndarray
+        As in `elmbench.numerics.online.rank_one.kernel_row`.
     budget, m, seen, age : int
         Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed from
         scratch.
@@ -93,7 +105,7 @@ def absorb(
     while t < n_rows:
         if seen % CHECK_EVERY == 0 and m > 0 and age > 0:
             j = (seen // CHECK_EVERY) % m
-            kernel_row(dictionary[:, j].copy(), dictionary, m, gamma, k)
+            kernel_row(dictionary[:, j].copy(), dictionary, m, gamma, gram, k)
             k[j] += ridge
             settle(inverse, m, pending, u, v, k, z)
             pending = False
@@ -103,13 +115,14 @@ def absorb(
                 if age >= max(CHECK_EVERY, m // 4):
                     status = DRIFT
                     break
-        kernel_row(rows[t], dictionary, m, gamma, k)  # Table I, line 4
+        kernel_row(rows[t], dictionary, m, gamma, gram, k)  # Table I, line 4
         settle(inverse, m, pending, u, v, k, z)  # line 5
         pending = False
-        # Line 6, with k(x, x) = 1. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
-        r = ridge + 1.0 - inner(k, z, m)
-        floor = max(ridge, 8.0 * EPS)
-        if not 0.99 * floor <= r <= 1.01 * (1.0 + ridge):
+        # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
+        own = with_itself(rows[t, 0], gram)
+        r = ridge + own - inner(k, z, m)
+        floor = max(ridge, 8.0 * EPS * own)
+        if not 0.99 * floor <= r <= 1.01 * (own + ridge):
             doubtful = seen + CHECK_EVERY
             if age >= max(16, m // 8):
                 status = DRIFT
@@ -125,7 +138,7 @@ def absorb(
             if slot < m:
                 removed = inverse[slot, slot]
                 # A diagonal entry of the inverse is at least that of the matrix, inverted.
-                if not removed * (ridge + 1.0) >= 0.5 and age > 0:
+                if not removed * (ridge + with_itself(dictionary[0, slot], gram)) >= 0.5 and age > 0:
                     status = DRIFT
                     break
                 # To add row t and then remove row `slot` is to remove it first and add row t afterwards; in this

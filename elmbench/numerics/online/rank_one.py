@@ -8,6 +8,7 @@ next kernel row, so that a row costs one pass over the inverse.
 
 Shapes: a dictionary is held as columns, (n_features, capacity), and so are targets and weights, (n_outputs,
 capacity); square matrices as (capacity, capacity). The leading `m` columns (and rows) are in use and the rest are zero.
+Of another kernel than the Gaussian one a row is its number in the matrix of this kernel, as its only feature.
 """
 
 import math
@@ -24,8 +25,17 @@ DRIFT_TOLERANCE = 1e-6
 """Largest residual of the inverse and of the weights that counts as sound."""
 
 
-def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, out: Array) -> None:
-    """Write the kernel exp(-gamma d^2) of `point` with the first `m` dictionary rows (paper, eq. (12))."""
+def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array) -> None:
+    """Write the kernel exp(-gamma d^2) of `point` with the first `m` dictionary rows (paper, eq. (12)).
+
+    Where `gram` is not empty, points are numbers of its rows, and it holds the kernel between all of them.
+    """
+    if len(gram) > 0:
+        row = gram[int(point[0])]
+        numbers = dictionary[0]
+        for s in range(m):
+            out[s] = row[int(numbers[s])]
+        return
     for s in range(m):
         out[s] = 0.0
     for f in range(len(dictionary)):
@@ -36,6 +46,11 @@ def kernel_row(point: Array, dictionary: Array, m: int, gamma: float, out: Array
             out[s] += difference * difference
     for s in range(m):
         out[s] = math.exp(-gamma * out[s])
+
+
+def with_itself(number: float, gram: Array) -> float:
+    """Return the kernel of a point with itself: 1 where `gram` is empty, and this not the number of its row."""
+    return gram[int(number), int(number)] if len(gram) > 0 else 1.0
 
 
 def inner(a: Array, b: Array, m: int) -> float:

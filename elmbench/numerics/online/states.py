@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.kernels import rbf_from_distances
+from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances
 from elmbench.numerics.online.buffers import enlarged, loop_array
 from elmbench.numerics.online.jit import run
 from elmbench.numerics.online.rank_one import DONE, DRIFT, GROW
@@ -27,15 +27,20 @@ from elmbench.numerics.solve import mirror
 UNLIMITED = sys.maxsize
 """The budget, or the number of atoms, that no dictionary reaches."""
 
-KERNELS = ("rbf",)
-"""Kernels that the loops compute."""
+LARGEST_JITTER = EPS**0.5
+"""What may be added to the diagonal of a kernel matrix, over its largest entry, before it counts as indefinite."""
+
+INDEFINITE = (
+    "kernel: expected one that is positive semi-definite, got a kernel matrix with negative eigenvalues instead"
+)
 
 
 @dataclass
 class InverseState:
     """The dictionary, weights and inverse of K + ridge I, of which the leading `size` entries are in use.
 
-    The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept.
+    The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept. Where `gram` is not empty,
+    the kernel is that, and rows are numbers of its rows.
     """
 
     n_features: int
@@ -47,6 +52,7 @@ class InverseState:
     seen: int = 0
     age: int = UNLIMITED // 2  # rows since the inverse was computed from scratch; that is allowed at once
     doubtful: int = -1  # number of rows up to which the inverse is not to be trusted
+    gram: Array = field(default_factory=lambda: np.zeros((0, 0)))
     dictionary: Array = field(init=False)
     targets: Array = field(init=False)
     weights: Array = field(init=False)
@@ -58,14 +64,14 @@ class InverseState:
 
     def extend(self, X: Array, T: Array) -> None:
         """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand."""
-        X, T = loop_array(X), loop_array(T)
+        X, T, self.gram = loop_array(X), loop_array(T), loop_array(self.gram)
         wanted = min(self.budget, self.size + len(X))
         if wanted > len(self.inverse):
             self._reserve(max(wanted, min(self.budget, 2 * len(self.inverse))))
         position = 0
         while position < len(X):
             position, self.size, self.seen, self.age, self.doubtful, status = run(
-                "absorb", position, X, T, self.gamma, self.ridge, self.budget,
+                "absorb", position, X, T, self.gamma, self.gram, self.ridge, self.budget,
                 self.size, self.seen, self.age, self.doubtful,
                 self.dictionary, self.targets, self.weights, self.inverse,
             )  # fmt: skip
@@ -95,6 +101,15 @@ class InverseState:
     def _spoilt(self) -> bool:
         return self.seen <= self.doubtful
 
+    @property
+    def rows(self) -> Array:
+        """The rows of the dictionary, of shape (size, n_features), in C order."""
+        return _rows(self)
+
+    def among(self) -> Array:
+        """Return the Gaussian kernel among the rows of the dictionary."""
+        return kernel_matrix(self.rows, gamma=self.gamma)
+
     def _reserve(self, capacity: int) -> None:
         self.dictionary = enlarged(self.dictionary, (self.n_features, capacity))
         self.targets = enlarged(self.targets, (self.n_outputs, capacity))
@@ -105,15 +120,23 @@ class InverseState:
         """Return the inverse, exactly symmetric, and the weights from a Cholesky factor.
 
         The kernel comes from differences, as in the loop. Where K + ridge I is not positive definite in floating point,
-        `size` times the machine precision is added to its diagonal, and ten times more until it is.
+        `size` times the machine precision of its largest entry is added to its diagonal, and ten times more until it
+        is. A ValueError says where it takes more than round-off.
         """
-        rows = self.dictionary[:, : self.size].T
-        regularised = rbf_from_distances(cdist(rows, rows, "sqeuclidean"), self.gamma)
+        rows = self.dictionary[:, : self.size]
+        if len(self.gram):
+            numbers = rows[0].astype(np.intp)
+            regularised = self.gram[np.ix_(numbers, numbers)]
+        else:
+            regularised = rbf_from_distances(cdist(rows.T, rows.T, "sqeuclidean"), self.gamma)
         diagonal = np.einsum("ii->i", regularised)
+        largest = diagonal.max(initial=0.0)
         diagonal += self.ridge
-        jitter = self.size * EPS
+        jitter = self.size * EPS * largest
         factor, info = lapack.dpotrf(regularised, lower=1)
         while info != 0:
+            if not 0 < jitter <= LARGEST_JITTER * largest:
+                raise ValueError(INDEFINITE)
             diagonal += jitter
             jitter *= 10.0
             factor, info = lapack.dpotrf(regularised, lower=1)
@@ -138,6 +161,7 @@ class DependencyState:
     max_atoms: int = UNLIMITED
     size: int = 0
     bracket: Array = field(default_factory=lambda: np.array([0.0, np.inf]))
+    gram: Array = field(default_factory=lambda: np.zeros((0, 0)))
     dictionary: Array = field(init=False)
     fitted: Array = field(init=False)
     factor: Array = field(init=False)
@@ -154,13 +178,13 @@ class DependencyState:
 
     def extend(self, X: Array, T: Array) -> None:
         """Learn rows in the order in which they stand; see `InverseState.extend`."""
-        X, T = loop_array(X), loop_array(T)
+        X, T, self.gram = loop_array(X), loop_array(T), loop_array(self.gram)
         position, status = 0, GROW if len(self.factor) == 0 else DONE
         while position < len(X):
             if status == GROW:
                 self._reserve(min(self.max_atoms, max(64, 2 * len(self.factor))))
             position, self.size, status = run(
-                "absorb_ald", position, X, T, self.gamma, self.threshold, self.max_atoms,
+                "absorb_ald", position, X, T, self.gamma, self.gram, self.threshold, self.max_atoms,
                 self.size, self.bracket, self.dictionary, self.fitted, self.factor, self.covariance,
             )  # fmt: skip
 
@@ -181,6 +205,15 @@ class DependencyState:
         """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
         return self.max_atoms == other.max_atoms and self.bracket[0] <= other.threshold < self.bracket[1]
 
+    @property
+    def rows(self) -> Array:
+        """The rows of the dictionary, of shape (size, n_features), in C order."""
+        return _rows(self)
+
+    def among(self) -> Array:
+        """Return the Gaussian kernel among the rows of the dictionary."""
+        return kernel_matrix(self.rows, gamma=self.gamma)
+
     def _lower(self) -> Array:
         return np.asfortranarray(self.factor[: self.size, : self.size])
 
@@ -189,3 +222,7 @@ class DependencyState:
         self.fitted = enlarged(self.fitted, (self.n_outputs, capacity))
         self.factor = enlarged(self.factor, (capacity, capacity))
         self.covariance = enlarged(self.covariance, (capacity, capacity))
+
+
+def _rows(state: InverseState | DependencyState) -> Array:
+    return np.ascontiguousarray(state.dictionary[:, : state.size].T)

@@ -9,7 +9,8 @@ from scipy.linalg.blas import strsv
 from scipy.linalg.lapack import slange, spocon, spotrf, spotrs
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.kernels import kernel_matrix, row_blocks
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows, scaled_rows
 
 Single = NDArray[np.float32]
 
@@ -63,7 +64,7 @@ class SingleFactor:
 
 
 def solve_kernel_in_single(
-    X: Array, T: Array, *, gamma: float, kernel: str, ridge: float
+    X: Rows, T: Array, *, kernel: Kernel, ridge: float, scale: Array | None = None
 ) -> tuple[Array, float, float]:
     """Solve (K + ridge I) Z = T with a factor in single precision, for X of shape (n, d) and T of shape (n, k).
 
@@ -71,20 +72,25 @@ def solve_kernel_in_single(
     4th ed., 11.5), whose products with K compute its entries anew, a block of rows at a time. Returned are Z, the error
     and the condition of the factor. The error is the norm of T - (K + ridge I) Z, computed in double precision, over
     that of T, the largest of all columns: it bounds the root mean square of what the outputs for the rows of X are off,
-    over that of the targets.
+    over that of the targets. With a `scale` S of the rows, S K S takes the place of K.
     """
-    n = len(X)
+    rows = kernel.chosen(X)
+    n = len(T)
     # Entries are computed in double precision, block by block, and rounded once.
     room: Any = np.empty((n, n), dtype=np.float32, order="F")
-    factor = SingleFactor(room, lambda out: kernel_matrix(X, gamma=gamma, kernel=kernel, out=out), ridge)
+
+    def fill(out: Any) -> None:
+        kernel.matrix(X, out=out)
+        if scale is not None:
+            out *= scale[:, np.newaxis].astype(np.float32)
+            out *= scale.astype(np.float32)
+
+    factor = SingleFactor(room, fill, ridge)
     size = np.linalg.norm(T, axis=0)
     size[size == 0] = 1.0
 
     def product(V: Array) -> Array:
-        out = ridge * V
-        for rows in row_blocks(len(X), len(X)):
-            out[rows] += kernel_matrix(X[rows], X, gamma=gamma, kernel=kernel) @ V
-        return out
+        return ridge * V + scaled_rows(kernel.product(X, rows, scaled_rows(V, scale)), scale)
 
     Z = factor.solve(T)
     left = T - product(Z)

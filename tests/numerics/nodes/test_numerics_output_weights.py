@@ -36,9 +36,9 @@ def assert_each_is_as_if_alone(X, T, all_nodes, networks, solvers):
             size, ridge = networks[place]
             found = weights[:, i * k : (i + 1) * k]
             assert not found[size:].any()
-            alone, condition = output_weights(X, T, all_nodes.first(size), ridge)
+            alone, system = output_weights(X, T, all_nodes.first(size), ridge)
             expected = H[:, :size] @ alone
-            allowed = min(max(1e-10, 10 * condition * EPS), 1e9) * np.abs(expected).max()
+            allowed = min(max(1e-10, 10 * system.condition * EPS), 1e9) * np.abs(expected).max()
             np.testing.assert_allclose(H[:, :size] @ found[:size], expected, rtol=0, atol=allowed)
             seen.append(place)
     assert sorted(seen) == list(range(len(networks)))
@@ -68,11 +68,11 @@ def test_output_weights_solve_the_regularised_problem(n):
     X, T, all_nodes = a_problem(n, 100, 2, 0)
     H = hidden_layer(X, all_nodes.weights, all_nodes.biases)
     for ridge in (2.0**-13, 1.0, 256.0):
-        beta, condition = output_weights(X, T, all_nodes, ridge)
+        beta, solved = output_weights(X, T, all_nodes, ridge)
         system = H.T @ H + ridge * np.eye(100)
         np.testing.assert_allclose(system @ beta, H.T @ T, atol=1e-9)
         other = H @ H.T + ridge * np.eye(n) if n < 100 else system
-        assert 0.1 < condition / np.linalg.cond(other, 1) < 1.01
+        assert 0.1 < solved.condition / np.linalg.cond(other, 1) < 1.01
 
 
 def test_what_serves_whom():

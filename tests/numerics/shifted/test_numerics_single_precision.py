@@ -10,6 +10,7 @@ from random_examples import examples
 
 import elmbench.numerics.shifted.single_precision as single_precision
 from elmbench.numerics.kernels import kernel_matrix
+from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.shifted.single_precision import ERROR, SingleFactor, solve_kernel_in_single
 
 
@@ -37,7 +38,7 @@ def test_refined_to_double_precision(n, k, c, g, seed, repeated, scale):
     T = scale * random.randn(n, k)
     T[:, 0] *= seed % 2
     ridge = 2.0**-c
-    Z, error, condition = solve_kernel_in_single(X, T, gamma=2.0**g, kernel="rbf", ridge=ridge)
+    Z, error, condition = solve_kernel_in_single(X, T, kernel=Kernel(gamma=2.0**g), ridge=ridge)
     K = kernel_matrix(X, gamma=2.0**g)
     full = K + ridge * np.eye(n)
     size = np.maximum(np.linalg.norm(T, axis=0), 1e-300)
@@ -57,7 +58,7 @@ def test_without_refinement_the_error_is_that_of_single_precision(monkeypatch, s
     monkeypatch.setattr(single_precision, "MAX_STEPS", 0)
     random = np.random.RandomState(seed)
     X, T = random.rand(100, 3), random.randn(100, 1)
-    Z, error, _ = solve_kernel_in_single(X, T, gamma=1.0, kernel="rbf", ridge=2.0**-5)
+    Z, error, _ = solve_kernel_in_single(X, T, kernel=Kernel(gamma=1.0), ridge=2.0**-5)
     left = T - kernel_matrix(X, gamma=1.0) @ Z - 2.0**-5 * Z
     assert 1e-7 < error < 1e-3
     assert error == pytest.approx(np.linalg.norm(left) / np.linalg.norm(T))
@@ -69,7 +70,7 @@ def test_a_ridge_below_single_precision(seed):
     X, T = np.repeat(random.rand(40, 2), 2, axis=0), random.randn(80, 1)
     factor = factored(X, 0.1, 1e-9)
     assert np.isfinite(factor.solve(T)).all()
-    _, error, _ = solve_kernel_in_single(X, T, gamma=0.1, kernel="rbf", ridge=1e-5)
+    _, error, _ = solve_kernel_in_single(X, T, kernel=Kernel(gamma=0.1), ridge=1e-5)
     assert error < 1e-9
 
 

@@ -1,0 +1,96 @@
+"""The kernels of one fold after the other, for the paths of models that solve a system among all training rows."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elmbench.models.base.paths import Grid
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.kernels import rbf_from_distances, row_blocks, squared_distances
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.ridge_path import ridge_solutions
+from elmbench.numerics.rows import Rows
+
+
+class _FoldKernels:
+    """The kernels among the training rows of a fold, and between its test rows and these.
+
+    The distances that the Gaussian kernel of dense rows is computed from are made once for every `gamma`.
+    """
+
+    def __init__(self, grid: Grid, fold: int) -> None:
+        self._X, (self._train, self._test) = grid.X, grid.folds[fold]
+        n = len(self._train)
+        self._room = np.empty((n, n), order="F")
+        self._among: Array | None = None
+        self._probes: list[Array] = []
+
+    def among(self, kernel: Kernel) -> Array:
+        """Return the kernel among the training rows, to be overwritten; valid until the next one is asked for."""
+        if not kernel.is_plain(self._X):
+            kernel.chosen(self._X)
+            return kernel.matrix(self._rows(kernel, self._train), out=self._room)
+        if self._among is None:
+            X, train, test = self._X, self._train, self._test
+            self._among = squared_distances(X[train], out=np.empty_like(self._room))
+            self._probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
+        np.copyto(self._room, self._among)
+        return rbf_from_distances(self._room, kernel.gamma)
+
+    def product(self, kernel: Kernel, beta: Array) -> Array:
+        """Return the product of the kernel between test and training rows with `beta`; after `among`."""
+        if kernel.is_plain(self._X):
+            return np.concatenate([rbf_from_distances(probe.copy(), kernel.gamma) @ beta for probe in self._probes])
+        rows = np.arange(len(self._train)) if kernel.precomputed else self._X[self._train]
+        return kernel.product(self._rows(kernel, self._test), rows, beta)
+
+    def _rows(self, kernel: Kernel, numbers: Any) -> Rows:
+        return kernel.part(self._X, numbers, self._train)
+
+
+class Member(NamedTuple):
+    """A candidate: its place in the grid, its kernel, its ridge and the scale of the training rows."""
+
+    place: int
+    kernel: Kernel
+    ridge: float
+    scale: Array | None
+
+
+class Solved(NamedTuple):
+    """Candidates that share a matrix: their members, a solution for each, and what multiplies by the test rows."""
+
+    members: list[Member]
+    solutions: list[Array]
+    product: Callable[[Array], Array]
+
+
+def solved_together(
+    grid: Grid, fold: int, members: list[Member], right: Callable[[Array | None], Array]
+) -> Iterator[Solved]:
+    """Solve (S K S + r I) Z = B for all candidates on a fold, those with one kernel and one scale together.
+
+    `right` returns B for a scale. See `ridge_solutions` for how the ridges share work. Three matrices of 8 m^2 bytes
+    are held for m training rows; of another kernel than that of `Kernel.is_plain`, two.
+    """
+    groups: dict[Any, list[Member]] = {}
+    for member in members:
+        told = b"" if member.scale is None else member.scale.tobytes()
+        groups.setdefault((member.kernel.key, told), []).append(member)
+    kernels = _FoldKernels(grid, fold)
+    for group in groups.values():
+        _, kernel, _, scale = group[0]
+        K = kernels.among(kernel)
+        weigh(K, scale)
+        ridges = np.array([member.ridge for member in group])
+        Z = ridge_solutions(K, right(scale), ridges, grid.solvers, kernel.definite)
+        yield Solved(group, np.hsplit(Z, len(group)), partial(kernels.product, kernel))
+
+
+def weigh(K: Array, scale: Array | None) -> None:
+    """Multiply a kernel matrix by the scale of its rows and of its columns, in place."""
+    if scale is not None and (scale != 1.0).any():
+        K *= scale[:, np.newaxis]
+        K *= scale

@@ -1,0 +1,115 @@
+"""Weights of rows and of classes: what the models share that minimise a weighted sum of squared errors.
+
+Where row i has weight w_i, its squared error counts w_i times: a weight of 2 is the row twice, one of 0 no row. Models
+take the weights as a scale s_i = w_i^(1/2) of the rows of a least-squares problem, and None where all weights are 1.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import _check_sample_weight
+
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, encode_classes
+from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.rows import Rows
+
+
+class WeightedClassifier(FamilyClassifier):
+    """A classifier of the family whose `fit` takes weights, and which has a `class_weight`.
+
+    Its implementation is ``_fit(X, T, scale)``. `_local` says to scikit-learn where no weight makes one class the
+    likelier everywhere: there is no intercept, and the features vanish away from all rows or fit all of them exactly.
+    """
+
+    _local: ClassVar[bool] = False
+
+    class_weight: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self._local
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
+
+        The squared errors of a row count `sample_weight` times, 1 by default: a weight of 2 is the row twice, one of 0
+        leaves it out. The weight of its class comes on top.
+        """
+        rows, labels = self._validated(X, y)
+        check_classification_targets(labels)
+        rows, labels, weights = _counting(self, rows, labels, sample_weight)
+        self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
+        self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
+        return self
+
+    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
+        """Return the scale of rows by the weights of their classes, and their own if there are."""
+        if self.class_weight is None:
+            return None if weights is None else np.sqrt(weights)
+        by_class = self._class_weights(labels, weights)
+        scale: Array = np.sqrt(by_class if weights is None else by_class * weights)
+        return scale
+
+    def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
+        """Return for each row the weight of its class."""
+        classes, places = np.unique(labels, return_inverse=True)
+        if isinstance(self.class_weight, Mapping):
+            given = self.class_weight
+            numbers = [check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()]
+            return np.array(numbers)[places]
+        check_choice("class_weight", self.class_weight, ["balanced"])
+        sizes = np.bincount(places, weights).astype(np.float64)
+        with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
+            balanced = self._balanced(sizes)
+        return np.where(sizes > 0, balanced, 0.0)[places]
+
+    @staticmethod
+    def _balanced(sizes: Array) -> Array:
+        """Return what "balanced" gives to classes of these sizes: as much to each, and 1 to a row on average."""
+        return sizes.sum() / ((sizes > 0).sum() * sizes)
+
+
+class WeightedRegressor(FamilyRegressor):
+    """A regressor of the family whose `fit` takes weights; its implementation is ``_fit(X, T, scale)``."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
+
+        The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 is the row twice, one of 0
+        leaves it out.
+        """
+        rows, values = self._validated(X, y, multi_output=True, y_numeric=True)
+        rows, values, weights = _counting(self, rows, values, sample_weight)
+        self._flat_target = values.ndim == 1
+        T = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        self._fit(rows, T, None if weights is None else np.sqrt(weights))
+        return self
+
+    def _scale(self, values: NDArray[Any], weights: Array | None = None) -> Array | None:
+        """Return the scale of rows that have no weights."""
+        return None
+
+
+def weight_key(model: Any) -> Hashable:
+    """Return what tells the class weights of two models apart."""
+    weight = getattr(model, "class_weight", None)
+    return tuple(sorted(map(repr, weight.items()))) if isinstance(weight, Mapping) else weight
+
+
+def _counting(
+    model: Any, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
+) -> tuple[Rows, NDArray[Any], Array | None]:
+    """Return the rows that count and their weights; all of them where their numbers name columns of `X`."""
+    if sample_weight is None:
+        return X, y, None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    counting = weights > 0
+    if counting.all() or get_tags(model).input_tags.pairwise:
+        return X, y, weights
+    return X[counting], y[counting], weights[counting]

@@ -1,0 +1,117 @@
+"""The states of kernel recursive least squares with any kernel: their loops look its values up."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.online.states import INDEFINITE, DependencyState, InverseState
+from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.rows import Rows
+
+PIECE = 256
+"""Rows that are learnt at a time, or as many as the dictionary has."""
+
+
+class LookedUp:
+    """A state that is told the number of each row in a kernel matrix, which is made piece by piece.
+
+    Parameters
+    ----------
+    state : InverseState or DependencyState
+        For rows of one feature, of which it has none yet.
+    kernel : Kernel
+
+    Attributes
+    ----------
+    rows : ndarray or CSR matrix of shape (size, n_features), or ndarray of shape (size,)
+        Those in the dictionary; their numbers where the kernel is precomputed.
+    """
+
+    def __init__(self, state: Any, kernel: Kernel) -> None:
+        self._state: InverseState | DependencyState = state
+        self._kernel = kernel
+        self.rows: Any = None
+
+    def extend(self, X: Rows, T: Array) -> None:
+        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand.
+
+        A ValueError says where the kernel is precomputed and these are not all rows, or where it is not positive
+        semi-definite.
+        """
+        if self._kernel.precomputed:
+            if self.rows is not None:
+                raise ValueError(
+                    "X: expected all rows in one call, as kernel is 'precomputed' and holds no values between the rows "
+                    "of several calls, got further rows instead"
+                )
+            rows = self._kernel.chosen(X)
+            self._learn(rows, self._kernel.matrix(X), T)
+        else:
+            position = 0
+            while position < len(T):
+                piece = slice(position, position + max(PIECE, self.size))
+                self._learn_piece(X[piece], T[piece])
+                position = piece.stop
+        if not self._kernel.definite:
+            self._state.solution()  # which raises where there is none
+
+    def _learn_piece(self, X: Rows, T: Array) -> None:
+        if self.rows is None:
+            self._learn(X, self._kernel.matrix(X), T)
+            return
+        m, n = self.size, len(T)
+        X = _like(self.rows, X)
+        gram = np.empty((m + n, m + n))
+        gram[:m, :m] = self._state.gram
+        gram[m:, m:] = self._kernel.matrix(X)
+        gram[m:, :m] = self._kernel.matrix(X, self.rows)
+        gram[:m, m:] = gram[m:, :m].T
+        self._learn(sp.vstack([self.rows, X], format="csr") if sp.issparse(X) else np.vstack([self.rows, X]), gram, T)
+
+    def _learn(self, rows: Any, gram: Array, T: Array) -> None:
+        """Learn the last rows of some, of which the first ones are the dictionary; `gram` is the kernel of all."""
+        # Of a positive semi-definite matrix no entry is larger than all on the diagonal.
+        if not self._kernel.definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
+            raise ValueError(INDEFINITE)
+        first = rows.shape[0] - len(T)
+        self._state.gram = gram
+        self._state.extend(np.arange(first, rows.shape[0], dtype=np.float64)[:, np.newaxis], T)
+        numbers = self._state.dictionary[0, : self.size]
+        kept = numbers.astype(np.intp)
+        self.rows, self._state.gram = rows[kept], gram[np.ix_(kept, kept)]
+        numbers[:] = np.arange(self.size)
+
+    @property
+    def size(self) -> int:
+        """The number of rows in the dictionary."""
+        return self._state.size
+
+    @property
+    def ridge(self) -> float:
+        """What is added to the diagonal of the kernel matrix."""
+        return self._state.ridge
+
+    def among(self) -> Array:
+        """Return the kernel among the rows of the dictionary."""
+        return self._state.gram
+
+    def solution(self) -> Array:
+        """Return the weights, of shape (size, n_outputs)."""
+        return self._state.solution()
+
+    def inverse_matrix(self) -> Array:
+        """Return the inverse of the (regularised) kernel matrix of the dictionary."""
+        return self._state.inverse_matrix()
+
+    def serves(self, other: Any) -> bool:
+        """Return whether `other`, of the same kernel, which has learnt nothing yet, would learn the same."""
+        return self._state.serves(other._state)
+
+
+def _like(rows: Rows, X: Rows) -> Rows:
+    """Return rows X as dense, or as sparse, as others are."""
+    if sp.issparse(rows):
+        return sp.csr_matrix(X)
+    return X.toarray() if sp.issparse(X) else X

@@ -1,0 +1,141 @@
+"""Kernels between rows: the Gaussian one, the others of scikit-learn, a function, or values that are given as such."""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
+
+from elmbench.numerics.arrays import Array, Indices
+from elmbench.numerics.kernels import kernel_matrix, rbf_from_distances, row_blocks
+from elmbench.numerics.rows import Rows, sparse_distances
+from elmbench.numerics.solve import mirror
+
+PRECOMPUTED = "precomputed"
+
+NAMES = (*sorted(KERNEL_PARAMS), PRECOMPUTED)
+"""Kernels by name: those of `sklearn.metrics.pairwise.pairwise_kernels`, and values that are given as such."""
+
+_DEFINITE = ("chi2", "cosine", "laplacian", "linear", "rbf")
+"""Kernels whose matrices have no negative eigenvalue, whatever their parameters."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with its parameters.
+
+    Where it is "precomputed", rows hold their kernel with every training row, and training rows are named by numbers:
+    what is Y below, or the dictionary of a model, are these.
+
+    Attributes
+    ----------
+    name : str or callable
+        One of `NAMES`; a function of two rows that returns a number; or a kernel of
+        `sklearn.gaussian_process.kernels`, which takes all rows at once.
+    gamma, degree, coef0 : float
+        As in `sklearn.metrics.pairwise.pairwise_kernels`, those that a named kernel has.
+    params : mapping, optional
+        Named arguments of a function.
+    """
+
+    name: str | Callable[..., Any] = "rbf"
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 1.0
+    params: Mapping[str, Any] | None = None
+
+    def with_gamma(self, gamma: Any) -> "Kernel":
+        """Return the same kernel with another `gamma`."""
+        return replace(self, gamma=gamma)
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows hold values of the kernel."""
+        return isinstance(self.name, str) and self.name == PRECOMPUTED
+
+    @property
+    def named(self) -> dict[str, float]:
+        """The parameters that a named kernel hangs on."""
+        names = KERNEL_PARAMS.get(self.name, ()) if isinstance(self.name, str) else ()
+        return {name: getattr(self, name) for name in sorted(names)}
+
+    @property
+    def key(self) -> Hashable:
+        """What tells two kernels apart, parameters left aside that a kernel does not have."""
+        if isinstance(self.name, str):
+            return self.name, *self.named.items()
+        return id(self.name), id(self.params)
+
+    @property
+    def definite(self) -> bool:
+        """Whether the matrix of any rows is known to be positive semi-definite."""
+        if not isinstance(self.name, str):
+            from sklearn.gaussian_process.kernels import Kernel as CovarianceFunction  # loads what few need
+
+            return isinstance(self.name, CovarianceFunction)
+        whole = self.coef0 >= 0 and float(self.degree).is_integer()
+        return self.name in _DEFINITE or (self.name in ("poly", "polynomial") and whole)
+
+    def is_plain(self, X: Rows) -> bool:
+        """Whether this is the Gaussian kernel of dense rows, for which there are ways of its own."""
+        return self.name == "rbf" and not sp.issparse(X)
+
+    def chosen(self, X: Rows, numbers: Indices | None = None) -> Any:
+        """Return what stands for some training rows, all by default, where they are kept.
+
+        A ValueError says where `X` is not the square matrix of all training rows.
+        """
+        if not self.precomputed:
+            return X if numbers is None else X[numbers]
+        n_rows, n_columns = X.shape
+        if n_rows != n_columns:
+            raise ValueError(
+                f"X: expected the square matrix of the kernel between the training rows, as kernel is 'precomputed', "
+                f"got shape {X.shape} instead"
+            )
+        return np.arange(n_rows) if numbers is None else np.asarray(numbers)
+
+    def part(self, X: Rows, rows: Indices, training: Indices) -> Rows:
+        """Return some rows of `X`: where they hold values of the kernel, those with some training rows only."""
+        return X[np.ix_(rows, training)] if self.precomputed else X[rows]
+
+    def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:
+        """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
+
+        Without `Y`, which then is `X` itself, it is exactly symmetric. `out`, of that shape, is where to write. Little
+        more than the result is allocated, but for functions.
+        """
+        if self.is_plain(X) and not sp.issparse(Y):
+            return kernel_matrix(X, Y, gamma=self.gamma, out=out)
+        n, m = X.shape[0], X.shape[0] if Y is None else Y.shape[0]
+        out = np.empty((n, m)) if out is None else out
+        if callable(self.name):
+            out[:] = self._values(X, Y)
+        elif m > 0:
+            for rows in row_blocks(n, m):
+                out[rows] = self._values(X[rows], X if Y is None and not self.precomputed else Y)
+        if Y is None:
+            mirror(out)
+            if self.name == "rbf":
+                np.einsum("ii->i", out)[:] = 1.0
+        return out
+
+    def product(self, X: Rows, Y: Any, Z: Array) -> Array:
+        """Return the product of the kernel between the rows of `X` and those of `Y` with `Z`, some rows at a time."""
+        product = np.zeros((X.shape[0], Z.shape[1]))
+        if Y.shape[0] > 0:
+            for rows in row_blocks(X.shape[0], Y.shape[0]):
+                product[rows] = self.matrix(X[rows], Y) @ Z
+        return product
+
+    def _values(self, X: Rows, Y: Any) -> Array:
+        if self.precomputed:
+            return X if Y is None else X[:, Y]
+        if self.name == "rbf":
+            return rbf_from_distances(sparse_distances(X, Y), self.gamma)
+        params = self.named if isinstance(self.name, str) else dict(self.params or {})
+        values: Array = pairwise_kernels(X, Y, metric=self.name, **params)
+        return values

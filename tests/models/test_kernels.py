@@ -1,0 +1,315 @@
+"""Any kernel: by name, as a function, as a matrix, of dense rows and of sparse ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from path_rule import allowed, assert_path_follows_fits, random_folds
+from random_examples import examples
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from elmbench import PathSearchCV
+from elmbench.models import (
+    ALDKOSELMClassifier,
+    EEKMClassifier,
+    FBKOSELMClassifier,
+    FBKOSELMRegressor,
+    KELMClassifier,
+    KELMRegressor,
+    KOSELMClassifier,
+    KOSELMRegressor,
+    LSSVMClassifier,
+    LSSVMRegressor,
+    RKELMClassifier,
+    RKELMRegressor,
+)
+from elmbench.numerics.arrays import EPS
+from elmbench.numerics.online import looked_up
+
+SMALL = {
+    "KELM": {"C": 4.0},
+    "LSSVM": {"C": 4.0},
+    "RKELM": {"C": 4.0, "n_landmarks": 12, "random_state": 0},
+    "KOSELM": {"C": 4.0},
+    "FBKOSELM": {"C": 4.0, "budget": 15},
+    "ALDKOSELM": {"delta": 0.01},
+    "EEKM": {"n_landmarks": 12, "random_state": 0},
+}
+each_model = pytest.mark.parametrize("name", SMALL)
+CHUNKS = dict.fromkeys(
+    [
+        "check_estimators_dtypes",
+        "check_fit_score_takes_y",
+        "check_partial_fit_n_features",
+        "check_positive_only_tag_during_fit",
+    ],
+    "partial_fit takes no further rows of a kernel matrix",
+)
+ROWS = {"check_decision_proba_consistency": "gives rows, not a kernel matrix"}
+PRECOMPUTED = [
+    KELMClassifier(kernel="precomputed"),
+    KELMRegressor(kernel="precomputed"),
+    LSSVMClassifier(kernel="precomputed"),
+    LSSVMRegressor(kernel="precomputed"),
+    RKELMClassifier(kernel="precomputed"),
+    RKELMRegressor(kernel="precomputed"),
+    EEKMClassifier(kernel="precomputed"),
+    KOSELMClassifier(kernel="precomputed"),
+    KOSELMRegressor(kernel="precomputed"),
+    FBKOSELMClassifier(kernel="precomputed"),
+    ALDKOSELMClassifier(kernel="precomputed"),
+]
+
+
+@parametrize_with_checks(
+    PRECOMPUTED,
+    expected_failed_checks=lambda model: CHUNKS if hasattr(model, "partial_fit") else ROWS,
+)
+@pytest.mark.filterwarnings("ignore:there is one row only")
+def test_scikit_learn_contract_of_a_kernel_matrix(estimator, check):
+    check(estimator)
+
+
+def product_of(a, b, power=1):
+    return float(a @ b) ** power
+
+
+@examples(120)
+@given(
+    shape=SHAPES,
+    kernel=st.sampled_from(sorted(KERNEL_PARAMS)),
+    gamma=st.sampled_from([0.25, 1.0, 4.0]),
+    degree=st.sampled_from([1, 2, 3]),
+    coef0=st.sampled_from([0.0, 0.5, -0.5]),
+    C=FACTORS,
+    two=st.booleans(),
+    dtype=st.sampled_from(["float64", "float64", "float32"]),
+)
+def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(shape, kernel, gamma, degree, coef0, C, two, dtype):
+    n, d, seed = shape
+    X, probe = rows(n, d, seed), rows(9, d, seed + 1)
+    y = targets(X, seed, "two-targets" if two else "regression")
+    # In single precision an indefinite matrix has no conjugate gradients.
+    assume(dtype == "float64" or kernel in ("rbf", "laplacian", "linear", "chi2", "cosine"))
+    own = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    model = KELMRegressor(C=C, dtype=dtype, **own).fit(X, y)
+    assume(model.condition_ < 1e9)
+    reference = KernelRidge(alpha=1 / C, **own).fit(X, y).predict(probe)
+    # What is solved is of the size of the weights times the kernel, of both programs.
+    size = np.abs(
+        pairwise_kernels(probe, X, metric=kernel, filter_params=True, gamma=gamma, degree=degree, coef0=coef0)
+    )
+    within = 100 * n * EPS * model.condition_ * max(1.0, size.max()) * max(1.0, np.abs(model.beta_).sum())
+    within += 0.0 if dtype == "float64" else 1e-10 * model.condition_ * max(1.0, np.abs(y).max()) * max(1.0, size.max())
+    np.testing.assert_allclose(model.predict(probe), reference, rtol=0, atol=within)
+
+
+@pytest.mark.parametrize(("kernel", "params"), [(product_of, {"power": 2}), (product_of, None), (RBF(0.7), None)])
+def test_a_function_is_a_kernel(kernel, params):
+    X, probe = rows(30, 3, 0), rows(8, 3, 1)
+    y = targets(X, 0, "regression")
+    model = KELMRegressor(C=4.0, kernel=kernel, kernel_params=params).fit(X, y)
+    reference = KernelRidge(alpha=0.25, kernel=kernel, kernel_params=params).fit(X, y)
+    np.testing.assert_allclose(model.predict(probe), reference.predict(probe), atol=1e-10)
+
+
+@each_model
+@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
+def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
+    if name == "EEKM" and kind == "regression":
+        return
+    X, probe = rows(50, 3, seed), rows(9, 3, seed + 1)
+    y = targets(X, seed, kind)
+    within, across = (
+        pairwise_kernels(X, metric="laplacian", gamma=0.5),
+        pairwise_kernels(probe, X, "laplacian", gamma=0.5),
+    )
+    by_rows = class_of(name, kind)(**SMALL[name], kernel="laplacian", gamma=0.5).fit(X, y)
+    given = clone(by_rows).set_params(kernel="precomputed").fit(within, y)
+    np.testing.assert_allclose(real_outputs(given, across), real_outputs(by_rows, probe), rtol=0, atol=1e-9)
+    places = {"RKELM": "centres_", "EEKM": "landmarks_"}.get(name, "dictionary_")
+    np.testing.assert_array_equal(X[getattr(given, places)], getattr(by_rows, places))
+    assert get_tags(given).input_tags.pairwise
+    assert not get_tags(given).input_tags.sparse
+    assert get_tags(by_rows).input_tags.sparse
+    with pytest.raises(ValueError, match="square matrix"):
+        clone(given).fit(across, y[:9])
+
+
+@each_model
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian", "polynomial"])
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.coo_array])
+def test_csr_rows_give_what_dense_ones_do(name, kernel, container, seed):
+    X, probe = rows(50, 6, seed), rows(9, 6, seed + 1)
+    for part in (X, probe):
+        part[part < 0.5] = 0.0
+    X[3] = 0.0
+    y = targets(X, seed, "binary")
+    model = class_of(name, "binary")(**SMALL[name], kernel=kernel, gamma=0.5)
+    expected = real_outputs(clone(model).fit(X, y), probe)
+    # Inner products of six terms differ by some units of round-off; outputs by the condition times that.
+    condition = clone(model).fit(X, y).condition_
+    floor = 1e12 if name == "EEKM" else 1.0  # whose landmarks have a condition of their own, see `FLOOR`
+    within = max(1e-10, 1000 * EPS * max(condition, floor)) * max(1.0, np.abs(expected).max())
+    found = clone(model).fit(container(X), y)
+    np.testing.assert_allclose(real_outputs(found, container(probe)), expected, rtol=0, atol=within)
+    np.testing.assert_allclose(real_outputs(found, probe), expected, rtol=0, atol=within)
+
+
+@pytest.mark.parametrize("name", ["KOSELM", "FBKOSELM", "ALDKOSELM"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):
+    """Also where a chunk is learnt in several pieces, or is given in another form than the first one."""
+    monkeypatch.setattr(looked_up, "PIECE", 7)
+    X = rows(70, 3, seed)
+    y = targets(X, seed, "regression")
+    kernel = "rbf" if sparse else "laplacian"
+    model = class_of(name, "regression")(**SMALL[name], kernel=kernel, gamma=2.0)
+    expected = clone(model).fit(X, y)
+    model.partial_fit(sp.csr_matrix(X[:11]) if sparse else X[:11], y[:11])
+    model.partial_fit(X[11:12], y[11:12])
+    model.partial_fit(sp.csr_array(X[12:]), y[12:])
+    assert sp.issparse(model.dictionary_) == sparse
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-8)
+    dictionary = model.dictionary_.toarray() if sparse else model.dictionary_
+    np.testing.assert_array_equal(dictionary, expected.dictionary_)
+    dense = clone(model).partial_fit(X[:20], y[:20]).partial_fit(sp.csr_matrix(X[20:]), y[20:])
+    np.testing.assert_allclose(dense.predict(X), expected.predict(X), rtol=0, atol=1e-8)
+
+
+def test_the_complete_model_is_kernel_ridge_regression_with_any_kernel(seed):
+    X = rows(40, 3, seed)
+    y = targets(X, seed, "regression")
+    for kernel in ("polynomial", "linear", "chi2"):
+        model = KOSELMRegressor(C=8.0, kernel=kernel, gamma=0.5).fit(X, y)
+        reference = KernelRidge(alpha=1 / 8.0, kernel=kernel, gamma=0.5).fit(X, y)
+        np.testing.assert_allclose(model.predict(X), reference.predict(X), rtol=0, atol=1e-8)
+        assert model.condition_ == pytest.approx(
+            np.linalg.cond(
+                pairwise_kernels(X, metric=kernel, filter_params=True, gamma=0.5, degree=3, coef0=1.0)
+                + np.eye(40) / 8.0,
+                1,
+            ),
+            rel=1e-4,
+        )
+
+
+def test_a_budget_holds_with_any_kernel(seed):
+    """The model is always the kernel ridge regression of the rows that it keeps."""
+    X = rows(60, 3, seed)
+    y = targets(X, seed, "regression")
+    model = FBKOSELMRegressor(C=8.0, kernel="polynomial", gamma=0.5, budget=10).fit(X, y)
+    kept = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.dictionary_]
+    reference = KernelRidge(alpha=1 / 8.0, kernel="polynomial", gamma=0.5).fit(X[kept], y[kept])
+    assert len(set(kept)) == 10
+    np.testing.assert_allclose(model.predict(X), reference.predict(X), rtol=0, atol=1e-8)
+
+
+def test_a_kernel_matrix_comes_at_once():
+    K = pairwise_kernels(rows(20, 3, 0), metric="laplacian")
+    y = np.arange(20.0)
+    model = KOSELMRegressor(kernel="precomputed").partial_fit(K, y)
+    with pytest.raises(ValueError, match=r"expected all rows in one call, as kernel is 'precomputed'"):
+        model.partial_fit(K, y)
+
+
+@pytest.mark.parametrize("model", [KOSELMClassifier(), FBKOSELMClassifier(budget=5), ALDKOSELMClassifier()])
+@pytest.mark.parametrize("C", [4.0, 1e6])
+def test_an_indefinite_kernel_is_refused_where_rows_come_one_by_one(model, C):
+    X = rows(30, 3, 0)
+    model = clone(model).set_params(kernel="additive_chi2", C=C)
+    with pytest.raises(ValueError, match="expected one that is positive semi-definite"):
+        model.fit(X, targets(X, 0, "binary"))
+    random = np.random.RandomState(0)
+    K = random.randn(30, 30)
+    with pytest.raises(ValueError, match="expected one that is positive semi-definite"):
+        clone(model).set_params(kernel="precomputed").fit(K + K.T, targets(X, 0, "binary"))
+
+
+def test_landmarks_need_positive_values_with_themselves():
+    X = rows(30, 3, 0)
+    with pytest.raises(ValueError, match="expected one with positive values between each row and itself"):
+        EEKMClassifier(kernel="additive_chi2").fit(X, targets(X, 0, "binary"))
+
+
+def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
+    """A thousand times the kernel gives features that are longer, and the same decision."""
+    X = rows(60, 3, seed)
+    y = targets(X, seed, "binary")
+    K = pairwise_kernels(X, metric="laplacian")
+    one, other = (EEKMClassifier(20, kernel="precomputed", random_state=0).fit(s * K, y) for s in (1.0, 1024.0))
+    expected = one.decision_function(K)
+    np.testing.assert_allclose(other.decision_function(1024.0 * K), expected, atol=1e-8 * np.abs(expected).max())
+
+
+@examples(40)
+@given(
+    name=st.sampled_from(["KELM", "LSSVM", "RKELM", "KOSELM", "FBKOSELM", "ALDKOSELM"]),
+    kind=st.sampled_from(["binary", "multi", "regression"]),
+    kernels=st.lists(st.sampled_from(["linear", "laplacian", "chi2", "rbf", "sigmoid"]), min_size=1, max_size=3),
+    Cs=st.lists(st.sampled_from([0.25, 1.0, 16.0]), min_size=1, max_size=3),
+    n=st.integers(9, 40),
+    sparse=st.booleans(),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_paths_follow_fits(name, kind, kernels, Cs, n, sparse, seed):
+    X = rows(n, 3, seed)
+    y = targets(X, seed, kind)
+    folds = random_folds(n, 2, np.random.RandomState(seed))
+    kernels = ["cosine" if sparse and kernel == "chi2" else kernel for kernel in kernels]
+    # Where rows come one by one, "sigmoid" is refused.
+    kernels = ["cosine" if "KOS" in name and kernel == "sigmoid" else kernel for kernel in kernels]
+    grid = [{"C": C, "kernel": kernel, "gamma": g} for C in Cs for kernel in kernels for g in (0.25, 1.0)]
+    fixed = {key: value for key, value in SMALL[name].items() if key != "C"}
+    assert_path_follows_fits(class_of(name, kind), sp.csr_matrix(X) if sparse else X, y, folds, grid, **fixed)
+
+
+@pytest.mark.parametrize("name", ["KELM", "LSSVM", "RKELM", "KOSELM", "FBKOSELM", "ALDKOSELM"])
+def test_the_path_of_a_kernel_matrix_cuts_both_axes(name, seed):
+    X = rows(40, 3, seed)
+    y = targets(X, seed, "regression")
+    K = pairwise_kernels(X, metric="laplacian")
+    folds = random_folds(40, 2, np.random.RandomState(seed))
+    grid = [{"C": C, "kernel": "precomputed"} for C in (0.5, 8.0)]
+    fixed = {key: value for key, value in SMALL[name].items() if key != "C"}
+    for i, j, found, _ in class_of(name, "regression").evaluate_grid(K, y, folds, grid, **fixed):
+        train, test = folds[j]
+        model = class_of(name, "regression")(**fixed, **grid[i]).fit(K[np.ix_(train, train)], y[train])
+        expected = model.predict(K[np.ix_(test, train)])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=allowed(model, expected, y[train]))
+
+
+def local_grid(kernel_matrix: bool) -> dict:
+    def cubed(a, b):
+        return float(a @ b) ** 3
+
+    return {"C": [1.0, 8.0], "kernel": ["precomputed"] if kernel_matrix else ["linear", "rbf", cubed, RBF(0.5)]}
+
+
+@pytest.mark.parametrize("kernel_matrix", [False, True])
+@pytest.mark.parametrize("name", ["KELM", "LSSVM", "RKELM", "KOSELM"])
+def test_a_search_gives_what_scikit_learn_does(name, kernel_matrix):
+    X = rows(45, 3, 0)
+    y = targets(X, 0, "binary")
+    X = pairwise_kernels(X, metric="laplacian") if kernel_matrix else X
+    fixed = {key: value for key, value in SMALL[name].items() if key != "C"}
+    for model in (class_of(name, "binary")(**fixed), class_of(name, "binary")(**fixed, kernel="precomputed")):
+        if not kernel_matrix and model.kernel == "precomputed":
+            continue
+        own, reference = (
+            search(model, local_grid(kernel_matrix), cv=3).fit(X, y) for search in (PathSearchCV, GridSearchCV)
+        )
+        scores = [found.cv_results_["mean_test_score"] for found in (own, reference)]
+        np.testing.assert_array_equal(*scores)
+        assert own.best_index_ == reference.best_index_
+        np.testing.assert_array_equal(own.predict(X), reference.predict(X))

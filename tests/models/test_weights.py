@@ -1,0 +1,192 @@
+"""Weights of rows and classes: repeated rows, scikit-learn, and what a path makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from elm_problems import FACTORS, class_of, real_outputs, rows, targets
+from hypothesis import given
+from hypothesis import strategies as st
+from path_rule import assert_path_follows_fits, random_folds
+from random_examples import examples
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from elmbench import PathSearchCV
+from elmbench.models import (
+    ELMClassifier,
+    ELMRBFClassifier,
+    KELMClassifier,
+    KELMRegressor,
+    LSSVMClassifier,
+    RKELMClassifier,
+    RKELMRegressor,
+    WELMClassifier,
+)
+from elmbench.numerics.arrays import EPS
+
+SMALL = {
+    "KELM": {"C": 4.0, "gamma": 0.5},
+    "LSSVM": {"C": 4.0, "gamma": 0.5},
+    "ELM": {"C": 4.0, "n_hidden": 12, "random_state": 0},
+    "WELM": {"n_hidden": 5, "activation": "rbf", "random_state": 0},
+}
+WEIGHTS = (None, "balanced", {1: 3.0}, {1: 0.25, -1: 2.0})
+
+
+@parametrize_with_checks(
+    [
+        ELMClassifier(class_weight="balanced"),
+        KELMClassifier(class_weight="balanced"),
+        LSSVMClassifier(class_weight="balanced"),
+        WELMClassifier(n_hidden=9, class_weight=None),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@examples(120)
+@given(
+    name=st.sampled_from(sorted(SMALL)),
+    kind=st.sampled_from(["binary", "multi", "regression", "two-targets"]),
+    n=st.integers(8, 30),
+    nodes=st.sampled_from([5, 40]),
+    class_weight=st.sampled_from([None, "balanced"]),
+    sparse=st.booleans(),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_whole_weights_are_repeated_rows(name, kind, n, nodes, class_weight, sparse, seed):
+    """And no weight is no row, whichever of its two systems an ELM solves."""
+    if name == "WELM" and kind not in ("binary", "multi"):
+        return
+    X, probe = rows(n, 3, seed), rows(9, 3, seed + 1)
+    y = targets(X, seed, kind)
+    weights = np.random.RandomState(seed).randint(0, 4, n)
+    weights[:2] = 1
+    params = dict(SMALL[name])
+    if kind in ("binary", "multi"):
+        params["class_weight"] = class_weight
+    if name == "ELM":
+        params["n_hidden"] = nodes
+    cls = class_of(name, kind)
+    container = sp.csr_matrix if sparse and name != "WELM" else np.asarray
+    repeated = cls(**params).fit(container(np.repeat(X, weights, axis=0)), np.repeat(y, weights, axis=0))
+    weighted = cls(**params).fit(container(X), y, sample_weight=weights)
+    expected = real_outputs(repeated, container(probe))
+    # Of W-ELM the condition is that of the matrix, not of its square.
+    size = max(1.0, np.abs(expected).max(), np.abs(y).max() if kind in ("regression", "two-targets") else 1.0)
+    within = max(1e-9, 1e3 * n * EPS * max(repeated.condition_, weighted.condition_)) * size
+    np.testing.assert_allclose(real_outputs(weighted, container(probe)), expected, rtol=0, atol=within)
+
+
+@examples(60)
+@given(n=st.integers(2, 30), C=FACTORS, seed=st.integers(0, 2**31 - 1), dtype=st.sampled_from(["float64", "float32"]))
+def test_equals_kernel_ridge(n, C, seed, dtype):
+    X, probe = rows(n, 3, seed), rows(9, 3, seed + 1)
+    y = targets(X, seed, "two-targets")
+    weights = np.random.RandomState(seed).uniform(0.1, 3.0, n)
+    model = KELMRegressor(C=C, gamma=2.0, dtype=dtype).fit(X, y, sample_weight=weights)
+    reference = KernelRidge(alpha=1 / C, kernel="rbf", gamma=2.0).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.predict(probe), reference.predict(probe), atol=1e-8)
+
+
+def test_centres_of_weighted_rows(seed):
+    """Least squares with weights at the centres that were drawn, from rows that have weight only."""
+    X = rows(60, 3, seed)
+    y = targets(X, seed, "two-targets")
+    weights = np.random.RandomState(seed).randint(0, 3, 60)
+    model = RKELMRegressor(10, C=4.0, gamma=0.5, random_state=seed % 7).fit(X, y, sample_weight=weights)
+    K = pairwise_kernels(X, model.centres_, metric="rbf", gamma=0.5)
+    beta = np.linalg.solve(K.T @ (weights[:, None] * K) + np.eye(10) / 4.0, K.T @ (weights[:, None] * y))
+    np.testing.assert_allclose(model.beta_, beta, atol=1e-8 * np.abs(beta).max())
+    alone = RKELMRegressor(10, C=4.0, gamma=0.5, random_state=seed % 7).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_array_equal(model.centres_, alone.centres_)
+
+
+@pytest.mark.parametrize("name", ["KELM", "LSSVM", "RKELM"])
+def test_rows_of_a_kernel_matrix_without_weight_are_left_out(name, seed):
+    """Though their columns stay."""
+    X = rows(40, 3, seed)
+    y = targets(X, seed, "multi")
+    K = pairwise_kernels(X, metric="laplacian")
+    weights = np.random.RandomState(seed).uniform(0.5, 2.0, 40)
+    weights[y == np.unique(y)[0]] = 0.0
+    kept = np.flatnonzero(weights)
+    params = {"n_landmarks": 9, "random_state": 0} if name == "RKELM" else {}
+    model = class_of(name, "multi")(kernel="precomputed", class_weight="balanced", **params)
+    alone = class_of(name, "multi")(kernel="precomputed", class_weight="balanced", **params)
+    model.fit(K, y, sample_weight=weights)
+    alone.fit(K[np.ix_(kept, kept)], y[kept], sample_weight=weights[kept])
+    np.testing.assert_array_equal(model.classes_, alone.classes_)
+    np.testing.assert_allclose(model.decision_function(K), alone.decision_function(K[:, kept]), atol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [ELMClassifier, KELMClassifier, RKELMClassifier, ELMRBFClassifier])
+@pytest.mark.parametrize("class_weight", ["balanced", {"a": 3.0, "b": 0.5}])
+def test_class_weights_are_weights_of_rows(cls, class_weight, seed):
+    X = rows(60, 3, seed)
+    y = targets(X, seed, "multi")
+    params = {"random_state": 0} if cls is not KELMClassifier else {}
+    own = np.random.RandomState(seed).uniform(0.5, 2.0, 60) if class_weight != "balanced" else None
+    by_class = compute_sample_weight(class_weight, y)
+    found = cls(class_weight=class_weight, **params).fit(X, y, sample_weight=own)
+    expected = cls(**params).fit(X, y, sample_weight=by_class if own is None else own * by_class)
+    np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-9)
+
+
+@examples(60)
+@given(
+    name=st.sampled_from(["KELM", "LSSVM", "ELM", "WELM", "RKELM"]),
+    n=st.integers(9, 40),
+    Cs=st.lists(FACTORS, min_size=1, max_size=3),
+    kind=st.sampled_from(["binary", "multi"]),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_paths_heed_class_weights(name, n, Cs, kind, seed):
+    X = rows(n, 3, seed)
+    y = targets(X, seed, kind)
+    folds = random_folds(n, 2, np.random.RandomState(seed))
+    weights = WEIGHTS if kind == "binary" else (None, "balanced", {"a": 3.0})
+    if name == "WELM":
+        grid = [{"class_weight": weight, "n_hidden": L} for weight in weights for L in (2, 6)]
+        assert_path_follows_fits(class_of(name, kind), X, y, folds, grid, activation="rbf", random_state=0)
+        return
+    grid = [{"C": C, "class_weight": weight} for C in Cs for weight in weights]
+    fixed = {"ELM": {"n_hidden": 12, "random_state": 0}, "RKELM": {"n_landmarks": 9, "random_state": 0}}
+    assert_path_follows_fits(class_of(name, kind), X, y, folds, grid, **fixed.get(name, {"gamma": 0.5}))
+
+
+def test_weights_given_to_a_search_reach_the_fits():
+    X = rows(60, 3, 0)
+    y = targets(X, 0, "binary")
+    weights = np.random.RandomState(0).uniform(0.0, 4.0, 60)
+    own, reference = (
+        search(KELMClassifier(), {"C": [0.1, 10.0]}, cv=3).fit(X, y, sample_weight=weights)
+        for search in (PathSearchCV, GridSearchCV)
+    )
+    np.testing.assert_array_equal(own.cv_results_["mean_test_score"], reference.cv_results_["mean_test_score"])
+    expected = KELMClassifier(**own.best_params_).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(own.best_estimator_.beta_, expected.beta_)
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [(np.zeros(12), "zero"), (-np.ones(12), "[Nn]egative"), (np.ones(11), "shape"), (np.full(12, np.nan), "NaN")],
+)
+def test_bad_weights(name, weights, message):
+    X = rows(12, 2, 0)
+    with pytest.raises(ValueError, match=message):
+        class_of(name, "binary")(**SMALL[name]).fit(X, np.arange(12) % 2, sample_weight=weights)
+
+
+@pytest.mark.parametrize(("weight", "error"), [("heavy", ValueError), ({0: -1.0}, ValueError), ({0: "1"}, TypeError)])
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_bad_class_weights(name, weight, error):
+    with pytest.raises(error, match="class_weight: expected"):
+        class_of(name, "binary")(**SMALL[name] | {"class_weight": weight}).fit(rows(12, 2, 0), np.arange(12) % 2)
