@@ -16,6 +16,7 @@ from benchmarks.row import Result, Row
 def all_rows() -> list[Row]:
     """Return every row in the order of the report."""
     from benchmarks import (
+        cluster,
         costs,
         fits,
         memory,
@@ -29,7 +30,7 @@ def all_rows() -> list[Row]:
         tables,
     )
 
-    modules = (searches, reduced, tables, fits, multiple, streams, packages, scaling, costs, overhead, memory)
+    modules = (searches, reduced, tables, fits, multiple, streams, packages, scaling, costs, overhead, cluster, memory)
     return [row for module in modules for row in module.ROWS]
 
 

@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from elmbench.running.engine import Event
+    from elmbench.running.executors.base import Executor
     from elmbench.workflow.prepare import PreparedRun
+
+#: Characters of what is under way that are shown.
+_WIDEST = 46
 
 
 class RunProgress:
     """Shows how far a run is; a context manager whose `on_event` takes the run's events.
 
-    The time left goes by estimated cost, so that a few slow cells at the end do not come as a surprise.
+    Parameters
+    ----------
+    executor : Executor
+        Tells how many workers there are.
     """
 
-    def __init__(self, run: PreparedRun, quiet: bool) -> None:
+    def __init__(self, run: PreparedRun, quiet: bool, executor: Executor) -> None:
+        from elmbench.running.time_left import TimeLeft
+
         self.quiet = quiet or not run.todo
-        self.cost = {key: max(run.seconds_of(key), 1e-3) for key in run.todo}
-        self.total = sum(self.cost.values())
-        self.jobs = run.options.settings.jobs
+        self.executor = executor
+        self.left = TimeLeft(run.estimates, run.todo)
         # All other work leads to that of the cells.
         self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
-        self.done_cost = 0.0
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
         #: Cells that other runs on the same folder have computed meanwhile.
         self.done_elsewhere = 0
+        self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
         self._others: set[str] = set()
-        self.started = self.last_line = time.monotonic()
+        self._last_line = 0.0
         self._bar: Any = None
         self._task: Any = None
 
@@ -48,7 +55,7 @@ class RunProgress:
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task("", total=self.total, **self._fields(""))
+            self._task = self._bar.add_task("", total=1.0, cells=f"0/{len(self.shown)}", left="", now="")
             self._bar.start()
         return self
 
@@ -58,14 +65,17 @@ class RunProgress:
         if not self.quiet and kind is None:
             ended = ", ".join(f"{n} {status}" for status, n in self.endings.items())
             shared = f"; {self.done_elsewhere} of them by another run" if self.done_elsewhere else ""
-            took = duration(time.monotonic() - self.started)
+            took = duration(self.left.elapsed)
             print(f"{self.done_cells} cells in {took}: {ended}{shared}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Take note of the start or end of some work."""
-        if event.kind == "end" and event.result is not None:
-            self.done_cost += self.cost[event.work.key]
-            if event.work.key in self.shown:
+        key = event.work.key
+        if event.kind != "end":
+            self.left.start(key)
+        elif event.result is not None:
+            self.left.end(key, None if event.other else event.before)
+            if key in self.shown:
                 self.done_cells += 1
                 self.endings[event.result["status"]] += 1
                 self.done_elsewhere += bool(event.other)
@@ -73,12 +83,18 @@ class RunProgress:
             return
         if event.kind == "elsewhere":
             self._say_other(event.other)
+        if self._bar is None and self.left.elapsed - self._last_line <= 5:
+            return
+        seconds = self.left.seconds(self.executor.workers)
+        share = self.left.elapsed / max(self.left.elapsed + seconds, 1e-9)
+        cells, table = f"{self.done_cells}/{len(self.shown)}", self._table.get(key, "")
+        said = f"{duration(self.left.elapsed)}, about {duration(seconds)} left"
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done_cost, **self._fields(event.work.label))
-        elif time.monotonic() - self.last_line > 5:
-            self.last_line = time.monotonic()
-            share = f"{100 * self.done_cost / self.total:.0f} %"
-            print(f"{self.done_cells}/{len(self.shown)} cells, {share}, {self._left()}", file=sys.stderr, flush=True)
+            now = f"{table}: {event.work.label}"[:_WIDEST]
+            self._bar.update(self._task, completed=share, cells=cells, left=said, now=now)
+        else:
+            self._last_line = self.left.elapsed
+            print(f"{cells} cells, {100 * share:.0f} %, {said}; {table}", file=sys.stderr, flush=True)
 
     def _say_other(self, name: str) -> None:
         if name not in self._others:
@@ -88,15 +104,6 @@ class RunProgress:
                 self._bar.console.print(text, markup=False)
             else:
                 print(text, file=sys.stderr, flush=True)
-
-    def _fields(self, now: str) -> dict[str, str]:
-        return {"cells": f"{self.done_cells}/{len(self.shown)}", "left": self._left(), "now": now[:34]}
-
-    def _left(self) -> str:
-        elapsed = time.monotonic() - self.started
-        if self.done_cost < 0.03 * self.total:
-            return f"about {duration(self.total / self.jobs)} in all"
-        return f"about {duration(elapsed * (self.total / self.done_cost - 1))} left"
 
 
 def duration(seconds: float) -> str:

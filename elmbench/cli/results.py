@@ -25,7 +25,8 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 
 @app.command()
 def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
-    """Show how many cells of each table have ended, and how."""
+    """Show how many cells of each table are done, running, failed or missing, and how long the rest will take."""
+    from elmbench.cli.progress import duration
     from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
     from elmbench.workflow.status import table_status
@@ -38,8 +39,14 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
         experiment = find_experiment(experiment).id
     lines = table_status(store, experiment)
     endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
-    rows = [(line.experiment, line.profile, line.planned, said) for line, said in zip(lines, endings, strict=True)]
-    text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
+    rows = [
+        (line.experiment, line.profile, line.planned, said, duration(line.seconds) if line.seconds else "")
+        for line, said in zip(lines, endings, strict=True)
+    ]
+    left = ("left, one core",) if any(line.seconds for line in lines) else ()
+    headings = ("experiment", "profile", "cells", "ended", *left)
+    shown = [row[: len(headings)] for row in rows]
+    text = grid(headings, shown, right=("cells", *left)) if rows else None
     state.emit([asdict(line) for line in lines], text)
     if store.damaged:
         state.say(f"{store.damaged} damaged records in {store.root}: the next run computes anew what they held")
@@ -49,9 +56,32 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
             state.say(f"no run has been made here; {state.results_dir} holds {written} tables: elmbench table table4")
         else:
             state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
+    if busy := len(store.under_way()):
+        seconds = sum(line.seconds for line in lines)
+        state.say(f"{busy} searches and fits are under way: about {duration(seconds / busy)} left at this pace")
     for line in lines:
         for reason, count in line.reasons.items():
             state.say(f"{line.experiment} ({line.profile}): {count} x {reason}")
+
+
+@app.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Results folders of other machines, with their .store.")],
+    into: Annotated[
+        Path | None, typer.Option(help="Where all of them are joined; the results folder if it is not given.")
+    ] = None,
+) -> None:
+    """Join results of several machines and write the tables; other specs, data or versions are refused."""
+    from elmbench.workflow.merge import merge as join
+
+    merged = join(folders, into or state.results_dir)
+    written = [str(result.folder) for result in merged.tables]
+    state.emit({"results": merged.results, "tables": written, "unknown": merged.unknown})
+    state.say(f"{merged.results} results joined in {into or state.results_dir}")
+    for folder in written:
+        state.say(f"written to {folder}")
+    for name in merged.unknown:
+        state.say(f"{name} is no table of this installation: joined, but not written; --spec-dir, or compare again")
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from elmbench.cli.app import app
 from elmbench.cli.state import state
 
 if TYPE_CHECKING:
-    from elmbench.running.executors.local import LocalExecutor
+    from elmbench.running.executors.base import Executor
     from elmbench.workflow.prepare import PreparedRun
 
 
@@ -42,19 +43,26 @@ def run(
         bool, typer.Option("--other-data", help="Take files that are not the public ones; tables say so.")
     ] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
+    engine: Annotated[str, typer.Option(help="local, or dask: on a cluster; see docs/cluster.md.")] = "local",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a dask scheduler; without it --jobs workers are started here.")
+    ] = None,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
+    clean_times: Annotated[
+        bool, typer.Option("--clean-times", help="Time the chosen fits again, one by one, with nothing beside them.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
 ) -> None:
     """Run experiments and write their tables; what has been computed before is not computed again."""
-    from elmbench.running.executors.local import LocalExecutor
+    from elmbench.running.executors.engines import executor_of
     from elmbench.running.executors.sandbox import Settings
     from elmbench.specs.limits import parse_limits
 
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
-    with LocalExecutor(settings) as executor:
+    with executor_of(engine, settings, scheduler) as executor:
         if not dry_run:
             # It starts while the run is planned, which takes as long.
             executor.warm()
@@ -80,9 +88,10 @@ def run(
                 other_data=other_data,
                 grids=read_all_grids(grid or []),
             ),
-            settings=settings,
+            settings=settings if dry_run else replace(settings, memory=executor.memory),
             retry=retry,
             force=force,
+            clean_times=clean_times,
         )
         prepared = prepare(options, state.results_dir)
         if dry_run:
@@ -91,22 +100,25 @@ def run(
             run_prepared(prepared, executor)
 
 
-def run_prepared(prepared: PreparedRun, executor: LocalExecutor) -> None:
+def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.terminal import results_text
+    from elmbench.running.tasks import as_tasks
+    from elmbench.running.time_left import makespan
     from elmbench.workflow.execute import execute, failed_cells
 
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
-        state.say(f"{cells}; roughly {duration(prepared.seconds)} on {prepared.options.settings.jobs} worker(s)")
+        seconds = makespan(as_tasks(prepared.works, prepared.todo), prepared.estimates, executor.workers)
+        state.say(f"{cells}; roughly {duration(seconds)} on {executor.workers} worker(s)")
     if damaged := prepared.store.damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with RunProgress(prepared, state.quiet or state.as_json) as progress:
+        with RunProgress(prepared, state.quiet or state.as_json, executor) as progress:
             results = execute(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
@@ -139,12 +151,13 @@ def show_plan(prepared: PreparedRun) -> None:
     from elmbench.cli.render import plan_table
 
     lines = prepared.cost_by_entry()
-    total = {**prepared.count_cells(), "seconds": prepared.seconds, "jobs": prepared.options.settings.jobs}
+    jobs = prepared.options.settings.jobs
+    total = {**prepared.count_cells(), "seconds": prepared.seconds, "longest": prepared.longest, "jobs": jobs}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
     state.say(
         f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(prepared.seconds)} "
-        f"on {total['jobs']} worker(s){lacking}."
+        f"on {jobs} worker(s){lacking}; the longest search or fit takes {duration(prepared.longest)}."
     )
 
 

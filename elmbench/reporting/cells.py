@@ -13,7 +13,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.reporting.writers.csv import csv
-from elmbench.running.store import Store
+from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import COUNTS, FACTS
 from elmbench.specs.profiles import Resolved
 from elmbench.work import work_from
@@ -32,6 +32,10 @@ LIMIT = ("limit", "stopped")
 REMARKS = "data"
 #: The linear algebra that a cell was computed with, on which the last digits of some depend.
 ARITHMETIC = "arithmetic"
+#: Whether the fit of a cell was timed with nothing beside it.
+CLEAN_TIMES = "clean_times"
+#: What of a cell is no measure of its model.
+SAID = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES)
 _USER_WARNING = "UserWarning: "
 #: How a cell may have ended.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
@@ -45,7 +49,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
 
     `values` are the columns of measured values. The columns `CAPPED` are there only if a model may be stopped,
     `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached, `REMARKS` only if there are any,
-    `ARITHMETIC` only if it is not the same for all.
+    `CLEAN_TIMES` only if any of them are, `ARITHMETIC` only if it is not the same for all.
     """
     lines = []
     fits = CappedFits(store)
@@ -62,6 +66,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     columns += [WARNING] if any(WARNING in line for line in lines) else []
     columns += LIMIT if any("limit" in line for line in lines) else ()
     columns += [REMARKS] if any(REMARKS in line for line in lines) else []
+    columns += [CLEAN_TIMES] if any(line.get(CLEAN_TIMES) for line in lines) else []
     columns += [ARITHMETIC] if len({found for line in lines if (found := line.get(ARITHMETIC))}) > 1 else []
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
@@ -77,6 +82,7 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
         # In a table of hyperparameters a cell is the search itself.
         **({"search_seconds": result["seconds"]} if "scores" in result else {}),
+        **({CLEAN_TIMES: float(CLEAN in result)} if "fit_seconds" in result else {}),
         **({REMARKS: cell.remarks} if cell.remarks else {}),
     }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.layouts.table import Gain, Note
-from elmbench.reporting.cells import ARITHMETIC, CAPPED, REMARKS, WARNING
+from elmbench.reporting.cells import ARITHMETIC, CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.comparisons import Finding, Region, corrected_t
 from elmbench.reporting.summary import ENTRY
 from elmbench.reporting.verdicts import FEWEST_RUNS
@@ -89,6 +89,21 @@ class Arithmetic(Note):
     def text(self) -> str:
         listed = "; ".join(f"{n} with {name}" for name, n in self.cells)
         return f"cells were computed with different linear algebra, and may differ in their last digits by it: {listed}"
+
+
+@dataclass(frozen=True)
+class CleanTimes(Note):
+    """How many of the cells were timed with nothing beside them, where any were."""
+
+    kind = "clean-times"
+    clean: int
+    cells: int
+
+    @property
+    def text(self) -> str:
+        which = "all" if self.clean == self.cells else f"{self.clean} of {self.cells}"
+        rest = "" if self.clean == self.cells else ", the others beside other work (see clean_times in cells.csv)"
+        return f"times of fits: {which} measured one by one with nothing beside them{rest}"
 
 
 @dataclass(frozen=True)
@@ -209,6 +224,13 @@ def arithmetic_notes(cells: pd.DataFrame) -> Iterator[Note]:
     if ARITHMETIC in cells:
         counts = cells[ARITHMETIC].dropna().value_counts().sort_index()
         yield Arithmetic(tuple((str(name), int(n)) for name, n in counts.items()))
+
+
+def clean_times_notes(cells: pd.DataFrame) -> Iterator[Note]:
+    """Yield a note if fits were timed with nothing beside them."""
+    if CLEAN_TIMES in cells:
+        timed = cells[CLEAN_TIMES].dropna()
+        yield CleanTimes(int(timed.sum()), len(timed))
 
 
 def data_notes(cells: pd.DataFrame) -> Iterator[Rows]:

@@ -14,6 +14,7 @@ from elmbench.reporting.claims import check_claims
 from elmbench.reporting.notes import (
     arithmetic_notes,
     capped_notes,
+    clean_times_notes,
     data_notes,
     ending_notes,
     not_run_notes,
@@ -96,6 +97,7 @@ def build_table(
         notes=(
             *data_notes(cells),
             *arithmetic_notes(cells),
+            *clean_times_notes(cells),
             *check_claims(summary, cells, resolved),
             *optimism_notes(gains),
             *capped_notes(cells),

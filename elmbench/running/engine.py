@@ -5,18 +5,21 @@ and takes over the result when it is there.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Literal
 
+from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
+from elmbench.running.estimates import Estimates
+from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.leases import Leases
 from elmbench.running.limits import allows_more, machine_memory
 from elmbench.running.records import SYNC_EVERY
-from elmbench.running.store import Store
+from elmbench.running.store import CLEAN, Store
 from elmbench.running.tasks import Task, TaskQueue, as_tasks
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Result, Work
@@ -37,12 +40,16 @@ class Event:
         What the work yielded, at its end.
     other : str
         Where another run computes or has computed it, that run: its machine and process.
+    seconds, before : float
+        At its end, if it was done here: what it took, and how long it was until it could begin.
     """
 
     kind: Literal["start", "end", "elsewhere"]
     work: Work
     result: Result | None = None
     other: str = ""
+    seconds: float | None = None
+    before: float = 0.0
 
 
 OnEvent = Callable[[Event], None]
@@ -56,7 +63,7 @@ def effective_limits(keys: Iterable[str], declared: Mapping[str, Limits], settin
     declared : mapping of str to Limits
         What the experiments say, by key.
     """
-    machine = Limits(memory=machine_memory() // settings.jobs)
+    machine = Limits(memory=settings.memory or machine_memory() // settings.jobs)
     return {key: settings.limits.over(declared.get(key, Limits())).over(machine) for key in keys}
 
 
@@ -99,8 +106,10 @@ class Run:
         By key.
     on_event : callable
         Called in this thread at the start and end of all work.
-    executor : LocalExecutor, optional
-        Where the work is done; it is ended with the run.
+    executor : Executor, optional
+        Where the work is done, workers of this machine if it is not given; it is ended with the run.
+    estimates : Estimates, optional
+        What all work will take; what it has taken is noted there.
     """
 
     def __init__(
@@ -110,7 +119,8 @@ class Run:
         store: Store,
         settings: Settings,
         on_event: OnEvent = lambda event: None,
-        executor: LocalExecutor | None = None,
+        executor: Executor | None = None,
+        estimates: Estimates | None = None,
     ) -> None:
         self.works = works
         self.limits = limits
@@ -118,9 +128,16 @@ class Run:
         self.settings = settings
         self.on_event = on_event
         self.executor = executor
+        self.estimates = estimates or Estimates.of(works, limits)
 
-    def run(self, todo: list[str]) -> None:
+    def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and keep its results in the store.
+
+        Parameters
+        ----------
+        clean : collection of str
+            Keys of fits that are to be timed with nothing of this or another run beside them: one after the other,
+            after all else, unless they have been timed so before.
 
         Raises
         ------
@@ -131,31 +148,66 @@ class Run:
         ElmbenchError
             If the store is deleted meanwhile.
         """
-        if not todo:
+        if not todo and not self._unclean(clean):
             return
         with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
-            _Running(self, todo, executor, leases).go_on()
+            alone = bool(clean) and executor.workers == 1
+            _Running(self, todo, executor, leases, clean if alone else ()).go_on()
+            if again := self._unclean(clean):
+                _Running(self, again, executor, leases, again, at_most=1).go_on()
+
+    def _unclean(self, fits: Iterable[str]) -> list[str]:
+        """Return those fits that ended ok, but beside others."""
+        found = ((key, self.store.result(key)) for key in fits)
+        return [key for key, one in found if one and one["status"] == "ok" and CLEAN not in one]
 
     def limits_of(self, task: Task) -> Limits:
         """Return what a task may take."""
         return task.limits(self.limits)
 
-    def put(self, work: Work, result: Result) -> None:
-        """Keep a result."""
-        self.store.put(work, result, self.settings.environment)
+    def put(self, work: Work, result: Result, done: Done) -> None:
+        """Keep a result that has come with others or alone."""
+        elsewhere = done.environment
+        environment = self.store.put_environment(dict(elsewhere)) if elsewhere else self.settings.environment
+        self.store.put(work, result, environment, self.share(work, done))
+
+    def share(self, work: Work, done: Done) -> float:
+        """Return the seconds of some work that was done alone or with others."""
+        if "parts" not in done.result:
+            return done.seconds
+        said = self.estimates.said
+        return done.seconds * said[work.key] / sum(said[key] for key in done.result["parts"])
 
 
 class _Running:
-    """A run under way."""
+    """A run under way.
 
-    def __init__(self, run: Run, todo: list[str], executor: LocalExecutor, leases: Leases) -> None:
+    Parameters
+    ----------
+    clean : collection of str
+        Keys of the fits whose times are clean where no other run is at work.
+    at_most : int, optional
+        How many tasks are begun at a time.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        todo: list[str],
+        executor: Executor,
+        leases: Leases,
+        clean: Collection[str] = (),
+        at_most: int | None = None,
+    ) -> None:
         self.plan = run
         self.store = run.store
         self.on_event = run.on_event
         self.executor = executor
         self.leases = leases
-        self.queue = TaskQueue(as_tasks(run.works, todo))
-        self.running: dict[Future[Result], Task] = {}
+        self.clean = frozenset(clean)
+        self.at_most = at_most
+        self.queue = TaskQueue(as_tasks(run.works, todo), run.estimates)
+        self.running: dict[Future[Done], Task] = {}
         #: What other runs are computing, by the keys.
         self.elsewhere: dict[tuple[str, ...], Task] = {}
 
@@ -163,14 +215,19 @@ class _Running:
         """Do all the work."""
         try:
             while self.queue:
-                while len(self.running) < self.executor.width and (task := self.queue.pop()) is not None:
+                while len(self.running) < (width := self.at_most or self.executor.width):
+                    # Alone, one after the other: then what has the same data is best done in turn.
+                    task = self.queue.pop(longest=width > 1)
+                    if task is None:
+                        break
                     self._begin(task)
                 self._wait()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ElmbenchError):
             for future, task in self.running.items():
-                if future.done():
-                    for key, result in task.results(future.result()).items():
-                        self.plan.put(self.plan.works[key], result)
+                if future.done() and future.exception() is None:
+                    done = future.result()
+                    for key, result in task.results(done.result).items():
+                        self.plan.put(self.plan.works[key], result, done)
             raise
         finally:
             self.store.sync()
@@ -178,7 +235,8 @@ class _Running:
     def _wait(self) -> None:
         """Wait for a result, of a worker here or of another run, and keep it; meanwhile, for the disk."""
         if self.running:
-            pause = _LOOK_EVERY if self.elsewhere else SYNC_EVERY if self.store.unsynced else None
+            # Not for ever: the disk is waited for, and workers may have joined.
+            pause = _LOOK_EVERY if self.elsewhere else SYNC_EVERY
             for future in wait(self.running, pause, FIRST_COMPLETED).done:
                 # It counts as under way until it is kept: an interrupt in between loses nothing.
                 self._finish(self.running[future], future.result())
@@ -198,7 +256,7 @@ class _Running:
             return
         other = self.leases.take(keys)
         # Only now: what another run has just stored it does not claim any more.
-        if self.store.arrived(keys):
+        if self.at_most is None and self.store.arrived(keys):
             self.leases.drop(keys)
             self._take_over(task)
         elif other is None:
@@ -214,9 +272,10 @@ class _Running:
         for part in task.parts:
             self.on_event(Event("start", part))
         if task.work.immediate:
-            self._finish(task, attempt(task.work, inputs, Context(self.plan.settings.data_dir)))
+            self._finish(task, Done(attempt(task.work, inputs, Context(self.plan.settings.data_dir))))
         else:
-            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task))] = task
+            seconds = task.seconds(self.plan.estimates)
+            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task), seconds)] = task
 
     def _take_over(self, task: Task) -> None:
         """Take what another run has stored for a task's own result."""
@@ -226,13 +285,18 @@ class _Running:
             self.on_event(Event("end", part, self.store.result(part.key), other="another run"))
         self.queue.done(task)
 
-    def _finish(self, task: Task, result: Result) -> None:
-        results = task.results(result)
+    def _finish(self, task: Task, done: Done) -> None:
+        results = task.results(done.result)
         if not results:
             self.queue.take_apart(task)
             return
         for part in task.parts:
-            self.plan.put(part, results[part.key])
-            self.on_event(Event("end", part, results[part.key]))
+            seconds = self.plan.share(part, done)
+            if part.key in self.clean and not self.leases.others:
+                results[part.key] = results[part.key] | {CLEAN: True}
+            self.plan.put(part, results[part.key], done)
+            if not task.work.immediate:
+                self.plan.estimates.note(part.key, seconds)
+            self.on_event(Event("end", part, results[part.key], seconds=seconds, before=done.before))
         self.leases.drop([part.key for part in task.parts])
         self.queue.done(task)

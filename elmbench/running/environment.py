@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,12 @@ def describe_environment() -> dict[str, Any]:
         "memory_gib": round(machine_memory() / 2**30, 1),
         "commit": _commit(),
     }
+
+
+@cache
+def version_of_code() -> str:
+    """Return the version of the suite, with the commit of the checkout where it runs from one."""
+    return " ".join(filter(None, (_version("elmbench"), _commit())))
 
 
 def _version(name: str) -> str | None:

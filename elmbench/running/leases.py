@@ -110,20 +110,24 @@ class Leases:
             raise cannot_write(self._own, error) from error
 
     def _look_at_others(self) -> dict[str, set[str]]:
-        """Return what living runs have claimed; forget those that have died."""
-        found: dict[str, set[str]] = {}
-        for path in sorted(self._folder.absolute().iterdir()) if self._folder.is_dir() else ():
-            if path == self._own:
-                continue
-            with contextlib.suppress(FileNotFoundError):  # it has just ended
-                if str(path) in _own_runs:
-                    found[path.name] = set(_own_runs[str(path)])
-                elif _has_died(path):
-                    with contextlib.suppress(PermissionError):
-                        path.unlink()
-                else:
-                    found[path.name] = set(path.read_text().split())
-        return found
+        """Return what other living runs have claimed; forget those that have died."""
+        return {name: keys for name, keys in claims(self._folder.parent).items() if name != self._own.name}
+
+
+def claims(root: Path) -> dict[str, set[str]]:
+    """Return what each living run on a store has claimed, by the runs' names; forget those that have died."""
+    found: dict[str, set[str]] = {}
+    folder = (root / "runs").absolute()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        with contextlib.suppress(FileNotFoundError):  # it has just ended
+            if str(path) in _own_runs:
+                found[path.name] = set(_own_runs[str(path)])
+            elif _has_died(path):
+                with contextlib.suppress(PermissionError):
+                    path.unlink()
+            else:
+                found[path.name] = set(path.read_text().split())
+    return found
 
 
 def _has_died(path: Path) -> bool:

@@ -11,18 +11,30 @@ log that were found not to be as written. Nothing here can run code when it is r
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmbench.files import sweep
-from elmbench.running.leases import Leases, locked
+from elmbench.running.leases import Leases, claims, locked
 from elmbench.running.records import Records
 
 if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
     from elmbench.work.plan import Cell
+
+#: What the result of a fit says that was timed with nothing beside it.
+CLEAN = "clean"
+
+
+class Cost(NamedTuple):
+    """What some work takes by the cost model in seconds; its model, data set and the keys of what it needs."""
+
+    seconds: float
+    model: str
+    dataset: str
+    needs: Sequence[str]
 
 
 class Store:
@@ -50,8 +62,8 @@ class Store:
         record = self.get(key)
         return record["result"] if record else None
 
-    def put(self, work: Work, result: Result, environment: str) -> None:
-        """Keep what some work yielded, with the work itself and the environment that it was done in.
+    def put(self, work: Work, result: Result, environment: str, seconds: float = 0.0) -> None:
+        """Keep what some work yielded, with the work itself, the environment that it was done in and what it took.
 
         It outlives the process at once. Of results that arrive within a second the disk is waited for together, here or
         in `sync`.
@@ -63,8 +75,14 @@ class Store:
         ElmbenchError
             If the store has been deleted since it was opened.
         """
-        record = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
-        self.records.append(_unit(work.key), record)
+        record: dict[str, Any] = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
+        if seconds:
+            record["seconds"] = seconds
+        self.put_record(record)
+
+    def put_record(self, record: Mapping[str, Any]) -> None:
+        """Keep a record of a unit as `get` returns it; see `put`."""
+        self.records.append(_unit(record["key"]), record)
         self.sync(at_once=False)
 
     def sync(self, *, at_once: bool = True) -> None:
@@ -104,16 +122,16 @@ class Store:
     def cells(self, profile: str, experiment: str) -> list[Cell]:
         """Return every cell that was ever asked for of a table under a profile and is not stale."""
         kept: dict[tuple[Any, ...], Cell] = {}
-        for request in self._requests(profile, experiment):
-            kept = _added(kept, request["cells"])
+        for cells, _ in self.requests(profile, experiment):
+            kept = _added(kept, cells)
         return list(kept.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
         """Return the commands that asked for these cells, each once, oldest first."""
         found: dict[str, None] = {}
-        for request in self._requests(profile, experiment):
-            found.pop(request["command"], None)
-            found[request["command"]] = None
+        for _, command in self.requests(profile, experiment):
+            found.pop(command, None)
+            found[command] = None
         return list(found)
 
     def tables(self) -> list[tuple[str, str]]:
@@ -121,13 +139,14 @@ class Store:
         places = (name.removeprefix("table:").partition("/") for name in self.records.names("table:"))
         return [(experiment, profile) for profile, _, experiment in places]
 
-    def _requests(self, profile: str, experiment: str) -> list[dict[str, Any]]:
+    def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
+        """Return the cells of each request for a table that still counts, and its command, oldest first."""
         from elmbench.work.plan import Cell
 
         found = self.records.all(_table(profile, experiment))
         first = max((place for place, one in enumerate(found) if one.get("whole")), default=0)
         found = found[first:]
-        return [{"command": one["command"], "cells": [Cell(*values) for values in one["cells"]]} for one in found]
+        return [([Cell(*values) for values in one["cells"]], one["command"]) for one in found]
 
     def add_cells(
         self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
@@ -152,11 +171,31 @@ class Store:
         for _ in range(2):
             self.records.append(_table(profile, experiment), content)
 
+    # --- What the work of a table costs
+
+    def costs(self, profile: str, experiment: str) -> dict[str, Cost]:
+        """Return what the cost model says of the work of a table, by key."""
+        found: dict[str, Any] = {}
+        for content in self.records.all(_costs(profile, experiment)):
+            found |= content
+        return {key: Cost(*values) for key, values in found.items()}
+
+    def add_costs(self, profile: str, experiment: str, costs: Mapping[str, Cost]) -> None:
+        """Keep what the cost model says of some work of a table, where it is not known."""
+        known = self.costs(profile, experiment)
+        new = {key: cost for key, cost in costs.items() if key not in known}
+        if new:
+            self.records.append(_costs(profile, experiment), new)
+
     # --- Runs side by side
 
     def leases(self) -> Leases:
         """Return what a run says that it computes; see `Leases`."""
         return Leases(self.root)
+
+    def under_way(self) -> set[str]:
+        """Return the keys of what living runs compute now."""
+        return set().union(*claims(self.root).values())
 
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
@@ -193,6 +232,10 @@ def _unit(key: str) -> str:
 
 def _table(profile: str, experiment: str) -> str:
     return f"table:{profile}/{experiment}"
+
+
+def _costs(profile: str, experiment: str) -> str:
+    return f"costs:{profile}/{experiment}"
 
 
 def _added(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:

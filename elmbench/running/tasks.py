@@ -4,11 +4,16 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from typing import Any
 
+from elmbench.running.estimates import Estimates
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work
 from elmbench.work.search import Search
 from elmbench.work.shared_pass import SharedPass
+
+#: What has been measured so many times as often changes the order of what waits.
+_NEWS = 1.1
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,10 @@ class Task:
         for other in others:
             first = first.narrower(other)
         return first
+
+    def seconds(self, estimates: Estimates) -> float:
+        """Return what it will take."""
+        return sum(estimates.seconds(part.key) for part in self.parts)
 
     def results(self, result: Result) -> dict[str, Result]:
         """Return the results of the parts by key.
@@ -67,29 +76,74 @@ def as_tasks(works: Mapping[str, Work], todo: Iterable[str]) -> list[Task]:
 
 
 class TaskQueue:
-    """Tasks that have not ended: those whose inputs are there come first, in the order of the plan."""
+    """Tasks that have not ended: of those whose inputs are there, the first of the plan or the longest comes first.
 
-    def __init__(self, tasks: list[Task]) -> None:
+    Parameters
+    ----------
+    estimates : Estimates
+        Of all work.
+    """
+
+    def __init__(self, tasks: list[Task], estimates: Estimates) -> None:
         self._tasks = tasks
+        self._estimates = estimates
         self._place = {part.key: i for i, task in enumerate(tasks) for part in task.parts}
         needed = [{key for part in task.parts for key in part.needs} for task in tasks]
         graph = {i: {self._place[key] for key in keys if key in self._place} for i, keys in enumerate(needed)}
+        self._lengths = self._with_what_waits(graph)
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
-        self._ready: list[int] = []
+        #: Those that can start: by their places in the plan, and by what they will take.
+        self._first: list[int] = []
+        self._longest: list[tuple[float, int]] = []
+        self._started: set[int] = set()
+        self._noted = estimates.noted
         self._apart: list[Task] = []
         self._left = dict.fromkeys(graph, 1)
+
+    def _with_what_waits(self, graph: Mapping[int, Iterable[int]]) -> dict[int, float]:
+        """Return the seconds of each task and of the longest chain that waits for it, as the cost model says."""
+        after = dict.fromkeys(graph, 0.0)
+        lengths: dict[int, float] = {}
+        for i in reversed(list(TopologicalSorter(graph).static_order())):
+            lengths[i] = sum(self._estimates.said[part.key] for part in self._tasks[i].parts) + after[i]
+            for before in graph[i]:
+                after[before] = max(after[before], lengths[i])
+        return lengths
 
     def __bool__(self) -> bool:
         return self._sorter.is_active()
 
-    def pop(self) -> Task | None:
-        """Return the first task that can start; None where there is none now."""
+    def pop(self, *, longest: bool = False) -> Task | None:
+        """Return a task that can start; None where there is none now.
+
+        Parameters
+        ----------
+        longest : bool, default=False
+            The one that, with what waits for it, will take the longest, instead of the first one of the plan.
+        """
         for place in self._sorter.get_ready():
-            heapq.heappush(self._ready, place)
+            heapq.heappush(self._first, place)
+            heapq.heappush(self._longest, (-self._length(place), place))
         if self._apart:
             return self._apart.pop(0)
-        return self._tasks[heapq.heappop(self._ready)] if self._ready else None
+        if longest and self._estimates.noted > _NEWS * self._noted:
+            self._noted = self._estimates.noted
+            self._longest = [(-self._length(place), place) for _, place in self._longest if place not in self._started]
+            heapq.heapify(self._longest)
+        ready: list[Any] = self._longest if longest else self._first
+        while ready:
+            found = heapq.heappop(ready)
+            place = found[1] if longest else found
+            if place not in self._started:
+                self._started.add(place)
+                return self._tasks[place]
+        return None
+
+    def _length(self, place: int) -> float:
+        """Return what a task, with what waits for it, will take."""
+        like = self._estimates.likes[self._tasks[place].parts[0].key]
+        return self._estimates.factor(like) * self._lengths[place]
 
     def take_apart(self, task: Task) -> None:
         """Have the parts of a joined task done alone, before anything else."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
+from elmbench.running.executors.engines import executor_of
 from elmbench.running.executors.sandbox import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.registry.plugins import load_plugins
@@ -35,6 +36,9 @@ def run(
     results_dir: Path | str = "results",
     retry: bool = False,
     force: bool = False,
+    clean_times: bool = False,
+    engine: str = "local",
+    scheduler: str | None = None,
     on_event: Callable[[Event], None] = lambda event: None,
 ) -> Results:
     """Run a table and write its files; what has been computed before is not computed again.
@@ -70,6 +74,13 @@ def run(
     results_dir : path, default="results"
     retry, force : bool, default=False
         Run again what ended other than ok, or everything.
+    clean_times : bool, default=False
+        Time the chosen fits again, one by one, with nothing beside them.
+    engine : {"local", "dask"}, default="local"
+        Where the work is done. A script that uses "dask" without a scheduler must be safe to import, its calls below
+        `if __name__ == "__main__":`.
+    scheduler : str, optional
+        Address of a dask scheduler; without one, `jobs` workers are started on this machine.
     on_event : callable, optional
         Called at the start and end of all work.
 
@@ -98,6 +109,8 @@ def run(
         settings=Settings(jobs, folder, tuple(map(str, paths)), blas_threads, parse_limits(limit)),
         retry=retry,
         force=force,
+        clean_times=clean_times,
     )
-    (results,) = execute(prepare(options, Path(results_dir)), on_event)
+    with executor_of(engine, options.settings, scheduler) as executor:
+        (results,) = execute(prepare(options, Path(results_dir)), on_event, executor)
     return results

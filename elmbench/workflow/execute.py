@@ -12,15 +12,17 @@ from elmbench.files import sweep
 from elmbench.reporting.results import Results, results_folder, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
-from elmbench.running.executors.local import LocalExecutor
+from elmbench.running.executors.base import Executor
+from elmbench.running.store import Cost
 from elmbench.specs.profiles import Resolved
+from elmbench.work.fit import Fit
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 
 def execute(
     run: PreparedRun,
     on_event: Callable[[Event], None] = lambda event: None,
-    executor: LocalExecutor | None = None,
+    executor: Executor | None = None,
 ) -> list[Results]:
     """Do what is missing and write the tables; after Ctrl-C too, with what has arrived.
 
@@ -28,7 +30,7 @@ def execute(
     ----------
     on_event : callable, optional
         Called at the start and end of all work.
-    executor : LocalExecutor, optional
+    executor : Executor, optional
         Where the work is done, if one has been made ready; it is ended with the run.
 
     Raises
@@ -46,18 +48,24 @@ def execute(
         run.store.close()
 
 
-def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: LocalExecutor | None) -> list[Results]:
+def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Executor | None) -> list[Results]:
     damaged = run.store.mend()
     for resolved, plan in run.tables:
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         command = run.options.command or command_of(resolved, run.options)
         run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
+        likes, said = run.estimates.likes, run.estimates.said
+        costs = {
+            key: Cost(round(said[key], 6), likes[key].model, likes[key].dataset, work.needs)
+            for key, work in plan.works.items()
+        }
+        run.store.add_costs(resolved.profile, resolved.file.id, costs)
     settings = run.options.settings
-    if run.todo:
+    if run.todo or run.options.clean_times:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
         settings = replace(settings, environment=run.store.put_environment(environment))
     try:
-        Run(run.works, run.limits, run.store, settings, on_event, executor).run(run.todo)
+        Run(run.works, run.limits, run.store, settings, on_event, executor, run.estimates).run(run.todo, _timed(run))
     except KeyboardInterrupt:
         _write(run)
         raise
@@ -69,6 +77,12 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Loca
             next_step="run again: what is missing is computed",
         )
     return results
+
+
+def _timed(run: PreparedRun) -> list[str]:
+    """Return the keys of the fits that are to be timed with nothing beside them."""
+    cells = (cell for _, plan in run.tables for cell in plan.cells if run.options.clean_times and cell.key)
+    return list(dict.fromkeys(cell.key for cell in cells if isinstance(run.works[cell.key], Fit)))
 
 
 def _write(run: PreparedRun) -> list[Results]:
@@ -103,6 +117,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words.append("--no-paths")
     if request.other_data:
         words.append("--other-data")
+    if options.clean_times:
+        words.append("--clean-times")
     for path in options.settings.plugins:
         # By its name: where it lies is of one machine.
         words += ["--plugin", Path(path).name]

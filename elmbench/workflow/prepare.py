@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts.planning import make_plan
 from elmbench.running.engine import effective_limits, pending
+from elmbench.running.estimates import Estimates
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.store import Store
+from elmbench.running.tasks import as_tasks
+from elmbench.running.time_left import makespan
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import Resolved, resolve
@@ -33,6 +37,8 @@ class RunOptions:
         Every experiment.
     retry, force : bool
         As for `pending`.
+    clean_times : bool
+        Time the fits of the cells with nothing beside them.
     command : str
         The command that asks for the tables, where it is not `elmbench run`.
     whole : bool
@@ -48,6 +54,7 @@ class RunOptions:
     settings: Settings = field(default_factory=Settings)
     retry: bool = False
     force: bool = False
+    clean_times: bool = False
     command: str = ""
     whole: bool = False
 
@@ -65,6 +72,8 @@ class PreparedRun:
         By key.
     todo : list of str
         Keys of the work that has to be done.
+    estimates : Estimates
+        What all work will take, by the cost model and by what is known from before.
     """
 
     options: RunOptions
@@ -74,19 +83,21 @@ class PreparedRun:
     works: dict[str, Work]
     limits: dict[str, Limits]
     todo: list[str]
-    _seconds: dict[str, float] = field(default_factory=dict, repr=False)
+    estimates: Estimates
 
-    @property
+    @cached_property
     def seconds(self) -> float:
         """What is left to do takes about so long on the jobs that were asked for."""
-        work = [self.seconds_of(key) for key in self.todo]
-        return max(sum(work) / self.options.settings.jobs, max(work, default=0.0))
+        return makespan(as_tasks(self.works, self.todo), self.estimates, self.options.settings.jobs)
+
+    @property
+    def longest(self) -> float:
+        """What takes the longest of what is left to do, in seconds: with any number of jobs a run takes as long."""
+        return max(map(self.seconds_of, self.todo), default=0.0)
 
     def seconds_of(self, key: str) -> float:
         """Return roughly what some work takes on one core: nothing where its memory will be refused."""
-        if key not in self._seconds:
-            self._seconds[key] = self.works[key].seconds_within(self.limits[key].memory)
-        return self._seconds[key]
+        return self.estimates.seconds(key)
 
     def count_cells(self) -> dict[str, int]:
         """Return how many cells are planned, how many still have to run and how many lack their data.
@@ -215,7 +226,12 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
             declared[key] = said.wider(declared.get(key, said))
     limits = effective_limits(works, declared, options.settings)
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
-    return PreparedRun(options, results_dir, store, tables, works, limits, todo)
+    estimates = Estimates.of(works, limits)
+    for key in works.keys() - set(todo):
+        record = store.get(key)
+        if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
+            estimates.note(key, record["seconds"])
+    return PreparedRun(options, results_dir, store, tables, works, limits, todo, estimates)
 
 
 def _refuse_absent(plan: Plan, resolved: Resolved, request: Request) -> None:

@@ -116,6 +116,8 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     endings: dict[str, Any] = {}
 
     class Answering:
+        before = 0.0
+
         def __init__(self, *_: Any) -> None:
             pass
 

@@ -9,7 +9,21 @@ from collections.abc import Callable
 
 import pytest
 
-VERBS = ["run", "compare", "list", "show", "validate", "env", "status", "table", "check", "report", "baseline", "data"]
+VERBS = [
+    "run",
+    "compare",
+    "list",
+    "show",
+    "validate",
+    "env",
+    "status",
+    "merge",
+    "table",
+    "check",
+    "report",
+    "baseline",
+    "data",
+]
 COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import"]
 
 
@@ -57,7 +71,7 @@ def test_options_of_run_stay_few(elmbench: Callable) -> None:
     assert options == {
         "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading", "--grid",
         "--with-baselines", "--no-paths", "--other-data", "--jobs", "--blas-threads", "--limit", "--dry-run",
-        "--retry", "--force", "--help",
+        "--retry", "--force", "--clean-times", "--engine", "--scheduler", "--help",
     }  # fmt: skip
 
 

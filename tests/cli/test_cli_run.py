@@ -229,7 +229,7 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
     found = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
     assert found.code == 0
     assert "24 of 48 cells would run" in found.out
-    assert "on 2 worker(s); 24 lack their data." in found.out.replace("\n", " ")
+    assert "on 2 worker(s); 24 lack their data; the longest search or fit takes" in found.out.replace("\n", " ")
     assert not Path("results").exists()
     shown = elmbench("run", "one", "--profile", "paper", "--dry-run", "--json").json
     assert shown["total"] | {"seconds": 0} == {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from made_store import log_files
+from made_store import log_files, lose
 
 from elmbench.running.store import Store
 
@@ -40,6 +40,27 @@ def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dic
     assert elmbench("status", "-q").out.count("\n") == 3
 
 
+def test_what_is_running_and_missing_and_how_long_it_will_take(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    elmbench("run", "one", "--profile", "ci")
+    store = Store(Path("results"))
+    cells = store.cells("ci", "toy/one")
+    for cell in cells[:2]:
+        store = lose(store, cell.key)
+    with store.leases() as leases:
+        leases.take([cells[0].key])
+        (line,) = elmbench("status", "one", "--json").json
+        assert line["ended"] == {"running": 1, "missing": 1, "ok": 10}
+        assert line["seconds"] > 0
+        text = " ".join(elmbench("status").out.split())
+    assert "1 running, 1 missing, 10 ok" in text
+    assert "left, one core" in text
+    assert "1 searches and fits are under way: about 0 s left at this pace" in text
+    elmbench("run", "one", "--profile", "ci")
+    (line,) = elmbench("status", "one", "--json").json
+    assert (line["ended"], line["seconds"]) == ({"ok": 12}, 0)
+
+
 def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:
     found = elmbench("status")
     assert (found.code, found.out) == (0, "nothing has been run into results; next: elmbench run table4\n")
@@ -63,7 +84,7 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(
         lines[first] = lines[first].replace(b"wdbc", b"wdbd", 1)
     path.write_bytes(b"".join(lines))
     found = elmbench("status")
-    assert "1 pending" in found.out or "12 ok" in found.out  # the damaged one may be a search
+    assert "1 missing" in found.out or "12 ok" in found.out  # the damaged one may be a search
     assert "2 damaged records in results/.store" in found.out
     found = elmbench("run", "one", "--profile", "ci", "-q")
     assert found.code == 0

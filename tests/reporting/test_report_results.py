@@ -207,6 +207,31 @@ def test_a_table_says_where_it_mixes_arithmetic(
     assert says is None or notes[0].endswith(says)
 
 
+@pytest.mark.parametrize(
+    ("clean", "says"),
+    [
+        ((False, False), None),
+        ((True, False), "times of fits: 1 of 2 measured one by one with nothing beside them, the others beside"),
+        ((True, True), "times of fits: all measured one by one with nothing beside them"),
+    ],
+)
+def test_a_table_says_which_times_are_clean(
+    toy: Callable[..., Resolved], tmp_path: Path, clean: tuple[bool, bool], says: str | None
+) -> None:
+    store, rows = Store(tmp_path), []
+    for fold, alone in enumerate(clean):
+        rows.append(Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "family"))
+        result = {"status": "ok", "reason": "", "metrics": {"mcc": 0.9}, "fit_seconds": 0.5}
+        keep(store, f"k{fold}", result | ({"clean": True} if alone else {}))
+    store.add_cells("paper", "toy/one", rows, COMMAND)
+    folder = write_results(toy(), store, tmp_path).folder
+    cells = pd.read_csv(folder / "cells.csv")
+    assert says is None or cells["clean_times"].tolist() == [float(alone) for alone in clean]
+    assert ("clean_times" in cells) == (says is not None)
+    notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == "clean-times"]
+    assert [text[: len(says or "")] for text in notes] == ([] if says is None else [says])
+
+
 DAMAGE = [
     b"",
     b"abc",

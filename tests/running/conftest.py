@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from toy_data import add_model, make_unit, toys
 from toy_plans import plan_table, plan_toy
 
+from elmbench.running.limits import machine_memory
 from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Plan
 
@@ -33,6 +35,7 @@ import threading
 import time
 
 import numpy as np
+import psutil
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
@@ -238,6 +241,22 @@ class Orphaning(Detaching):
         time.sleep(3600)
 
 
+class Treacherous(Base):
+    """Kills what its keeper was started by, always or the first time only."""
+
+    once = False
+
+    def act(self, X, y):
+        if not (self.once and os.path.exists(os.environ["TEST_LOG"])):
+            tell(os.getpid())
+            os.kill(psutil.Process(os.getppid()).ppid(), 9)
+            time.sleep(3600)
+
+
+class TreacherousOnce(Treacherous):
+    once = True
+
+
 class LeakingChild(Base):
     def act(self, X, y):
         if os.fork() == 0:
@@ -250,6 +269,7 @@ MODELS = {
     "closing": Closing, "nameless": Nameless, "forging": Forging, "nesting": Nesting, "repeating": Repeating,
     "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "patching": Patching, "no-label": NoLabel,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
+    "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
     "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
     "stuck": Stuck, "leaking": Leaking, "printing": Printing,
     "not-finite": NotFinite, "forking": Forking, "parent": Parent,
@@ -263,6 +283,33 @@ def plugin_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plugin") / "misbehaving.py"
     path.write_text(PLUGIN)
     return path
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where models tell what they do: known to the workers, so named before they are started."""
+    return tmp_path_factory.mktemp("log") / "log"
+
+
+@pytest.fixture(scope="module")
+def cluster(log: Path) -> Iterator[Any]:
+    """A scheduler with two workers, each a process of its own that is started again when it dies."""
+    distributed = pytest.importorskip("distributed")
+    dask_config = pytest.importorskip("dask").config
+    # Each death of a worker costs seconds: two are as good as the four of the default.
+    with (
+        dask_config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=machine_memory() // 2,
+            silence_logs="CRITICAL",
+            env={"TEST_LOG": str(log), "TEST_PAUSE": "0.2"},
+        ) as cluster,
+    ):
+        yield cluster
 
 
 @pytest.fixture

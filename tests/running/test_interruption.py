@@ -56,10 +56,10 @@ class Runner:
         self.plugin = folder / "counted.py"
         self.plugin.write_text(MODEL)
 
-    def start(self, pause: float, jobs: int) -> subprocess.Popen[str]:
+    def start(self, pause: float, jobs: int, *more: str) -> subprocess.Popen[str]:
         words = [
             "--results-dir", str(self.results), "--plugin", str(self.plugin), "run", "table4", "-d", "wdbc",
-            "-m", "counted", "--runs", str(RUNS), "--jobs", str(jobs),
+            "-m", "counted", "--runs", str(RUNS), "--jobs", str(jobs), *more,
         ]  # fmt: skip
         return subprocess.Popen(
             [sys.executable, "-c", "from elmbench.cli import main; main()", *words],
@@ -212,6 +212,37 @@ def test_what_a_killed_run_was_at_another_one_takes_up(tmp_path: Path) -> None:
     assert set(cells(runner.results)["n_units"]) == runner.stored()
     assert len(runner.stored()) == CELLS
     assert Counter(n for n, _ in runner.fits()) == Counter(list(runner.stored())) + Counter([first])
+
+
+@pytest.mark.timeout(600)
+def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
+    tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch, cluster: Any, log: Path
+) -> None:
+    runner = Runner(tmp_path)
+    runner.log = log
+    words = ("--engine", "dask", "--scheduler", cluster.scheduler_address)
+    process = runner.start(0.2, 2, *words)
+    runner.wait_for(3, 0, process)
+    process.kill()
+    process.communicate(timeout=150)
+    done = runner.stored()
+    assert 3 <= len(done) < CELLS
+    process = runner.start(0.2, 2, *words)
+    output, errors = process.communicate(timeout=250)
+    assert process.returncode == 0, errors
+    assert f"{CELLS - len(done)} cells to run, {len(done)} known from before; roughly" in output
+    fits = Counter(n for n, _ in runner.fits())
+    assert set(fits) == runner.stored()
+    assert len(fits) == CELLS
+    assert len(lines_of(Store(runner.results))) == CELLS
+    assert all(fits[n] == 1 for n in done)
+
+    load_plugin(runner.plugin)
+    plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
+    expected = uninterrupted(plan, tmp_path / "other-log", monkeypatch)
+    for line in cells(runner.results).to_dict("records"):
+        place = expected[line["run"], line["fold"]]
+        assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
 
 
 @pytest.mark.timeout(600)

@@ -39,7 +39,7 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit, plan_t
         (box,) = executor._owned
         keeper = box._keeper
         assert keeper is not None
-        assert executor.submit(work, {}, Limits()).result()["status"] == "ok"
+        assert executor.submit(work, {}, Limits(), 1.0).result().result["status"] == "ok"
         assert executor._owned == [box]
         assert box._keeper is keeper
     # It ends with the executor, used or not.

@@ -100,5 +100,5 @@ def test_status_counts_endings_and_names_reasons(tmp_path: Path) -> None:
         run.store.put(plan.works[cell.key], {"status": status, "reason": reason}, "e")
     (line,) = table_status(Store(tmp_path))
     assert (line.experiment, line.profile, line.planned) == ("kos-elm/table4", "ci", 6)
-    assert line.ended == {"ok": 1, "failed": 2, "timeout": 1, "pending": 2}
+    assert line.ended == {"ok": 1, "failed": 2, "timeout": 1, "missing": 2}
     assert line.reasons == {"wdbc ELM failed: ValueError: no": 2, "wdbc K-ELM timeout: > 5 s": 1}

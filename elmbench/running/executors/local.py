@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from elmbench.running.executors.base import Done
 from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.running.limits import machine_memory
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -20,12 +23,15 @@ class LocalExecutor:
 
     Attributes
     ----------
-    width : int
+    width, workers : int
         How many tasks it works on at a time.
+    memory : int
+        A worker's share of the machine's memory in bytes.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.width = settings.jobs
+        self.width = self.workers = settings.jobs
+        self.memory = machine_memory() // settings.jobs
         self._settings = settings
         self._local = threading.local()
         self._lock = threading.Lock()
@@ -39,16 +45,18 @@ class LocalExecutor:
         sandbox.warm()
         self._free.append(sandbox)
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Result]:
-        """Start some work; the future's result is that of the work, also where it failed or reached a limit."""
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
+        """Start some work; see `Executor`."""
         return self._pool.submit(self._run, work, inputs, limits)
 
-    def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Result:
+    def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Done:
         if not hasattr(self._local, "sandbox"):
             with self._lock:
                 self._local.sandbox = self._free.pop() if self._free else self._new()
-        result: Result = self._local.sandbox.run(work, inputs, limits)
-        return result
+        sandbox: Sandbox = self._local.sandbox
+        started = time.monotonic()
+        result = sandbox.run(work, inputs, limits)
+        return Done(result, time.monotonic() - started - sandbox.before, sandbox.before)
 
     def _new(self) -> Sandbox:
         self._owned.append(Sandbox(self._settings))

@@ -54,7 +54,9 @@ class Settings:
     limits : Limits
         For all work, in place of what its experiment says.
     environment : str
-        Hash of the environment, as the store knows it.
+        Hash of the environment of this machine, as the store knows it.
+    memory : int or None
+        Bytes that work may take where neither a limit nor its experiment says; None for a job's share of this machine.
     """
 
     jobs: int = 1
@@ -63,6 +65,7 @@ class Settings:
     blas_threads: int = 1
     limits: Limits = field(default_factory=Limits)
     environment: str = ""
+    memory: int | None = None
 
 
 class _Ended(Exception):
@@ -87,11 +90,34 @@ class _Keeper:
         end_family(self.process, self.mark)
 
 
+def asked_of(work: Work, inputs: Mapping[str, Result]) -> dict[str, Any]:
+    """Return what a sandbox is asked for, as JSON has it.
+
+    Parameters
+    ----------
+    inputs : mapping of str to dict
+        Results of the work that it needs, by key.
+    """
+    spec = work.data.spec if work.data is not None else None
+    return {
+        "work": work.content(),
+        "dataset": spec and spec.model_dump(mode="json", by_alias=True),
+        "inputs": dict(inputs),
+    }
+
+
 class Sandbox:
-    """A keeper and its worker, started when they are first needed and again after they have died."""
+    """A keeper and its worker, started when they are first needed and again after they have died.
+
+    Attributes
+    ----------
+    before : float
+        Seconds until what was asked for last could begin: to start the keeper and to load the data.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.before = 0.0
         self._keeper: _Keeper | None = None
         self._number = 0
 
@@ -130,15 +156,16 @@ class Sandbox:
         inputs : mapping of str to dict
             Results of the work that it needs, by key.
         """
-        limits = limits or Limits()
+        return self.ask(asked_of(work, inputs), limits or Limits())
+
+    def ask(self, asked: Mapping[str, Any], limits: Limits) -> Result:
+        """Do what is asked for in the words of `asked_of`; see `run`."""
+        started, self.before = time.monotonic(), 0.0
         keeper = self._ready_for(limits)
         self._number += 1
-        spec = work.data.spec if work.data is not None else None
         request = {
             "number": self._number,
-            "work": work.content(),
-            "dataset": spec and spec.model_dump(mode="json", by_alias=True),
-            "inputs": dict(inputs),
+            **asked,
             "data_dir": self.settings.data_dir,
             "plugins": self.settings.plugins,
             "blas_threads": self.settings.blas_threads,
@@ -147,6 +174,7 @@ class Sandbox:
         try:
             self._send(keeper, written(request))
             ready = self._answer(keeper, Limits(_START, limits.memory))
+            self.before = time.monotonic() - started
             return self._answer(keeper, limits) if ready.get("ready") else ready
         except _Ended as end:
             # Of a keeper whose memory is full, or that has not answered, nothing can be kept.

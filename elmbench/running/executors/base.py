@@ -1,0 +1,73 @@
+"""The seam between a run and where its work is done: what any executor offers, and what comes back from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+if TYPE_CHECKING:
+    from elmbench.specs.limits import Limits
+    from elmbench.work.base import Result, Work
+
+
+@dataclass(frozen=True)
+class Done:
+    """What comes back of some work.
+
+    Attributes
+    ----------
+    result : dict
+        Of the work, also where it failed or reached a limit.
+    seconds : float
+        That the work took.
+    before : float
+        Seconds until it could begin: to start a worker and to load the data.
+    environment : mapping
+        What it was done with, where that is not this machine; empty where it is.
+    """
+
+    result: Result
+    seconds: float = 0.0
+    before: float = 0.0
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Executor(Protocol):
+    """Takes work and yields what comes of it; a context manager, which ends with all that it has started."""
+
+    @property
+    def width(self) -> int:
+        """How many tasks it takes at a time now, at least 1: workers may join and leave."""
+
+    @property
+    def workers(self) -> int:
+        """How many of them are worked on at the same time."""
+
+    @property
+    def memory(self) -> int:
+        """The bytes that a task may take where nothing else is said."""
+
+    def warm(self) -> None:
+        """Start what takes a while before there is work."""
+
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
+        """Start some work.
+
+        Parameters
+        ----------
+        inputs : mapping of str to dict
+            Results of the work that it needs, by key.
+        seconds : float
+            What it will take, as far as is known.
+        """
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End at once, with whatever runs."""

@@ -1,0 +1,57 @@
+"""`elmbench merge`, and the options of `run` that come with other machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+
+def test_two_folders_become_one_table(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    for folder, model in (("a", "elm"), ("b", "k-elm")):
+        assert elmbench("run", "one", "--profile", "ci", "-m", model, "--results-dir", folder).code == 0
+    found = elmbench("merge", "a", "b", "--into", "c")
+    assert found.code == 0
+    assert "12 results joined in c" in found.out
+    assert "written to c/ci/toy/one" in found.out
+    cells = pd.read_csv("c/ci/toy/one/cells.csv")
+    assert cells.groupby("model").size().to_dict() == {"ELM": 3, "K-ELM": 3}
+    # Nothing is computed again of what was joined.
+    again = elmbench("run", "one", "--profile", "ci", "-m", "elm", "-m", "k-elm", "--results-dir", "c")
+    assert "cells to run" not in again.out
+    found = elmbench("merge", "a", "--results-dir", "b", "--json").json
+    assert (found["results"], found["unknown"]) == (6, [])
+
+
+def test_what_does_not_belong_together_ends_in_2(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    elmbench("run", "one", "--profile", "ci", "-m", "elm", "--results-dir", "a")
+    worker["elm"] = lambda unit: {"metrics": {"mcc": 0.1}} if unit["kind"] == "cell" else {}
+    elmbench("run", "one", "--profile", "ci", "-m", "elm", "--results-dir", "b")
+    found = elmbench("merge", "a", "b", "--into", "c")
+    assert found.code == 2
+    assert "these results do not belong together" in found.err
+    assert "elm on wdbc, run 0, fold 1: b and a have other metrics" in found.err
+    assert not Path("c").exists()
+    assert elmbench("merge", "d", "--into", "c").code == 2
+
+
+def test_clean_times_are_in_the_table_and_the_command(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    found = elmbench("run", "one", "--profile", "ci", "-m", "elm", "--jobs", 2, "--clean-times")
+    assert found.code == 0
+    assert "times of fits: all measured one by one" in " ".join(found.out.split())
+    assert set(pd.read_csv("results/ci/toy/one/cells.csv")["clean_times"]) == {1.0}
+    assert "--clean-times" in Path("results/ci/toy/one/table.md").read_text()
+
+
+def test_an_engine_that_there_is_not(elmbench: Callable, toy: Callable) -> None:
+    toy()
+    found = elmbench("run", "one", "--profile", "ci", "--engine", "dusk")
+    assert found.code == 2
+    assert "dask" in found.err
+    found = elmbench("run", "one", "--profile", "ci", "--scheduler", "tcp://127.0.0.1:1")
+    assert found.code == 2
+    assert "a scheduler with --engine dask only" in found.err

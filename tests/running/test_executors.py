@@ -1,0 +1,177 @@
+"""Executors: the same work, limits and ends, whatever processes or machines do it; what only dask's have."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from elmbench.errors import ElmbenchError
+from elmbench.running.attempt import attempt
+from elmbench.running.executors import dask_worker
+from elmbench.running.executors.base import Done, Executor
+from elmbench.running.executors.engines import ENGINES, executor_of
+from elmbench.running.executors.sandbox import Settings
+from elmbench.running.limits import machine_memory
+from elmbench.specs.limits import Limits
+from elmbench.work.base import Context, Work
+from elmbench.work.plan import Plan
+
+#: Of the cluster of the tests.
+WORKERS = 2
+
+
+@pytest.fixture(scope="module")
+def make(request: pytest.FixtureRequest, plugin_file: Path) -> Callable[[str], Executor]:
+    """Make an executor by its name, with the plug-in; dask's on that cluster."""
+
+    def make(engine: str) -> Executor:
+        scheduler = request.getfixturevalue("cluster").scheduler_address if engine == "dask" else None
+        return executor_of(engine, Settings(jobs=WORKERS, plugins=(str(plugin_file),)), scheduler)
+
+    return make
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def executor(request: pytest.FixtureRequest, make: Callable[[str], Executor]) -> Iterator[Executor]:
+    """An executor of each kind, the same for all tests: to start one takes seconds."""
+    with make(request.param) as executor:
+        yield executor
+
+
+def fits(plan: Plan) -> list[Work]:
+    return [plan.works[cell.key] for cell in plan.cells]
+
+
+def done(future: Future[Done]) -> Done:
+    return future.result(timeout=250)
+
+
+def untimed(result: dict[str, Any] | None) -> dict[str, Any]:
+    assert result is not None
+    return {name: value for name, value in result.items() if not name.endswith("seconds")}
+
+
+class TestTheSeam:
+    """What a run relies on, whatever the executor."""
+
+    def test_it_is_as_wide_as_it_has_workers(self, executor: Executor) -> None:
+        assert executor.width == executor.workers == WORKERS
+        assert 0 < executor.memory * WORKERS <= machine_memory()
+
+    def test_the_results_are_those_of_this_process(
+        self, executor: Executor, plan_toy: Callable[..., Plan], experiment: dict[str, Any]
+    ) -> None:
+        experiment["grids"] |= {"n_hidden": [10], "gamma": [1]}
+        experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "OS-ELM")}
+        plan = plan_toy(experiment, runs=1, select=("nested",))
+        here: dict[str, Any] = {}
+        for key, work in plan.works.items():
+            inputs = {name: here[name] for name in work.needs}
+            here[key] = attempt(work, inputs, Context())
+            found = done(executor.submit(work, inputs, Limits(), 1.0))
+            assert untimed(found.result) == untimed(here[key])
+            assert found.seconds > 0
+            assert found.before > 0
+
+    @pytest.mark.parametrize("model", ["exiting", "killed", "no-label"])
+    def test_a_model_that_misbehaves_ends_its_own_cell_only(
+        self, executor: Executor, plugin: str, plan_models: Callable[..., Plan], model: str
+    ) -> None:
+        bad, good = fits(plan_models(model)), fits(plan_models("healthy"))
+        futures = [executor.submit(work, {}, Limits(), 1.0) for pair in zip(bad, good, strict=True) for work in pair]
+        assert [done(future).result["status"] for future in futures] == ["failed", "ok"] * len(bad)
+
+    def test_limits_hold(self, executor: Executor, plugin: str, plan_models: Callable[..., Plan]) -> None:
+        stuck = executor.submit(fits(plan_models("stuck"))[0], {}, Limits(seconds=0.5), 1.0)
+        leaking = executor.submit(fits(plan_models("leaking"))[0], {}, Limits(seconds=60, memory=10**9), 1.0)
+        assert done(stuck).result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
+        found = done(leaking).result
+        assert (found["status"], found["limit"]) == ("out-of-memory", 10**9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_end_of_an_executor_ends_what_runs(
+    make: Callable[[str], Executor], plugin: str, plan_models: Callable[..., Plan], engine: str
+) -> None:
+    """Nothing of the run is left behind, in workers of dask that live on neither."""
+    before = set(_keepers())
+    with make(engine) as executor:
+        futures = [executor.submit(work, {}, Limits(), 1.0) for work in fits(plan_models("stuck"))[:WORKERS]]
+        deadline = time.monotonic() + 120
+        while len(own := set(_keepers()) - before) < WORKERS and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(own) == WORKERS
+        assert not any(future.done() for future in futures)
+    gone, alive = psutil.wait_procs(list(own), timeout=60)
+    assert len(gone) == WORKERS
+    assert not alive
+
+
+# --- Workers of dask may die -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dask(make: Callable[[str], Executor]) -> Iterator[Executor]:
+    with make("dask") as executor:
+        yield executor
+
+
+def test_work_that_is_lost_with_its_worker_is_done_again(
+    dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
+) -> None:
+    log.unlink(missing_ok=True)
+    futures = [dask.submit(work, {}, Limits(), 1.0) for work in fits(plan_models("treacherous-once", "healthy"))]
+    assert [done(future).result["status"] for future in futures] == ["ok"] * 6
+    assert log.exists()
+
+
+def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
+    dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
+) -> None:
+    """Also where it is handed over together with other short work."""
+    log.unlink(missing_ok=True)
+    bad, good = fits(plan_models("treacherous"))[0], fits(plan_models("healthy"))
+    dask._lately = 0.0
+    futures = [dask.submit(work, {}, Limits(), 0.001) for work in [*good[:2], bad, *good[2:]]]
+    found = [done(future) for future in futures]
+    assert [one.result["status"] for one in found] == ["ok", "ok", "failed", "ok"]
+    assert found[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
+    assert 2 <= len(log.read_text().split()) <= 4
+    assert found[0].environment["machine"] == platform.node()
+
+
+def test_a_scheduler_that_nobody_answers_for_is_said(plan_models: Callable[..., Plan]) -> None:
+    pytest.importorskip("distributed")
+    with executor_of("dask", Settings(), "not an address") as executor:
+        work = fits(plan_models("healthy"))[0]
+        with pytest.raises(ElmbenchError, match="no scheduler answers at not an address"):
+            executor.submit(work, {}, Limits(), 1.0).result(timeout=60)
+
+
+def test_a_worker_of_another_version_refuses() -> None:
+    with pytest.raises(ElmbenchError, match=r"the worker .* has elmbench") as raised:
+        dask_worker.do_tasks([], Settings(), "0.0", "run")
+    assert "install the same version everywhere" in str(raised.value)
+
+
+def test_an_engine_that_is_unknown_and_a_scheduler_without_one() -> None:
+    with pytest.raises(ElmbenchError, match="daks"):
+        executor_of("daks", Settings())
+    with pytest.raises(ElmbenchError, match="with the engine local"):
+        executor_of("local", Settings(), "tcp://127.0.0.1:8786")
+
+
+def _keepers() -> Iterator[psutil.Process]:
+    """The keepers of sandboxes below this process."""
+    for one in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if "elmbench.running.executors.keeper" in one.cmdline():
+                yield one

@@ -1,0 +1,149 @@
+"""Results of several machines joined, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmbench.errors import ElmbenchError
+from elmbench.layouts.planning import make_plan
+from elmbench.running.store import Store
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.profiles import resolve
+from elmbench.work.base import Work
+from elmbench.work.plan import Request
+from elmbench.workflow import merge as module
+from elmbench.workflow.merge import merge
+
+ENVIRONMENT = {"python": "3.11.7", "packages": {"elmbench": "0.1.0", "numpy": "2.4.6"}, "machine": "one"}
+OTHER_GRIDS = {"C": [1, 8], "gamma": [1], "n_hidden": [15, 30]}
+Fill = Callable[..., Path]
+
+
+def result_of(work: Work, mcc: float = 0.9) -> dict[str, Any]:
+    if work.kind == "search":
+        return {"status": "ok", "reason": "", "params": {}, "scores": [0.5, 0.25], "seconds": 0.5}
+    times = {"fit_seconds": 0.1, "search_seconds": 0.5, "predict_seconds": 0.1}
+    return {"status": "ok", "reason": "", "params": {"C": 1}, "metrics": {"mcc": mcc}, "n_units": 3, **times}
+
+
+@pytest.fixture
+def fill(
+    write_tree: Callable[..., Path], experiment: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Fill:
+    """Make a results folder: `fill("a", models=("ELM",), change=lambda work, result: result, **spec)`."""
+    experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "K-ELM")}
+
+    def use(content: dict[str, Any]) -> None:
+        root = write_tree(content)
+        load_catalogue.cache_clear()
+        monkeypatch.setattr("elmbench.specs.catalogue.spec_root", lambda: root)
+
+    def fill(
+        name: str,
+        models: tuple[str, ...] = ("ELM",),
+        change: Callable[[Work, dict[str, Any]], dict[str, Any]] = lambda work, result: result,
+        environment: dict[str, Any] = ENVIRONMENT,
+        **spec: Any,
+    ) -> Path:
+        use(experiment | spec)
+        plan = make_plan(resolve(find_experiment("one"), "ci"), Request(models=models))
+        store = Store(tmp_path / name)
+        store.add_cells("ci", "toy/one", plan.cells, f"elmbench run one -m {' '.join(models)}")
+        described = store.put_environment(environment)
+        for work in plan.works.values():
+            found = result_of(work)
+            store.put(work, found if work.kind == "search" else change(work, found), described, 0.5)
+        store.close()
+        use(experiment)
+        return tmp_path / name
+
+    yield fill
+    load_catalogue.cache_clear()
+
+
+def cells_in(folder: Path) -> set[tuple[str, int]]:
+    return {(cell.model, cell.fold) for cell in Store(folder).cells("ci", "toy/one")}
+
+
+def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
+    a, b = fill("a"), fill("b", ("K-ELM",), environment=ENVIRONMENT | {"machine": "two"})
+    into = tmp_path / "c"
+    merged = merge([a, b], into)
+    assert cells_in(into) == cells_in(a) | cells_in(b)
+    assert merged.results == 12
+    (table,) = merged.tables
+    assert len(table.cells) == 6
+    assert set(table.cells["status"]) == {"ok"}
+    store = Store(into)
+    machines = {
+        cell.model: store.environment(store.get(cell.key)["environment"])["machine"]  # type: ignore[index]
+        for cell in store.cells("ci", "toy/one")
+    }
+    assert machines == {"ELM": "one", "K-ELM": "two"}
+    # Again: there is nothing to add.
+    assert merge([a, b], into).results == 0
+    # Into one of them.
+    assert merge([a, b], a).results == 6
+
+
+def test_what_both_have_may_differ_by_round_off_and_in_its_times_only(fill: Fill, tmp_path: Path) -> None:
+    a = fill("a")
+    b = fill("b", change=lambda work, found: found | ({"metrics": {"mcc": 0.9 + 1e-12}, "fit_seconds": 9.0}))
+    merge([a, b], tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"change": lambda work, found: found | {"metrics": {"mcc": 0.8}}}, "elm on wdbc, run 0, fold 0: .* metrics"),
+        ({"change": lambda work, found: found | {"status": "timeout"}}, None),
+        ({"grids": OTHER_GRIDS}, r"toy/one \(ci\) wdbc ELM, nested: .* differ in the spec"),
+        ({"environment": ENVIRONMENT | {"packages": {"elmbench": "0.1.0", "numpy": "2.5.0"}}},
+         "numpy: .*b has 2.5.0, .*a has 2.4.6"),
+    ],
+)  # fmt: skip
+def test_what_does_not_belong_together_is_refused_by_name(
+    fill: Fill, tmp_path: Path, how: dict[str, Any], says: str | None
+) -> None:
+    a, b = fill("a"), fill("b", **how)
+    into = tmp_path / "c"
+    if says is None:
+        # What ended ok takes the place of what did not, whichever comes first.
+        for folders in ([a, b], [b, a]):
+            merge(folders, tmp_path / folders[0].name / "joined")
+            store = Store(tmp_path / folders[0].name / "joined")
+            assert {store.result(cell.key)["status"] for cell in store.cells("ci", "toy/one")} == {"ok"}  # type: ignore[index]
+        return
+    with pytest.raises(ElmbenchError, match=says):
+        merge([a, b], into)
+    assert not into.exists()
+
+
+def test_other_data_and_other_versions_of_a_model_are_named(
+    fill: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = fill("a")
+    known = module._unit
+
+    def older(store: Store, key: str) -> dict[str, Any]:
+        unit = known(store, key)
+        return (
+            unit | {"version": "0", "dataset": {"name": "wdbc", "identity": "f" * 64}}
+            if store.root == changed
+            else unit
+        )
+
+    b = fill("b", grids=OTHER_GRIDS)
+    changed = Store(b).root
+    monkeypatch.setattr(module, "_unit", older)
+    with pytest.raises(ElmbenchError, match=r"differ in the data \(checksums ffffffffffff and .*version of the model"):
+        merge([a, b], tmp_path / "c")
+
+
+def test_a_folder_without_results(tmp_path: Path, fill: Fill) -> None:
+    with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
+        merge([fill("a"), tmp_path / "nothing"], tmp_path / "c")
