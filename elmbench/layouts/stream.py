@@ -1,7 +1,10 @@
 """Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as curves."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from pydantic import Field
@@ -11,12 +14,13 @@ from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import legend_below, line_styles, panel_title, panels
 from elmbench.layouts.table import Column, Item, Line, Text
 from elmbench.specs.experiments import Experiment, Model
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
-from elmbench.work.base import Work
-from elmbench.work.planner import DatasetPlanner
-from elmbench.work.stream import MEASURED, Stream, rows_after_chunks
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Work
+    from elmbench.work.planner import DatasetPlanner
 
 _ROWS = Column("rows", "rows", whole=True)
 _WORDS = {"accuracy": "testing accuracy", "train_accuracy": "training accuracy", "n_units": "hidden nodes"}
@@ -49,27 +53,29 @@ class StreamCurves(Curves):
         if spec.protocol.outer.kind not in SIZED:
             raise ValueError(f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of {', '.join(SIZED)}")
         if not self._metrics(spec):
-            raise ValueError(f"protocol.metrics has none of {', '.join(MEASURED)}; expected one of them or several")
+            raise ValueError(f"protocol.metrics has none of {', '.join(OF_CHUNKS)}; expected one of them or several")
 
     def _check_column(self, column: str, model: Model) -> None:
         if model.search:
             raise ValueError(f"models.{column} searches {', '.join(model.search)}; expected fixed parameters")
 
     def _metrics(self, spec: Experiment) -> list[str]:
-        return [metric for metric in spec.protocol.metrics if metric in MEASURED]
+        return [metric for metric in spec.protocol.metrics if metric in OF_CHUNKS]
 
     def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
         """Tell whether a column belongs to the table: other models have no place in it."""
         return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        from elmbench.work.stream import Stream
+
         work = planner.work
         chunk = self.options(planner.resolved.spec).chunk
         return Stream(work.place(run, fold), work.model_ref(column), work.models[column].params, chunk)
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         every = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
-        return sorted(dict.fromkeys(every), key=lambda point: (MEASURED.index(point.metric), float(point.value or 0)))
+        return sorted(dict.fromkeys(every), key=lambda point: (OF_CHUNKS.index(point.metric), float(point.value or 0)))
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return each measure of the protocol after each chunk of the training rows of a data set."""

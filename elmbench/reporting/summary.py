@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.datasets.originals import OTHER_DATA
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
@@ -24,6 +23,7 @@ from elmbench.reporting.verdicts import (
     run_means,
     typical_distance,
 )
+from elmbench.specs.datasets.fingerprint import OTHER_DATA
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED

@@ -13,15 +13,12 @@ from elmbench.protocol.content import FLAT
 from elmbench.protocol.folds import DatasetRef, OuterFold, fold_data, fold_targets
 from elmbench.protocol.metrics import score
 from elmbench.protocol.predictions import check_predictions, packed, unpacked
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, fit_memory, fit_seconds
 from elmbench.work.fit import model_size
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
-
-#: What is measured after each chunk.
-MEASURED = ("accuracy", TRAIN_ACCURACY, "n_units")
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,3 @@ class Stream(Work):
                 found = check_predictions(y, unpacked(part), targets.labels)
                 metrics[Measure(name, "rows", stop).column] = score("accuracy", y, found, targets.labels)
         return {name: value for name, value in produced.items() if name != "predicted"} | {"metrics": metrics}
-
-
-def rows_after_chunks(n_rows: int, chunk: int) -> list[int]:
-    """Return how many rows are learnt after each chunk."""
-    return [*range(chunk, n_rows, chunk), n_rows]
