@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elmbench.cli import completion
 from elmbench.cli.app import app
 from elmbench.cli.state import state
 
@@ -24,7 +25,7 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 
 
 @app.command()
-def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
+def status(experiment: Annotated[str | None, typer.Argument(autocompletion=completion.tables)] = None) -> None:
     """Show how many cells of each table have ended, and how."""
     from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
@@ -56,7 +57,7 @@ def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
 
 @app.command()
 def table(
-    experiment: Annotated[str | None, typer.Argument()] = None,
+    experiment: Annotated[str | None, typer.Argument(autocompletion=completion.tables)] = None,
     profile: _Profile = "fast",
     form: Annotated[str, typer.Option("--format", help="text, md, csv or latex.")] = "text",
     update: Annotated[
@@ -121,7 +122,7 @@ def _update_tables(names: list[str], profile: str) -> None:
 
 @app.command()
 def check(
-    experiments: Annotated[list[str] | None, typer.Argument()] = None,
+    experiments: Annotated[list[str] | None, typer.Argument(autocompletion=completion.tables)] = None,
     against: Annotated[str, typer.Option(help="baseline or published.")] = "baseline",
     profile: Annotated[str | None, typer.Option(help="ci against the baseline, fast otherwise.")] = None,
     form: Annotated[str, typer.Option("--format", help="text, json or junit.")] = "text",

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elmbench.cli import completion
 from elmbench.cli.app import app
 from elmbench.cli.state import state
 
@@ -78,7 +79,7 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 
 
 @app.command()
-def show(experiment: str) -> None:
+def show(experiment: Annotated[str, typer.Argument(autocompletion=completion.tables)]) -> None:
     """Show a table's protocol, grids, data, cost and published values."""
     from elmbench.cli.render import show_experiment
     from elmbench.specs.catalogue import find_experiment
