@@ -29,7 +29,9 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     ]  # fmt: skip
     right = ("cells", "to run", "fits", "one core")
     left = ("experiment", "data set", "model")
-    return grid((*left, *right), rows, right=right, whole=left[1:])
+    if len({line["experiment"] for line in lines}) == 1:
+        left, rows = left[1:], [row[1:] for row in rows]
+    return grid((*left, *right), rows, right=right, whole=left[-2:])
 
 
 def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

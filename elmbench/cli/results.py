@@ -91,7 +91,7 @@ def table(
     elif state.as_json:
         state.emit(results.summary_lines())
     elif form == "text":
-        state.console.print(results_text(results))
+        state.console.print(results_text(results, state.width))
     elif form == "md":
         picture = PICTURE if (results.folder / PICTURE).is_file() else None
         typer.echo(markdown(results.table, read_commands(results.folder), picture), nl=False)

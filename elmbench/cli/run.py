@@ -137,7 +137,7 @@ def run_prepared(prepared: PreparedRun, executor: LocalExecutor) -> None:
     )
     if not state.as_json:
         for result in results:
-            state.console.print(results_text(result))
+            state.console.print(results_text(result, state.width))
             state.say(f"written to {result.folder}")
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)
