@@ -25,6 +25,7 @@ LAYOUTS = {
     "option-curves": "elmbench.layouts.option_curves:OptionCurves",
     "surface": "elmbench.layouts.surface:Surface",
     "trials": "elmbench.layouts.trials:Trials",
+    "size-curves": "elmbench.layouts.size_curves:SizeCurves",
     "weight-paths": "elmbench.layouts.weight_paths:WeightPaths",
     "precision-recall": "elmbench.layouts.precision_recall:PrecisionRecall",
     "stream-curves": "elmbench.layouts.stream:StreamCurves",

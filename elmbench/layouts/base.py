@@ -247,8 +247,8 @@ class Layout(ABC):
 
 
 def title_of(resolved: Resolved) -> str:
-    """Return the title of a figure."""
-    return f"{resolved.file.spec.label}, profile {resolved.profile}"
+    """Return the title of a figure: the paper, its name there, and the profile."""
+    return f"{resolved.file.paper.key}, {resolved.file.spec.label}, profile {resolved.profile}"
 
 
 def png(figure: Any) -> bytes:

@@ -107,7 +107,9 @@ def _draw_panel(axes: Any, curves: pd.DataFrame, styles: dict[str, dict[str, Any
         )
     for i, (model, style) in enumerate(styles.items()):
         own = curves[curves["model"] == model]
-        axes.errorbar(own["value"], own["mean"], own["std"].fillna(0), label=model, capsize=2, markersize=5, **style)
+        axes.plot(own["value"], own["mean"], label=model, markersize=5, **style)
+        low, high = own["mean"] - own["std"].fillna(0), own["mean"] + own["std"].fillna(0)
+        axes.fill_between(own["value"], low, high, color=style["color"], alpha=0.15, linewidth=0)
         for ending, cross in crosses.items():
             ended = own.loc[own["ending"] == ending, "value"]
             # A row of its own, so that no mark hides another; the marker around the cross is that of the model.

@@ -16,14 +16,23 @@ from elmbench.layouts.table import Column, Item, Line, Text
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import SIZED
+from elmbench.specs.protocol import PREQUENTIAL, SIZED
 
 if TYPE_CHECKING:
     from elmbench.work.base import Work
     from elmbench.work.planner import DatasetPlanner
 
 _ROWS = Column("rows", "rows", whole=True)
-_WORDS = {"accuracy": "testing accuracy", "train_accuracy": "training accuracy", "n_units": "hidden nodes"}
+_WORDS = {
+    "accuracy": "testing accuracy",
+    "train_accuracy": "training accuracy",
+    "nrmse": "testing NRMSE",
+    "prequential_error": "prequential error",
+    "n_units": "hidden nodes",
+}
+#: Metrics that share a panel.
+_AXES = {"accuracy": "accuracy", "train_accuracy": "accuracy"}
+_EVERY = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
 
 def _column(model: str, metric: str, metrics: Sequence[str]) -> Column:
@@ -41,7 +50,8 @@ class StreamOptions(LayoutOptions):
 class StreamCurves(Curves):
     """A line for each measure of the protocol after each chunk of training rows; nothing is searched.
 
-    The figure has a panel for the accuracies on each data set, and one for the number of hidden nodes.
+    The figure has a panel for the accuracies on each data set, and one each for errors and for the number of hidden
+    nodes.
     """
 
     Options = StreamOptions
@@ -53,14 +63,14 @@ class StreamCurves(Curves):
         if spec.protocol.outer.kind not in SIZED:
             raise ValueError(f"protocol.outer.kind is {spec.protocol.outer.kind}; expected one of {', '.join(SIZED)}")
         if not self._metrics(spec):
-            raise ValueError(f"protocol.metrics has none of {', '.join(OF_CHUNKS)}; expected one of them or several")
+            raise ValueError(f"protocol.metrics has none of {', '.join(_EVERY)}; expected one of them or several")
 
     def _check_column(self, column: str, model: Model) -> None:
         if model.search:
             raise ValueError(f"models.{column} searches {', '.join(model.search)}; expected fixed parameters")
 
     def _metrics(self, spec: Experiment) -> list[str]:
-        return [metric for metric in spec.protocol.metrics if metric in OF_CHUNKS]
+        return [metric for metric in spec.protocol.metrics if metric in _EVERY]
 
     def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
         """Tell whether a column belongs to the table: other models have no place in it."""
@@ -71,11 +81,12 @@ class StreamCurves(Curves):
 
         work = planner.work
         chunk = self.options(planner.resolved.spec).chunk
-        return Stream(work.place(run, fold), work.model_ref(column), work.models[column].params, chunk)
+        prequential = PREQUENTIAL in self._metrics(planner.resolved.spec)
+        return Stream(work.place(run, fold), work.model_ref(column), work.models[column].params, chunk, prequential)
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         every = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))
-        return sorted(dict.fromkeys(every), key=lambda point: (OF_CHUNKS.index(point.metric), float(point.value or 0)))
+        return sorted(dict.fromkeys(every), key=lambda point: (_EVERY.index(point.metric), float(point.value or 0)))
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return each measure of the protocol after each chunk of the training rows of a data set."""
@@ -83,7 +94,8 @@ class StreamCurves(Curves):
         split = resolved.spec.protocol.outer.split(dataset, spec.task)
         n_train = split.train if split.train is not None else shape.instances - (split.test or 0)
         sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
-        return [Measure(metric, "rows", size) for metric in self._metrics(resolved.spec) for size in sizes]
+        own = [metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]]
+        return [Measure(metric, "rows", size) for metric in own for size in sizes[1 if metric == PREQUENTIAL else 0 :]]
 
     def is_judged(self, measure: Measure) -> bool:
         return False
@@ -101,7 +113,7 @@ class StreamCurves(Curves):
         """Yield a line for each chunk; a data set of which nothing was measured has one line."""
         metrics = self._metrics(resolved.spec)
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            own = list(group)
+            own = sorted(group, key=lambda entry: float(entry.measure.value or 0))
             measured = any(entry.mean is not None for entry in own)
             lines: dict[str, dict[str, Item]] = {}
             for entry in own:
@@ -117,7 +129,9 @@ class StreamCurves(Curves):
 
 
 def draw_stream(points: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of accuracies and of hidden nodes over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
+    """Return the picture of what was measured over the rows learnt, as Figs. 1 and 2 of the OSPVM paper.
+
+    A band is one deviation to both sides.
 
     Parameters
     ----------
@@ -126,22 +140,24 @@ def draw_stream(points: pd.DataFrame, title: str) -> bytes:
     """
     models = list(dict.fromkeys(points["model"]))
     words = points["metric"].map(_WORDS)
-    if len(set(points["metric"])) == 1:
+    points = points.assign(axis=[_AXES.get(metric, _WORDS[metric]) for metric in points["metric"]])
+    if points.groupby("axis")["metric"].nunique().max() == 1:
         labels = points["model"]
     else:
         labels = words if len(models) == 1 else points["model"] + ", " + words
     points = points.assign(line=labels)
-    points = points.assign(nodes=points["metric"] == "n_units")
     lines = list(dict.fromkeys(points["line"]))
     styles = line_styles(lines)
-    groups = list(points.groupby(["dataset", "nodes"], sort=False))
+    groups = list(points.groupby(["dataset", "axis"], sort=False))
     figure, every = panels(len(groups))
-    for axes, ((dataset, _), own) in zip(every, groups, strict=True):
+    for axes, ((dataset, axis), own) in zip(every, groups, strict=True):
         for line, curve in own.groupby("line", sort=False):
-            spread = curve["std"].astype(float).fillna(0)
-            axes.errorbar(curve["value"], curve["mean"], spread, capsize=2, markersize=4, **styles[str(line)])
+            style, spread = styles[str(line)], curve["std"].astype(float).fillna(0)
+            axes.plot(curve["value"], curve["mean"], markersize=4, **style)
+            low, high = curve["mean"] - spread, curve["mean"] + spread
+            axes.fill_between(curve["value"], low, high, color=style["color"], alpha=0.15, linewidth=0)
         named = own["metric"].unique()
-        axes.set(xlabel="training rows learnt", ylabel=_WORDS[named[0]] if len(named) == 1 else "accuracy")
+        axes.set(xlabel="training rows learnt", ylabel=_WORDS[named[0]] if len(named) == 1 else axis)
         panel_title(axes, str(dataset))
     # The legend is of one panel: it gets a line of each of the others.
     for line in lines:

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.specs.measures import Measure
+from elmbench.specs.protocol import PREQUENTIAL
 
 #: The columns of `cells.csv` that a metric fills, by task.
 CLASSIFICATION = ("mcc", "gmean", "accuracy", "precision", "recall", "f1", "tn", "fp", "fn", "tp")
 REGRESSION = ("nrmse", "rmse")
 #: Metrics of which less is better.
-LESS_IS_BETTER = frozenset(REGRESSION)
+LESS_IS_BETTER = frozenset((*REGRESSION, PREQUENTIAL))
 
 
 def metric_at(metric: str, parameter: str, value: Any) -> str:
@@ -78,6 +79,22 @@ def regression_metrics(y_true: NDArray[np.float64], y_pred: NDArray[np.float64])
     with np.errstate(over="ignore"):
         rmse = float(np.sqrt(np.mean((y_true - y_pred) ** 2)))
     return {"nrmse": nrmse(y_true, y_pred), "rmse": rmse}
+
+
+def prequential_error(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int] | None) -> float:
+    """Return the error of predictions that were made one chunk of a stream after the other, all of them together.
+
+    It is the share that is wrong (Gama, Sebastiao and Rodrigues, 2013, "On evaluating stream learning algorithms",
+    Machine Learning 90, eq. 1, of the 0-1 loss), for a regression the NRMSE.
+
+    Parameters
+    ----------
+    y_true, y_pred : ndarray of shape (n_samples,)
+        Targets, and what the model said of each row before it had learnt it.
+    labels : list of int or None
+        None for a regression.
+    """
+    return nrmse(y_true, y_pred) if labels is None else float(np.mean(y_true != y_pred))
 
 
 def score(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int] | None) -> float:

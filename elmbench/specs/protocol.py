@@ -22,16 +22,21 @@ Metric = Literal[
     "nrmse",
     "rmse",
     "train_accuracy",
+    "prequential_error",
     "fit_seconds",
     "predict_seconds",
     "n_units",
 ]
-#: Of the rows that were learnt: measured where a table asks for it, and never what hyperparameters are chosen by.
+#: Of the rows that were learnt.
 TRAIN_ACCURACY: Metric = "train_accuracy"
+#: Of each chunk of a stream, predicted just before it is learnt; of all chunks so far.
+PREQUENTIAL: Metric = "prequential_error"
+#: Not of the test rows: measured where a table asks for it, and never what hyperparameters are chosen by.
+OF_LEARNT_ROWS = (TRAIN_ACCURACY, PREQUENTIAL)
 #: Metrics that exist for one task only; all others exist for both.
 _OF_TASK = {
-    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1", TRAIN_ACCURACY),
-    "regression": ("nrmse", "rmse"),
+    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1", *OF_LEARNT_ROWS),
+    "regression": ("nrmse", "rmse", PREQUENTIAL),
 }
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")
@@ -197,8 +202,7 @@ class Protocol(Spec):
     outer: Outer
     inner: Splitter
     select: Selection | tuple[Selection, ...]
-    #: What the table shows. The first that exists for the task, `train_accuracy` left aside, is what hyperparameters
-    #: are chosen by.
+    #: What the table shows. The first of the test rows that exists for the task is what hyperparameters are chosen by.
     metrics: tuple[Metric, ...] = Field(min_length=1)
     #: What the printed +- is the deviation of, and the one that is shown beside it.
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
@@ -216,10 +220,10 @@ class Protocol(Spec):
     def metric_for(self, task: str) -> Metric:
         """Return the first metric of the test rows that exists for a task: what hyperparameters are chosen by."""
         for metric in self.metrics_for(task):
-            if metric != TRAIN_ACCURACY:
+            if metric not in OF_LEARNT_ROWS:
                 return metric
         found = f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is"
-        raise invalid(found, f"one of {', '.join(name for name in _OF_TASK[task] if name != TRAIN_ACCURACY)}")
+        raise invalid(found, f"one of {', '.join(name for name in _OF_TASK[task] if name not in OF_LEARNT_ROWS)}")
 
     def metrics_for(self, task: str) -> list[Metric]:
         """Return every metric of the table that tells how good a model for a task is, in the table's order."""

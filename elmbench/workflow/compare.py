@@ -26,7 +26,7 @@ from elmbench.specs.files import parse_spec
 from elmbench.specs.limits import in_words, parse_limits
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import TRAIN_ACCURACY, Metric
+from elmbench.specs.protocol import OF_LEARNT_ROWS, Metric
 from elmbench.specs.registry import check_parameters, find_model
 from elmbench.work.base import fit_seconds
 from elmbench.work.plan import Request
@@ -258,7 +258,7 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
 
 def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
     known = [
-        name for name in get_args(Metric) if not name.endswith("_seconds") and name not in ("n_units", TRAIN_ACCURACY)
+        name for name in get_args(Metric) if not name.endswith("_seconds") and name not in ("n_units", *OF_LEARNT_ROWS)
     ]
     if asked.metric and asked.metric not in known:
         raise unknown_name("metric", asked.metric, known, "elmbench compare --help")

@@ -10,7 +10,7 @@ import pytest
 from made_work import attempted, fold_data
 
 from elmbench.datasets import Dataset
-from elmbench.models import OSPVMClassifier
+from elmbench.models import KOSELMClassifier, KOSELMRegressor, OSPVMClassifier
 from elmbench.specs.measures import rows_after_chunks
 
 MakeUnit = Callable[..., dict[str, Any]]
@@ -49,3 +49,35 @@ def test_the_first_rows_may_lack_a_class(toys: dict[str, Dataset], make_unit: Ma
     assert found["status"] == "ok"
     assert found["metrics"]["train_accuracy@rows=1"] == 1
     assert "warnings" not in found or not found["warnings"]
+
+
+@pytest.mark.parametrize("dataset", ["two", "three", "real"])
+def test_a_chunk_is_predicted_before_it_is_learnt(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
+    params = {"gamma": 0.5, "C": 4.0}
+    unit = make_unit("stream", dataset=dataset, model="kos-elm", params=params) | {"chunk": 25, "prequential": True}
+    found = attempted(unit)
+    assert found["status"] == "ok"
+    data = fold_data(unit)
+    model = KOSELMRegressor(**params) if data.labels is None else KOSELMClassifier(**params)
+    said: list[float] = []
+    for start, stop in [(0, 25), (25, 50), (50, len(data.y_train))]:
+        if start:
+            said += model.predict(data.X_train[start:stop]).tolist()
+            true = data.y_train[25:stop]
+            wrong = np.array(said) - true
+            expected = (
+                np.mean(wrong != 0) if data.labels else np.sqrt(np.sum(wrong**2) / np.var(true, ddof=1) / len(true))
+            )
+            assert found["metrics"][f"prequential_error@rows={stop}"] == pytest.approx(expected)
+        model.partial_fit(
+            data.X_train[start:stop], data.y_train[start:stop], **({"classes": data.labels} if data.labels else {})
+        )
+    assert "prequential_error@rows=25" not in found["metrics"]
+    assert ("nrmse@rows=50" in found["metrics"]) == (data.labels is None)
+
+
+def test_what_is_predicted_ahead_changes_nothing_else(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
+    unit = make_unit("stream", dataset="two", model="fb-kos-elm", params={"budget": 5}) | {"chunk": 20}
+    alone, beside = attempted(unit), attempted(unit | {"prequential": True})
+    assert alone["metrics"].items() <= beside["metrics"].items()
+    assert len(beside["metrics"]) > len(alone["metrics"])

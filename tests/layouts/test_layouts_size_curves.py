@@ -1,0 +1,70 @@
+"""What a model of each size is worth: means over the folds of each column, joined by the model that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from made_cells import cell, frame
+
+from elmbench.layouts import layout_of
+from elmbench.specs.profiles import Resolved
+
+BUDGETS = {
+    "layout": "size-curves", "grids": {"C": [1.0], "gamma": [1.0]},
+    "models": {
+        "K-ELM": {"model": "k-elm", "search": ["C", "gamma"]},
+        "F = 5": {"model": "fb-kos-elm", "like": "K-ELM", "params": {"budget": 5}},
+        "F = 9": {"model": "fb-kos-elm", "like": "K-ELM", "params": {"budget": 9}},
+    },
+}  # fmt: skip
+
+
+def drawn(resolved: Resolved, *lines: dict[str, Any]) -> Any:
+    return layout_of(resolved).figure(frame(resolved, list(lines)), [], resolved)
+
+
+def test_columns_of_one_model_are_points_of_one_line(toy: Callable[..., Resolved]) -> None:
+    lines = [cell("F = 5", fold=f, mcc=v, n_units=5) for f, v in enumerate((0.5, 0.7))]
+    lines += [cell("F = 9", mcc=0.8, n_units=7), cell("F = 9", fold=1, mcc=0.9, n_units=9)]
+    lines += [cell("K-ELM", mcc=0.95, n_units=40), cell("K-ELM", fold=1, status="failed", reason="no")]
+    # Of other selections and readings, and of models that the table has not, nothing is drawn.
+    lines += [cell("F = 5", mcc=0.0, select="oracle"), cell("F = 5", mcc=0.0, reading="order=stored")]
+    lines += [cell("svm", mcc=0.0)]
+    found = drawn(toy(**BUDGETS), *lines)
+    assert found.png[:8] == b"\x89PNG\r\n\x1a\n"
+    points = found.data.set_index("column")
+    assert points["model"].to_dict() == {"F = 5": "fb-kos-elm", "F = 9": "fb-kos-elm", "K-ELM": "K-ELM"}
+    assert points["size"].to_dict() == {"F = 5": 5, "F = 9": 8, "K-ELM": 40}
+    assert points["mean"].to_dict() == pytest.approx({"F = 5": 0.6, "F = 9": 0.85, "K-ELM": 0.95})
+    assert points["std"]["F = 5"] == pytest.approx(0.02**0.5)
+    assert points["n"].to_dict() == {"F = 5": 2, "F = 9": 2, "K-ELM": 1}
+
+
+def test_each_model_has_its_line_and_what_keeps_every_row_a_level_one(
+    toy: Callable[..., Resolved], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib.axes import Axes
+
+    levels: list[float] = []
+    lines: list[tuple[list[float], list[float]]] = []
+    axhline, plot = Axes.axhline, Axes.plot
+
+    def note(self: Axes, *words: Any, **keys: Any) -> Any:
+        if len(words[0]):
+            lines.append((list(words[0]), list(words[1])))
+        return plot(self, *words, **keys)
+
+    monkeypatch.setattr(Axes, "axhline", lambda self, y, **keys: levels.append(y) or axhline(self, y, **keys))
+    monkeypatch.setattr(Axes, "plot", note)
+    drawn(
+        toy(**BUDGETS),
+        cell("F = 9", mcc=0.8, n_units=9), cell("F = 5", mcc=0.5, n_units=5), cell("K-ELM", mcc=0.95, n_units=40),
+    )  # fmt: skip
+    assert levels == [0.95]
+    assert lines == [([5.0, 9.0], [0.5, 0.8])]
+
+
+def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
+    assert drawn(toy(**BUDGETS), cell("K-ELM", status="timeout")) is None
