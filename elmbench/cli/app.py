@@ -25,9 +25,9 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from elmbench import __version__
+        from importlib.metadata import version
 
-        typer.echo(f"elmbench {__version__}")
+        typer.echo(f"elmbench {version('elmbench')}")
         raise typer.Exit
 
 
