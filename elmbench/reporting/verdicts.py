@@ -161,7 +161,7 @@ def run_means(values: NDArray[np.float64], runs: NDArray[Any]) -> NDArray[np.flo
 
 def measured_runs(values: pd.Series[float], cells: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return the values that are there of the cells of an entry, and the numbers of their runs."""
-    found = values.to_numpy(dtype=np.float64)
+    found: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
     there = ~np.isnan(found)
     return found[there], cells["run"].to_numpy()[there]
 
