@@ -1,17 +1,19 @@
 """elmbench reruns the experiments of five papers on extreme learning machines.
 
-From Python: `run`, `load_dataset`, `make_model`, `list_models`; the estimators are in `elmbench.models`.
+From Python: `run`, `compare`, `read_results`, `PathSearchCV`, `load_dataset`, `make_model` and `list_models`; the
+estimators are in `elmbench.models`.
 """
 
 from typing import Any
 
-__all__ = ["PathSearchCV", "__version__", "compare", "list_models", "load_dataset", "make_model", "run"]
+__all__ = ["PathSearchCV", "__version__", "compare", "list_models", "load_dataset", "make_model", "read_results", "run"]
 
 _HOMES = {
     "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets",
     "run": "elmbench.workflow.api",
     "compare": "elmbench.workflow.compare",
+    "read_results": "elmbench.reporting.saved",
     "make_model": "elmbench.specs.registry",
     "list_models": "elmbench.specs.registry",
 }

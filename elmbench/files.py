@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, however the process that writes them ends."""
+"""Files that are there whole or not at all, however the process that writes them ends, and the cache folder."""
 
 import contextlib
 import os
@@ -98,3 +98,16 @@ def _has_ended(partial: str) -> bool:
     except (OSError, OverflowError):
         return False
     return False
+
+
+def cache_folder(cache_dir: Path | str | None = None) -> Path:
+    """Return the cache folder, for what can be fetched or made again.
+
+    It is `cache_dir`, else what `ELMBENCH_CACHE_DIR` names, else the user's cache folder of this system.
+    """
+    given = cache_dir or os.environ.get("ELMBENCH_CACHE_DIR")
+    if given:
+        return Path(given).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("elmbench", appauthor=False))

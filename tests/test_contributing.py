@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md shows: its files are written into a copy of the specs, and its commands are run there."""
+"""What docs/add-a-paper.md shows: its files are written into a copy of the specs, and its commands are run there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 TOP = Path(__file__).resolve().parents[1]
-TEXT = (TOP / "CONTRIBUTING.md").read_text("utf-8")
+TEXT = (TOP / "docs" / "add-a-paper.md").read_text("utf-8")
 #: Files in the order in which they stand, and after them the commands that follow.
 PARTS = re.findall(r"```\w+\n# (\S+)\n(.*?)```|^    (elmbench [^\n]*)$", TEXT, flags=re.S | re.M)
 SPECS = ("datasets.yaml", "experiments")

@@ -17,11 +17,18 @@ app = typer.Typer(
     help="Rerun the experiments of five papers on extreme learning machines, and see which numbers come out again.",
     epilog="The options above may stand before or after the command.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"elmbench {version('elmbench')}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -46,6 +53,9 @@ def options(
         bool, typer.Option("-q", "--quiet", envvar="ELMBENCH_QUIET", help="Print results and errors only.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", envvar="ELMBENCH_JSON", help="Print JSON.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", envvar="ELMBENCH_DEBUG", help="Show the traceback of an error.")
     ] = False,

@@ -22,14 +22,16 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
     """Return what a run would do, a line for each data set and model of a table; of many, one for each data set."""
     if len(lines) > _MOST_LINES:
         lines = _by_dataset(lines)
-    rows = [
+    rows: list[tuple[Any, ...]] = [
         (line["experiment"], line["dataset"], line["model"], line["cells"], line["to_run"], line["fits"],
          "no data" if line["unavailable"] else duration(line["seconds"]))
         for line in lines
     ]  # fmt: skip
     right = ("cells", "to run", "fits", "one core")
-    left = ("experiment", "data set", "model")
-    return grid((*left, *right), rows, right=right, whole=left[1:])
+    left: tuple[str, ...] = ("experiment", "data set", "model")
+    if len({line["experiment"] for line in lines}) == 1:
+        left, rows = left[1:], [row[1:] for row in rows]
+    return grid((*left, *right), rows, right=right, whole=left[-2:])
 
 
 def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elmbench.cli import completion
 from elmbench.cli.app import app
 from elmbench.cli.state import state
 
@@ -24,7 +25,7 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 
 
 @app.command()
-def status(experiment: Annotated[str | None, typer.Argument()] = None) -> None:
+def status(experiment: Annotated[str | None, typer.Argument(autocompletion=completion.tables)] = None) -> None:
     """Show how many cells of each table are done, running, failed or missing, and how long the rest will take."""
     from elmbench.cli.progress import duration
     from elmbench.reporting.writers.text import grid
@@ -86,7 +87,7 @@ def merge(
 
 @app.command()
 def table(
-    experiment: Annotated[str | None, typer.Argument()] = None,
+    experiment: Annotated[str | None, typer.Argument(autocompletion=completion.tables)] = None,
     profile: _Profile = "fast",
     form: Annotated[str, typer.Option("--format", help="text, md, csv or latex.")] = "text",
     update: Annotated[
@@ -120,7 +121,7 @@ def table(
     elif state.as_json:
         state.emit(results.summary_lines())
     elif form == "text":
-        state.console.print(results_text(results))
+        state.console.print(results_text(results, state.width))
     elif form == "md":
         picture = PICTURE if (results.folder / PICTURE).is_file() else None
         typer.echo(markdown(results.table, read_commands(results.folder), picture), nl=False)
@@ -151,7 +152,7 @@ def _update_tables(names: list[str], profile: str) -> None:
 
 @app.command()
 def check(
-    experiments: Annotated[list[str] | None, typer.Argument()] = None,
+    experiments: Annotated[list[str] | None, typer.Argument(autocompletion=completion.tables)] = None,
     against: Annotated[str, typer.Option(help="baseline or published.")] = "baseline",
     profile: Annotated[str | None, typer.Option(help="ci against the baseline, fast otherwise.")] = None,
     form: Annotated[str, typer.Option("--format", help="text, json or junit.")] = "text",

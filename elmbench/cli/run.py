@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elmbench.cli import completion
 from elmbench.cli.app import app
 from elmbench.cli.state import state
 
@@ -18,14 +19,24 @@ if TYPE_CHECKING:
 
 @app.command()
 def run(
-    experiments: Annotated[list[str] | None, typer.Argument(help="Ids or aliases, such as table4.")] = None,
+    experiments: Annotated[
+        list[str] | None, typer.Argument(help="Ids or aliases, such as table4.", autocompletion=completion.tables)
+    ] = None,
     paper: Annotated[str | None, typer.Option(help="Every experiment of this paper.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every experiment.")] = False,
     profile: Annotated[str, typer.Option(help="ci, fast or paper.")] = "fast",
-    dataset: Annotated[list[str] | None, typer.Option("-d", "--dataset", help="Only this data set.")] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option("-d", "--dataset", help="Only this data set.", autocompletion=completion.datasets),
+    ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("-m", "--model", help="Only this model; any of `elmbench list models`, or module:Class."),
+        typer.Option(
+            "-m",
+            "--model",
+            help="Only this model; any of `elmbench list models`, or module:Class.",
+            autocompletion=completion.models,
+        ),
     ] = None,
     select: Annotated[
         list[str] | None, typer.Option(help="nested, oracle or published, in place of the profile's.")
@@ -138,7 +149,7 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     )
     if not state.as_json:
         for result in results:
-            state.console.print(results_text(result))
+            state.console.print(results_text(result, state.width))
             state.say(f"written to {result.folder}")
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)

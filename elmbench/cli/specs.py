@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elmbench.cli import completion
 from elmbench.cli.app import app
 from elmbench.cli.state import state
 
@@ -78,19 +79,14 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 
 
 @app.command()
-def show(experiment: str) -> None:
+def show(experiment: Annotated[str, typer.Argument(autocompletion=completion.tables)]) -> None:
     """Show a table's protocol, grids, data, cost and published values."""
     from elmbench.cli.render import show_experiment
-    from elmbench.layouts.planning import make_plan
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.specs.limits import parse_limits
-    from elmbench.specs.profiles import resolve
-    from elmbench.work.plan import Request
+    from elmbench.workflow.costs import costs
 
     file = find_experiment(experiment)
-    plans = {profile: make_plan(resolve(file, profile), Request(without_data=True)) for profile in file.profiles}
-    memory = parse_limits(file.spec.limit).memory
-    seconds = {name: sum(w.seconds_within(memory) for w in plan.works.values()) for name, plan in plans.items()}
+    seconds = costs(file)
     content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
     state.emit({**content, "seconds_on_one_core": seconds}, show_experiment(file, seconds))
 

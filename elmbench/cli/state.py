@@ -34,6 +34,11 @@ class State:
             self._console = Console(width=width, highlight=False, soft_wrap=False)
         return self._console
 
+    @property
+    def width(self) -> int:
+        """Characters of a line of a table: those of a narrow terminal, at most 80."""
+        return min(80, self.console.width)
+
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON where that is asked for, else `text` (a string or anything that rich prints)."""
         if self.as_json:

@@ -10,11 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import Origin, find_origin, load_checked
 from elmbench.datasets.receipts import fetched_folder
 from elmbench.datasets.sources.generator import identity
-from elmbench.files import replacing
+from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import GeneratorSource
 

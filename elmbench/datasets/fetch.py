@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.load import load_fetched
 from elmbench.datasets.originals import as_claimed, is_always_compared
 from elmbench.datasets.readers import unpacked_bytes
@@ -16,7 +15,7 @@ from elmbench.datasets.sources.fetching import FetchJob
 from elmbench.datasets.sources.folder import PATTERN
 from elmbench.datasets.sources.openml import openml_file_urls, server_url
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.files import sweep
+from elmbench.files import cache_folder, sweep
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.sources import NetworkSource, OpenMLSource
 

@@ -6,10 +6,8 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.fingerprint import differences
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.fingerprint import OTHER_DATA
 from elmbench.specs.datasets.sources import GeneratorSource, Source
-
-#: What the remark on rows that are not those of the public file says.
-OTHER_DATA = "is other data than"
 
 
 def as_claimed(data: Dataset, spec: DatasetSpec, source: Source | None, other_data: bool = False) -> Dataset:

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.receipts import write_table
 from elmbench.datasets.sources import fetch_from
@@ -17,7 +16,7 @@ from elmbench.datasets.sources.fetching import FetchJob
 from elmbench.datasets.sources.own_file import TARGETS, UNNAMED, form_of, read_own, take_column
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.files import replacing
+from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.datasets.sources import FileSource, OpenMLSource
 

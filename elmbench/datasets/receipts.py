@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.folders import cache_folder
 from elmbench.datasets.sources.download import file_sha256
 from elmbench.datasets.sources.fetching import RawFile
 from elmbench.datasets.sources.folder import Files
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
-from elmbench.files import replacing
+from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import NetworkSource
 

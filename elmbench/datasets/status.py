@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Literal
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.folders import cache_folder, data_folder
+from elmbench.datasets.folders import data_folder
 from elmbench.datasets.load import find_origin, load_files
 from elmbench.datasets.originals import as_claimed
 from elmbench.datasets.readers import compression_of
 from elmbench.datasets.receipts import fetched_files
 from elmbench.datasets.sources.folder import FORMATS, PATTERN, Files, check_folder, find_files
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.files import replacing
+from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.sources import GeneratorSource, ScikitLearnSource
 

@@ -64,13 +64,12 @@ def layout_of(resolved: Resolved) -> Layout:
         If there is no such kind, or the experiment lacks what it needs or gives an option that nothing knows.
     """
     from elmbench.work import work_class
-    from elmbench.work.choice import Choice
 
     source = resolved.file.path
     layout = find_layout(resolved.spec.layout, source)
     criterion = resolved.spec.protocol.criterion
-    choice: Any = Choice if criterion == "score" else work_class(criterion)
-    layout.options(resolved.spec, source, choice.option_names)
+    choice: Any = None if criterion == "score" else work_class(criterion)
+    layout.options(resolved.spec, source, choice.option_names if choice is not None else ())
     try:
         layout.check(resolved.spec)
     except ValueError as error:

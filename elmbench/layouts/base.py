@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
@@ -20,8 +20,10 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.published import PublishedValue
-from elmbench.work.plan import Cell
-from elmbench.work.planner import DatasetPlanner
+
+if TYPE_CHECKING:
+    from elmbench.work.plan import Cell
+    from elmbench.work.planner import DatasetPlanner
 
 #: The metrics that each task fills in `cells.csv`.
 METRICS = {"classification": CLASSIFICATION, "regression": REGRESSION}

@@ -23,8 +23,6 @@ from elmbench.specs.published import ALL
 RANK, P = "rank", "p"
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
-#: The columns of the first metric, of the second, ...
-_VALUES = ("value", *(f"value{i}" for i in range(2, 10)))
 
 
 class Comparison(Layout):
@@ -79,15 +77,13 @@ class Comparison(Layout):
         """Return the columns: the first metric, rank and probability, the other metrics, times and size."""
         protocol = resolved.spec.protocol
         shown = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
-        metrics = []
-        for i in range(max(map(len, shown), default=1)):
-            # Data sets of several tasks share a column.
-            names = dict.fromkeys(own[i] for own in shown if i < len(own))
-            metrics.append(Column(_VALUES[i], " / ".join(map(words_for, names)), whole=True))
-        first, *others = metrics
+        # That of each task first; what a data set's task has not is left empty.
+        first = dict.fromkeys(own[0] for own in shown)
+        others = dict.fromkeys(name for own in shown for name in own[1:] if name not in first)
+        ranked, more = ([Column(_column(name), words_for(name), whole=True) for name in of] for of in (first, others))
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
-        return (DATASET, MODEL, first, *rank, *times, *others, Column("predict_seconds", "test s", True, optional=True))
+        return (DATASET, MODEL, *ranked, *rank, *times, *more, Column("predict_seconds", "test s", True, optional=True))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; those without a rank come last."""
@@ -119,10 +115,10 @@ def _line(dataset: str, model: str, found: dict[str, Entry], resolved: Resolved)
         "model": Text(model),
     }
     metrics = [] if over_all else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
-    for metric, column in zip(metrics, _VALUES, strict=False):
+    for metric in metrics:
         item = found[metric].found if metric in found else None
         if item is not None:
-            line[column] = item
+            line[_column(metric)] = item
     means = {name: entry.mean for name, entry in found.items() if entry.mean is not None}
     if RANK in means:
         line[RANK] = Text(f"{means[RANK]:.3g}")
@@ -131,6 +127,11 @@ def _line(dataset: str, model: str, found: dict[str, Entry], resolved: Resolved)
         line[P] = Text("best" if means.get(RANK) == 1 else "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0"))
     line |= {name: Quantity(means[name]) for name in _TIMES if name in means}
     return line | ({"n_units": Text(f"{means['n_units']:.0f}")} if "n_units" in means else {})
+
+
+def _column(metric: str) -> str:
+    """Return the name of a metric's column."""
+    return f"value-{metric}"
 
 
 def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:

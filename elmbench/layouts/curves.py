@@ -1,8 +1,10 @@
 """A metric at each value of one hyperparameter, as a table of points and as curves."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,9 +15,10 @@ from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.registry import find_model
-from elmbench.work.base import Work
-from elmbench.work.curve import Curve
-from elmbench.work.planner import DatasetPlanner
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Work
+    from elmbench.work.planner import DatasetPlanner
 
 #: What a hyperparameter is called in the heading of a table.
 _NAMES = {"n_hidden": "number of hidden nodes", "n_landmarks": "number of hidden nodes"}
@@ -62,6 +65,8 @@ class Curves(Layout):
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         """Return the work that measures a column on one outer fold."""
+        from elmbench.work.curve import Curve
+
         work = planner.work
         return Curve(**work.grid_fields(column, run, fold), metric=work.metric)
 

@@ -1,6 +1,9 @@
 """Facts of the data sets: rows, columns and classes; where the paper prints them, the rows of both parts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import DATASET, MEASURE, PUBLISHED, VERDICT, Layout
 from elmbench.layouts.table import Column
@@ -8,8 +11,9 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import FACTS, PARTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import DATA
-from elmbench.work.description import Description
-from elmbench.work.planner import DatasetPlanner
+
+if TYPE_CHECKING:
+    from elmbench.work.planner import DatasetPlanner
 
 #: The columns of a table without models; what was found is no mean over cells.
 FOUND_COLUMNS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
@@ -34,6 +38,8 @@ class Data(Layout):
         if planner.missing:
             planner.add_unavailable(DATA, "published", folds=1, runs=1)
         else:
+            from elmbench.work.description import Description
+
             work = planner.work
             split = work.split if _prints_parts(planner.resolved) else None
             description = Description(work.dataset.task, work.dataset_ref(0), outer=split)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,7 +12,9 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.specs.registry import find_model
-from elmbench.work.planner import DatasetPlanner
+
+if TYPE_CHECKING:
+    from elmbench.work.planner import DatasetPlanner
 
 
 class Parameters(Layout):

@@ -1,6 +1,8 @@
 """The rank correlation of D_CS and its leading term, for each number of random hidden nodes."""
 
-from typing import Literal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -10,9 +12,10 @@ from elmbench.layouts.data import FOUND_COLUMNS
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.work.base import Grid, Work
-from elmbench.work.correlation import Correlation, Draws, Scaling
-from elmbench.work.planner import DatasetPlanner
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Work
+    from elmbench.work.planner import DatasetPlanner
 
 
 class RankCorrelationOptions(LayoutOptions):
@@ -48,6 +51,9 @@ class RankCorrelation(Curves):
         return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        from elmbench.work.base import Grid
+        from elmbench.work.correlation import Correlation, Draws, Scaling
+
         work = planner.work
         model = work.model_ref(column), work.models[column].params, Grid(work.grid(column))
         data = work.dataset.task, work.dataset_ref(run), Scaling(work.protocol.scale_of(work.dataset.name)), run

@@ -1,7 +1,10 @@
 """Accuracy and size of models that learn in chunks, after each chunk, as a table of points and as curves."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from pydantic import Field
@@ -11,12 +14,13 @@ from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import legend_below, line_styles, panel_title, panels
 from elmbench.layouts.table import Column, Item, Line, Text
 from elmbench.specs.experiments import Experiment, Model
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import PREQUENTIAL, SIZED
-from elmbench.work.base import Work
-from elmbench.work.planner import DatasetPlanner
-from elmbench.work.stream import MEASURED, Stream, rows_after_chunks
+
+if TYPE_CHECKING:
+    from elmbench.work.base import Work
+    from elmbench.work.planner import DatasetPlanner
 
 _ROWS = Column("rows", "rows", whole=True)
 _WORDS = {
@@ -28,7 +32,7 @@ _WORDS = {
 }
 #: Metrics that share a panel.
 _AXES = {"accuracy": "accuracy", "train_accuracy": "accuracy"}
-_EVERY = tuple(dict.fromkeys(name for names in MEASURED.values() for name in names))
+_EVERY = tuple(dict.fromkeys(name for names in OF_CHUNKS.values() for name in names))
 
 
 def _column(model: str, metric: str, metrics: Sequence[str]) -> Column:
@@ -73,6 +77,8 @@ class StreamCurves(Curves):
         return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+        from elmbench.work.stream import Stream
+
         work = planner.work
         chunk = self.options(planner.resolved.spec).chunk
         prequential = PREQUENTIAL in self._metrics(planner.resolved.spec)
@@ -88,7 +94,7 @@ class StreamCurves(Curves):
         split = resolved.spec.protocol.outer.split(dataset, spec.task)
         n_train = split.train if split.train is not None else shape.instances - (split.test or 0)
         sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
-        own = [metric for metric in self._metrics(resolved.spec) if metric in MEASURED[spec.task]]
+        own = [metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]]
         return [Measure(metric, "rows", size) for metric in own for size in sizes[1 if metric == PREQUENTIAL else 0 :]]
 
     def is_judged(self, measure: Measure) -> bool:

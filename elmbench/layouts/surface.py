@@ -1,7 +1,9 @@
 """A metric over two hyperparameters, as a table of points and as a surface."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,9 @@ from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import symbol_of
 from elmbench.specs.profiles import Resolved
-from elmbench.work.planner import DatasetPlanner
+
+if TYPE_CHECKING:
+    from elmbench.work.planner import DatasetPlanner
 
 
 class SurfaceOptions(LayoutOptions):

@@ -1,8 +1,10 @@
 """Metrics of each model, with its kernels and iterations; the figure shows how kernel weights were learnt."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pydantic import Field
@@ -15,8 +17,9 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.work.kernel_weights import KernelWeights
-from elmbench.work.planner import DatasetPlanner
+
+if TYPE_CHECKING:
+    from elmbench.work.planner import DatasetPlanner
 
 #: Kernels that have a weight, and updates of the weights.
 COUNTED = ("kernels", "iterations")
@@ -56,6 +59,8 @@ class WeightPaths(Metrics):
                     raise ValueError(f"{found} kernels; expected a name for each")
 
     def plan(self, planner: DatasetPlanner) -> None:
+        from elmbench.work.kernel_weights import KernelWeights
+
         planner.add_fits(keep_outputs=self.keeps_outputs, kind=KernelWeights)
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:

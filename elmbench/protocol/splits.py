@@ -1,14 +1,18 @@
 """Splits of the rows of a data set: outer folds, trials and parts; inner folds; random subsets by class."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.specs.protocol import SIZED, Split
+
+if TYPE_CHECKING:
+    from elmbench.datasets import Dataset
 
 Indices = NDArray[np.intp]
 

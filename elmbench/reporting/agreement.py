@@ -29,6 +29,7 @@ from elmbench.reporting.verdicts import (
     draws_of_means,
     is_fact,
     judge,
+    measured_runs,
     run_means,
 )
 from elmbench.specs.measures import COUNTS, Measure
@@ -116,9 +117,9 @@ def _entries(lines: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> It
         measures = layout.measures(resolved, dataset, model)
         measure = next(measure for measure in measures if measure.column == column)
         if not is_fact(measure):
-            values = layout.values_of(group, measure).dropna()
+            values = layout.values_of(group, measure)
             printed = printed_of(dataset, resolved.published[dataset, model, column], layout, resolved)
-            means = run_means(values, group["run"])
+            means = run_means(*measured_runs(values, group))
             yield _Entry(dataset, measure, means, draws_of(values, group, measure), printed)
 
 

@@ -147,23 +147,21 @@ class _Results:
 
     def __init__(self, summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> None:
         select = summary["select"].iloc[0]
-        self.summary = summary[(summary["reading"] == "") & (summary["select"] == select)]
+        own = summary[(summary["reading"] == "") & (summary["select"] == select)]
+        # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
+        whole = (own["ended"] == COMPLETE) & own["mean"].notna()
+        self._whole = set(zip(*(own.loc[whole, name] for name in ("dataset", "model", "metric")), strict=True))
         self.resolved, self.layout = resolved, layout_of(resolved)
         entries = self.layout.entries_of(cells, resolved)
         ok = (entries["reading"] == "") & (entries["select"] == select) & (entries["status"] == COMPLETE)
         self._groups = dict(tuple(entries[ok].groupby(["dataset", "model"], sort=False)))
         # Data that stand in for the paper's decide none of its claims.
-        names = dict.fromkeys(self.summary["dataset"])
+        names = dict.fromkeys(own["dataset"])
         self.shown = [name for name in names if name in resolved.file.spec.datasets]
 
     def cells(self, dataset: str, model: str, measure: Measure) -> pd.DataFrame | None:
         """Return the cells of a column on a data set; None unless all of them are there and have the measure."""
-        # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
-        lines = self.summary[
-            (self.summary[["dataset", "model", "metric"]] == [dataset, model, measure.column]).all(axis=1)
-        ]
-        whole = len(lines) and lines["ended"].iloc[0] == COMPLETE and lines["mean"].notna().all()
-        return self._groups.get((dataset, model)) if whole else None
+        return self._groups.get((dataset, model)) if (dataset, model, measure.column) in self._whole else None
 
     def is_comparable(self, dataset: str) -> bool:
         """Tell whether the rows are all of the paper's, and no others."""
@@ -172,7 +170,7 @@ class _Results:
 
     def values(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         """Return the values of cells by run and fold."""
-        keys = pd.MultiIndex.from_frame(cells[["run", "fold"]].astype(int))
+        keys = pd.MultiIndex.from_arrays([cells["run"].astype(int), cells["fold"].astype(int)])
         return self.layout.values_of(cells, measure).set_axis(keys).dropna()
 
 
@@ -241,12 +239,12 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     if own is None:
         return []
     one, pairs = results.values(own, claim.metric), []
+    least = draws_of(results.layout.values_of(own, claim.metric), own, claim.metric).least
     measure = claim.than_metric or claim.metric
     for column in _than(claim, dataset, results.resolved):
         other = results.cells(dataset, column, measure)
         if other is None:
             return []
-        least = draws_of(results.layout.values_of(own, claim.metric).dropna(), own, claim.metric).least
         pairs.append(_Pair(dataset, column, one, results.values(other, measure), least))
     return pairs
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest, t, ttest_ind, wilcoxon
+from scipy.special import stdtr, stdtrit
 
 #: A claim is decided where one of its two probabilities is at most this: one side of an interval of 95 %.
 LEVEL = 0.025
@@ -92,6 +92,8 @@ def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) 
     least : float
         The least half width of the interval.
     """
+    from scipy.stats import ttest_ind
+
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     error = math.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
     freedom = float(ttest_ind(first, second, equal_var=False).df) if error else len(first) + len(second) - 2
@@ -102,15 +104,15 @@ def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) 
 def _by_t(
     test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, least: float
 ) -> Finding:
-    quantile = float(t.ppf(1 - LEVEL, freedom))
+    quantile = float(stdtrit(freedom, 1 - LEVEL))
     # So that interval and probabilities say the same.
     error = max(error, least / quantile, np.finfo(float).tiny)
     over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))
     return Finding(
         test,
         estimate,
-        float(max(t.sf(over_low, freedom), t.cdf(over_high, freedom))),
-        float(min(t.cdf(over_low, freedom), t.sf(over_high, freedom))),
+        float(max(stdtr(freedom, -over_low), stdtr(freedom, over_high))),
+        float(min(stdtr(freedom, over_low), stdtr(freedom, -over_high))),
         n,
         of,
         estimate - quantile * error,
@@ -138,11 +140,15 @@ def _wilcoxon(differences: NDArray[np.float64], side: str) -> float:
     """Return the probability by Wilcoxon's test, 1 if there is no difference at all."""
     if not differences.any():
         return 1.0
+    from scipy.stats import wilcoxon
+
     return float(wilcoxon(differences, zero_method="zsplit", alternative=side).pvalue)
 
 
 def sign(confirmed: int, n: int) -> Finding:
     """Test whether a claim is true on more than half of all data sets, by the number of ours on which it is."""
+    from scipy.stats import binomtest
+
     p = {side: float(binomtest(confirmed, n, alternative=side).pvalue) for side in ("greater", "less")}
     interval = binomtest(confirmed, n).proportion_ci(1 - 2 * LEVEL)
     ends = float(interval.low), float(interval.high)

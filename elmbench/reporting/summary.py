@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from elmbench.datasets.originals import OTHER_DATA
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
@@ -21,9 +22,11 @@ from elmbench.reporting.verdicts import (
     is_fact,
     judge,
     judge_fact,
+    measured_runs,
     run_means,
     typical_distance,
 )
+from elmbench.specs.datasets.fingerprint import OTHER_DATA
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
@@ -99,11 +102,11 @@ def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
 def _line(
     ok: pd.DataFrame, measure: Measure, paper: PublishedValue | None, layout: Layout, kind: str
 ) -> dict[str, Any]:
-    values = layout.values_of(ok, measure).dropna()
+    values, runs = measured_runs(layout.values_of(ok, measure), ok)
     return {
         "metric": measure.column,
         "mean": float(values.mean()) if len(values) else None,
-        "std": _deviation(values, ok["run"], kind),
+        "std": _deviation(values, runs, kind),
         "n": len(ok),
         **_printed(paper),
     }
@@ -117,8 +120,8 @@ def _compared(
         return {"verdict": ""}
     if paper.cited:
         return {"verdict": "cited"}
-    values = layout.values_of(ok, measure).dropna()
-    if ended != COMPLETE or not len(values):
+    values = layout.values_of(ok, measure)
+    if ended != COMPLETE or values.isna().all():
         return {"verdict": "missing"}
     dataset, reading, runs = str(ok["dataset"].iloc[0]), str(ok["reading"].iloc[0]), ok["run"].nunique()
     if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
@@ -153,10 +156,10 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, typical_distance(value, others))
 
 
-def _deviation(values: pd.Series[float], runs: pd.Series[Any], kind: str) -> float | None:
+def _deviation(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> float | None:
     """Return the deviation over run means or over folds; None if there are fewer than two."""
     if kind == "of-run-means":
-        values = pd.Series(run_means(values, runs))
+        values = run_means(values, runs)
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
 

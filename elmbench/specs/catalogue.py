@@ -1,6 +1,5 @@
 """The experiment files: how they are found and read, and how a reading changes them."""
 
-import copy
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -85,14 +84,7 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     files: dict[str, ExperimentFile] = {}
     _as_read.cache_clear()
     for paper_path in sorted(folder.glob("*/paper.yaml")):
-        paper = parse_spec(Paper, read_yaml(paper_path), paper_path)
-        if paper.key != paper_path.parent.name:
-            called = paper_path.parent.name
-            raise invalid(f"{paper_path}: the key is {paper.key!r}", f"{called!r}, as the folder is called")
-        paths = sorted(paper_path.parent.glob("*.yaml"), key=_as_counted)
-        own = [_read_experiment(path, paper) for path in paths if path.name != "paper.yaml"]
-        measured = frozenset(column for file in own for column in file.spec.models)
-        files |= {file.id: replace(file, measured=measured) for file in own}
+        files |= _read_paper(paper_path)
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
             found = f"{stray} holds experiments but no paper.yaml"
@@ -101,6 +93,17 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
             raise ElmbenchError(found, expected=expected, next_step=next_step)
     _check_names(files.values())
     return files
+
+
+def _read_paper(path: Path) -> dict[str, ExperimentFile]:
+    """Return the tables of a paper, by id."""
+    paper = parse_spec(Paper, read_yaml(path), path)
+    if paper.key != path.parent.name:
+        raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
+    paths = sorted(path.parent.glob("*.yaml"), key=_as_counted)
+    own = [_read_experiment(one, paper) for one in paths if one.name != path.name]
+    measured = frozenset(column for file in own for column in file.spec.models)
+    return {file.id: replace(file, measured=measured) for file in own}
 
 
 def read_own_table(path: Path) -> ExperimentFile:
@@ -199,12 +202,26 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
 
 def find_experiment(name: str) -> ExperimentFile:
     """Return an experiment by its id or alias."""
+    if not load_catalogue.cache_info().currsize and (alone := _in_its_paper(name)) is not None:
+        return alone
     files = load_catalogue()
     for file in files.values():
         if name == file.id or name in file.spec.aliases:
             return file
     known = [alias for file in files.values() for alias in (file.id, *file.spec.aliases)]
     raise unknown_name("experiment", name, known, "elmbench list experiments")
+
+
+def _in_its_paper(name: str) -> ExperimentFile | None:
+    """Return an experiment of the suite from the files of its paper alone; None where all have to be looked through."""
+    word = re.compile(rf"^aliases:.*(?<![\w-]){re.escape(name)}(?![\w-])", re.MULTILINE)
+    for path in sorted((spec_root() / "experiments").glob("*/*.yaml")):
+        if f"{path.parent.name}/{path.stem}" == name or ("/" not in name and word.search(path.read_text("utf-8"))):
+            _as_read.cache_clear()
+            found = _read_paper(path.parent / "paper.yaml").get(f"{path.parent.name}/{path.stem}")
+            if found is not None and name in (found.id, *found.spec.aliases):
+                return found
+    return None
 
 
 def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = False) -> dict[str, Any]:
@@ -220,9 +237,16 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
                 present = content.get(place, ())
                 change[key] = {name: value for name, value in change[key].items() if name in present}
         change = {key: value for key, value in change.items() if value != {}}
-    merged = copy.deepcopy(content)
+    merged: dict[str, Any] = _copy(content)
     _lay_over(merged, change)
     return merged
+
+
+def _copy(content: Any) -> Any:
+    """Return a copy of what YAML holds, mappings and lists in it copied too."""
+    if isinstance(content, dict):
+        return {key: _copy(value) for key, value in content.items()}
+    return [_copy(value) for value in content] if isinstance(content, list) else content
 
 
 def _lay_over(target: dict[str, Any], change: dict[str, Any]) -> None:
@@ -230,4 +254,4 @@ def _lay_over(target: dict[str, Any], change: dict[str, Any]) -> None:
         if isinstance(value, dict) and value and isinstance(target.get(key), dict):
             _lay_over(target[key], value)
         else:
-            target[key] = copy.deepcopy(value)
+            target[key] = _copy(value)

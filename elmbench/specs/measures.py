@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args
 from pydantic import PlainSerializer, PlainValidator
 
 from elmbench.specs.grids import Value
-from elmbench.specs.protocol import Metric
+from elmbench.specs.protocol import PREQUENTIAL, TRAIN_ACCURACY, Metric
 
 #: Counts of a confusion matrix.
 COUNTS = ("tn", "fp", "fn", "tp")
@@ -18,8 +18,18 @@ COUNTS = ("tn", "fp", "fn", "tp")
 PARTS = ("train", "test")
 #: Facts of a data set.
 FACTS = ("features", "instances", "classes", "negatives", "positives", *PARTS)
+#: What may be measured of a stream after each chunk, by task.
+OF_CHUNKS = {
+    "classification": ("accuracy", TRAIN_ACCURACY, PREQUENTIAL, "n_units"),
+    "regression": ("nrmse", PREQUENTIAL, "n_units"),
+}
 #: The number of hidden nodes, or of landmarks, is h, as the papers call it.
 _SYMBOLS = {"n_hidden": "h", "n_landmarks": "h"}
+
+
+def rows_after_chunks(n_rows: int, chunk: int) -> list[int]:
+    """Return how many rows of a stream are learnt after each chunk."""
+    return [*range(chunk, n_rows, chunk), n_rows]
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,11 @@ class ColumnWork:
             If the column gives a parameter that the model does not have.
         """
         entry = find_model(self.models[column].model)
+        first = self.models[self.chain(column)[0]].model
+        if self.request.without_data:
+            return ModelRef(entry.name, "", first)  # what is never run is not imported
         given = (*self.models[column].params, *self.models[column].search)
         check_parameters(entry.name, entry.factory(self.dataset.task), given)
-        first = self.models[self.chain(column)[0]].model
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
     def does_task(self, column: str) -> bool:
@@ -106,9 +108,9 @@ class ColumnWork:
 
         The scores are to be the same, and whether they are is seen where each way leaves results of its own.
         """
-        factory = find_model(self.models[column].model).factory(self.dataset.task)
-        able = bool(self.grid(column)) and isinstance(factory, GridPath)
-        return self.request.paths or not able
+        if self.request.paths or not self.grid(column):
+            return True
+        return not isinstance(find_model(self.models[column].model).factory(self.dataset.task), GridPath)
 
     def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:
         """Return the fields of work that goes through a column's grid on an outer fold."""

@@ -14,18 +14,12 @@ from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, OuterFold, fold_data, fold_targets
 from elmbench.protocol.metrics import prequential_error, regression_metrics, score
 from elmbench.protocol.predictions import check_predictions, packed, unpacked
-from elmbench.specs.measures import Measure
+from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import PREQUENTIAL, TRAIN_ACCURACY
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, fit_memory, fit_seconds
 from elmbench.work.fit import model_size
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
-
-#: What may be measured after each chunk, by task.
-MEASURED = {
-    "classification": ("accuracy", TRAIN_ACCURACY, PREQUENTIAL, "n_units"),
-    "regression": ("nrmse", PREQUENTIAL, "n_units"),
-}
 
 
 @dataclass(frozen=True)
@@ -152,8 +146,3 @@ class Stream(Work):
 
 def _said_of(estimator: Any, X: Any, y: NDArray[Any]) -> dict[str, str]:
     return packed(check_predictions(y, estimator.predict(X), None))
-
-
-def rows_after_chunks(n_rows: int, chunk: int) -> list[int]:
-    """Return how many rows are learnt after each chunk."""
-    return [*range(chunk, n_rows, chunk), n_rows]

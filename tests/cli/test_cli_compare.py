@@ -36,6 +36,7 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable
     assert found.code == 0, found.err
     assert "classification, 2 classes of the column 'buys'" in found.out.replace("\n", " ").replace("  ", " ")
     assert "Comparison: shop.csv" in found.out
+    assert "published" not in found.out
     cells = pd.read_csv("results/compare/own/shop/cells.csv")
     assert set(cells["model"]) == {"elm", "k-elm", "ridge"}
     assert len(cells) == 9
@@ -45,13 +46,30 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable
     assert "own/shop" in elmbench("status").out
 
 
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_headings_are_whole_and_over_one_metric_each(
+    elmbench: Callable, worker: dict, shop: Callable, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    shop()
+    frame = pd.read_csv("shop.csv")
+    frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv("ages.csv", index=False)
+    monkeypatch.setenv("COLUMNS", columns)
+    found = elmbench("compare", "shop.csv", "ages.csv", "-m", "elm,hist-gradient-boosting", "--folds", "3", "-t", "")
+    assert found.code == 0, found.err
+    assert max(map(len, found.out.splitlines())) <= int(columns)
+    for heading in ("model", "accuracy", "nrmse", "rank", "fit s", "search s", "size", "mcc"):
+        assert any(heading in line.lower() for line in found.out.splitlines() if "─" not in line), heading
+    assert "/ nrmse" not in found.out.lower()
+    assert "hist-gradient-boosting" in found.out
+
+
 def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
     found = elmbench("compare", shop(), "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
     assert found.code == 0, found.err
     assert "60 of 60 cells would run" in found.out
     line = next(line for line in found.out.splitlines() if " k-elm " in line)
     # Two candidates on three inner folds of five outer ones, and five fits.
-    assert line.split()[5] == "35"
+    assert line.split()[4] == "35"
     assert not Path("results/compare").exists()
 
 

@@ -10,7 +10,12 @@ import pytest
 from rich.console import Console
 
 from elmbench.cli.render import grid
-from elmbench.specs.catalogue import load_catalogue
+from elmbench.reporting.grids import grids_of
+from elmbench.reporting.results import read_results
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.profiles import resolve
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 COMMANDS = [
     "list experiments", "list datasets", "list models", "list readings", *(f"show {name}" for name in load_catalogue()),
@@ -38,6 +43,21 @@ def test_with_results(elmbench: Callable, real: Path, command: str) -> None:
     found = elmbench(*command.split(), "--results-dir", real)
     assert found.code == 0
     assert 0 < width(found.out) <= 80
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("table", ["kos-elm/table4", "rkelm/table7", "ospvm/table12", "eem/table9"])
+def test_no_heading_is_broken(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, table: str, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    found = elmbench("table", table, "--results-dir", RESULTS)
+    assert found.code == 0, found.err
+    assert width(found.out) <= columns
+    results = read_results(resolve(find_experiment(table), "fast"), RESULTS)
+    grids = [grid for section in results.sections for grid in grids_of(section, results.resolved)]
+    headings = {name for grid in grids if grid.has_printed for name in grid.columns}
+    assert headings
+    for heading in headings:
+        assert heading in found.out
 
 
 def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, worker: dict) -> None:

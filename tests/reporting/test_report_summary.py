@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from made_cells import cell, entry, folds, frame, notes_of, table_of
 
-from elmbench.datasets.originals import OTHER_DATA
 from elmbench.reporting.cells import REMARKS
 from elmbench.reporting.summary import COLUMNS, summarise
+from elmbench.specs.datasets.fingerprint import OTHER_DATA
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]

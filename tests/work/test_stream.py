@@ -11,7 +11,7 @@ from made_work import attempted, fold_data
 
 from elmbench.datasets import Dataset
 from elmbench.models import KOSELMClassifier, KOSELMRegressor, OSPVMClassifier
-from elmbench.work.stream import rows_after_chunks
+from elmbench.specs.measures import rows_after_chunks
 
 MakeUnit = Callable[..., dict[str, Any]]
 

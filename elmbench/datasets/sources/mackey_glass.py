@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.folders import cache_folder
-from elmbench.files import replacing
+from elmbench.files import cache_folder, replacing
 from elmbench.numerics.seeds import generator
 
 Array = NDArray[np.float64]

@@ -26,13 +26,41 @@ from elmbench.numerics.arrays import Indices
 
 #: What a path may raise for parameters or rows that it cannot take: then each candidate is fitted, and says it itself.
 _REFUSED = (ValueError, TypeError, ArithmeticError, MemoryError)
+#: Types of parameters that are told apart by how they are written.
+_PLAIN = (str, int, float, bool, type(None))
 
 
 def candidate_key(params: Mapping[str, Any]) -> str:
     """Return what tells one candidate from another, the same for a clone of it."""
+    if all(type(value) in _PLAIN for value in params.values()):
+        return repr(sorted((name, type(value).__name__, value) for name, value in params.items()))
     # A function that was defined within another one has no hash, and is the same object in a clone.
     told = {name: id(value) if isinstance(value, FunctionType) else value for name, value in params.items()}
     return str(joblib.hash(told))
+
+
+def _accuracy(y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    """Return the accuracy as scikit-learn's `score` does, which looks at the labels for a millisecond first."""
+    return float(np.average(y == predicted))
+
+
+def _r2(y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    """Return R^2 as scikit-learn's `score` does, added up in its order."""
+    true, found = y[:, np.newaxis], predicted[:, np.newaxis]
+    apart = ((true - found) ** 2).sum(axis=0)
+    return float(1 - (apart / ((true - true.mean(axis=0)) ** 2).sum(axis=0))[0])
+
+
+def _is_plain(y: Any, predicted: Any, numbers: bool) -> bool:
+    """Tell whether targets and predictions need none of the checks of scikit-learn's scores."""
+    if not (isinstance(y, np.ndarray) and y.ndim == 1 and isinstance(predicted, np.ndarray)):
+        return False
+    if y.shape != predicted.shape or y.dtype.kind != predicted.dtype.kind or len(y) < 2:
+        return False
+    if not numbers:
+        return y.dtype.kind in "iubU"
+    # Targets that do not vary have a score of their own.
+    return y.dtype == predicted.dtype == np.float64 and bool(np.isfinite(predicted).all() and np.ptp(y) > 0)
 
 
 @dataclass
@@ -293,6 +321,9 @@ class Served:
         last = self._model.steps[-1][1] if isinstance(self._model, Pipeline) else self._model
         own = type(last).score
         if own in (ClassifierMixin.score, RegressorMixin.score):
+            predicted, numbers = self.predict(X), own is RegressorMixin.score
+            if _is_plain(y, predicted, numbers):
+                return (_r2 if numbers else _accuracy)(y, predicted)
             return float(own(self, X, y))
         rows = X if self.offered else self.paths.rows(X[:, 0])
         return float(self.fitted().score(rows, y))

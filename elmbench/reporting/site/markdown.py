@@ -12,13 +12,22 @@ from markupsafe import Markup
 from elmbench.reporting.site.links import doc_page
 from elmbench.specs.files import spec_root
 
-#: The word that the menu has for a document; others go by their file's name.
-_NAMES = {"claims": "tests of claims", "verdicts": "rule of verdicts", "errata": "errata"}
+#: The documents in the order of the guide, with the words for each; others follow by their files' names.
+_NAMES = {
+    "getting-started": "getting started",
+    "own-data": "own data and models",
+    "add-a-paper": "add a paper",
+    "models": "models",
+    "cluster": "cluster",
+    "verdicts": "rule of verdicts",
+    "claims": "tests of claims",
+    "errata": "errata",
+}
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document of `docs/`: the stem of its file, its name in the menu, its heading and its text as HTML."""
+    """A document of `docs/`: the stem of its file, its name in the guide, its heading and its text as HTML."""
 
     stem: str
     name: str
@@ -27,8 +36,12 @@ class Document:
 
 
 def documents() -> list[Document]:
-    """Return the documents of `docs/`, by name."""
-    paths = sorted((spec_root() / "docs").glob("*.md"))
+    """Return the documents of `docs/`, those of the guide first and in its order."""
+    order = list(_NAMES)
+    paths = sorted(
+        (spec_root() / "docs").glob("*.md"),
+        key=lambda path: (order.index(path.stem) if path.stem in order else len(order), path.stem),
+    )
     stems = {path.stem for path in paths}
     return [_document(path, stems) for path in paths]
 

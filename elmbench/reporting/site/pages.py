@@ -32,7 +32,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     lists = list(listings(papers))
     navigation = [(paper_page(paper.paper.key), paper.paper.key) for paper in papers]
     navigation += [(one.page, one.name) for one in lists if one.name]
-    navigation += [(doc_page(document.stem), document.name) for document in docs]
+    guide = [(doc_page(document.stem), document.name) for document in docs]
+    navigation += [(guide[0][0], "guide")] if guide else []
     rule = doc_page("verdicts") if any(document.stem == "verdicts" for document in docs) else "index.html"
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
@@ -49,7 +50,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     for one in lists:
         yield page(one.page, "listing.html", **_listing(one))
     for document in docs:
-        yield page(doc_page(document.stem), "document.html", title=document.title, content=document.content)
+        content = {"title": document.title, "content": document.content, "guide": guide}
+        yield page(doc_page(document.stem), "document.html", **content)
 
 
 def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:

@@ -14,21 +14,27 @@ from elmbench.layouts.table import SIGNS, VERDICTS, Printed
 from elmbench.reporting.grids import Grid, Place, grids_of
 from elmbench.reporting.results import Results
 from elmbench.reporting.tables import EntrySection
-from elmbench.reporting.writers.text import section_text
+from elmbench.reporting.writers.text import WIDTH, section_text
 
-#: Characters of a line, a wider table being cut into several below each other; between two columns; of a row's name.
-_WIDTH, _GAP, _NAME = 80, 2, 20
+#: Characters between two columns; of a row's name.
+_GAP, _NAME = 2, 20
 _COLOURS = {"reproduced": "green", "close": "yellow", "differs": "red"}
 _PAPER = "  paper"
 _MARKS = "Below a row of ours stands the paper's; * is the best of a row."
 
 
-def results_text(results: Results) -> RenderableType:
+def results_text(results: Results, width: int = WIDTH) -> RenderableType:
     """Return a table of results, the last line of which counts the verdicts and says what their signs mean.
 
     Printed figures stand in the shape of the print, data sets by models: below each row of ours that of the paper, with
     the sign of the verdict; the best of each row is marked. What the paper does not print has the lines of its kind of
     table.
+
+    Parameters
+    ----------
+    results : Results
+    width : int, default=80
+        Characters of a line; what is wider is cut into blocks of columns.
     """
     table = results.table
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
@@ -36,9 +42,11 @@ def results_text(results: Results) -> RenderableType:
         parts.append(Text(f"\n{about.heading}", style="italic"))
         grids = _printed(section, results)
         for grid in grids:
-            parts += _grid(grid)
-        parts += () if grids else section_text(table, about)
+            parts += _grid(grid, width)
+        parts += () if grids else section_text(table, about, width)
     parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in table.notes)] if table.notes else []
+    if results.resolved.file.spec.published is None:
+        return Group(*parts)
     marks = [Text(_MARKS, style="dim")] if len(results.figures) else []
     return Group(*parts, Text(""), *marks, Text(counted(results.figures.to_dict("records"))))
 
@@ -81,9 +89,9 @@ def _printed(section: EntrySection, results: Results) -> list[Grid]:
     return printed + [grid for grid in grids if printed and grid not in printed and grid.measures == {"fit_seconds"}]
 
 
-def _grid(grid: Grid) -> Iterator[RenderableType]:
+def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
     """Yield a grid, cut into blocks of columns where it is too wide; deviations go where that makes fewer blocks."""
-    room = _WIDTH - _name_width(grid) - 1
+    room = width - _name_width(grid) - 1
     whole, bare = (_blocks(_widths(grid, deviations=kept), room) for kept in (True, False))
     deviations = len(whole) <= len(bare)
     said = "" if deviations else " (deviations: --format md)"

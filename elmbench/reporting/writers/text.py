@@ -11,7 +11,7 @@ from rich.text import Text
 from elmbench.layouts.table import Column, Ending, Item, ResultTable, Section, Verdict
 
 #: Characters of a line, a wider table being cut into several below each other, and those between two columns.
-_WIDTH, _GAP = 80, 2
+WIDTH, _GAP = 80, 2
 _COLOURS = {"reproduced": "green", "close": "yellow", "differs": "red", "failed": "red"}
 
 
@@ -32,12 +32,14 @@ def grid(
     return table
 
 
-def section_text(table: ResultTable, section: Section) -> Iterator[RenderableType]:
+def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> Iterator[RenderableType]:
     """Yield the lines of a section as its kind of table has them; a data set has a line of its own above its models."""
     # A column of data sets would leave too little room for the figures.
     columns = [column for column in table.columns_of(section, narrow=True) if column.name != "dataset"]
     first, *others = columns
-    for some in _side_by_side(section, first, others):
+    for number, some in enumerate(_side_by_side(section, first, others, width)):
+        if number:
+            yield Text("")
         yield _grid_of(section, first, some)
 
 
@@ -56,10 +58,10 @@ def _grid_of(section: Section, first: Column, others: Sequence[Column]) -> RichT
     return grid([column.heading for column in columns], rows, right=right, whole=whole)
 
 
-def _side_by_side(section: Section, first: Column, others: Sequence[Column]) -> list[list[Column]]:
+def _side_by_side(section: Section, first: Column, others: Sequence[Column], width: int) -> list[list[Column]]:
     """Return the columns beside the first one in groups that each fit a line, if none is wider than a line alone."""
     names = (len(line["dataset"].text) for line in section.lines)
-    room = _WIDTH - max(len("  ") + _width(section, first), max(names, default=0))
+    room = width - max(len("  ") + _width(section, first), max(names, default=0))
     groups: list[list[Column]] = [[]]
     # What is published of a measure, and its verdict, stay beside it.
     for unit in _units(others):

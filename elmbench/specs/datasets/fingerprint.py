@@ -6,6 +6,9 @@ from pydantic import Field
 
 from elmbench.specs.datasets.sources import SpecPart
 
+#: What the remark on rows that are not those of the public file says.
+OTHER_DATA = "is other data than"
+
 
 class Fingerprint(SpecPart):
     """Numbers that the prepared rows have, in any order of rows and columns (`elmbench data fingerprint NAME`).

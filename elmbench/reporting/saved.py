@@ -1,0 +1,184 @@
+"""Results that an earlier run, here or elsewhere, has left: their files as data frames."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from elmbench.errors import ElmbenchError
+from elmbench.reporting import claims
+from elmbench.reporting.cells import read_cells
+from elmbench.reporting.summary import COLUMNS, GAINS
+
+#: Columns of the frames of several tables, before those of their files.
+PLACE = ["profile", "paper", "table"]
+#: Columns of words, empty where there is nothing to say.
+_WORDS = ("dataset", "model", "metric", "select", "reading", "verdict", "ended", "remark", "than", "is", "test", "of")
+#: Columns of whole numbers, some of which may be missing.
+_WHOLE = ("n", "runs", "runs_to_tell")
+
+
+@dataclass(frozen=True)
+class SavedTable:
+    """The files of one table under one profile.
+
+    Attributes
+    ----------
+    folder : path
+        Of the files.
+    cells : DataFrame
+        One line a cell: a model on a data set in one run and one outer fold. `params` is JSON.
+    summary : DataFrame
+        One line a model, data set and metric: the mean beside the published value.
+    claims, optimism : DataFrame
+        Tested sentences of the paper; what a choice on the test folds gains. Without lines where there is no such file.
+    figure : DataFrame or None
+        The data of the picture, if the table has one.
+    environment : dict
+        Commands, versions, machine and checksums; empty where the file is not there.
+    """
+
+    folder: Path
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Profile, paper and table, as the folders are called."""
+        profile, paper, table = self.folder.parts[-3:]
+        return profile, paper, table
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        return read_cells(self.folder / "cells.csv")
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        return self._frame("summary.csv", COLUMNS)
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        return self._frame("claims.csv", claims.COLUMNS)
+
+    @cached_property
+    def optimism(self) -> pd.DataFrame:
+        return self._frame("optimism.csv", GAINS)
+
+    @cached_property
+    def figure(self) -> pd.DataFrame | None:
+        path = self.folder / "figure.csv"
+        return _read(path) if path.is_file() else None
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        try:
+            return dict(json.loads((self.folder / "environment.json").read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return {}
+
+    def _frame(self, name: str, columns: list[str]) -> pd.DataFrame:
+        path = self.folder / name
+        return _read(path) if path.is_file() else pd.DataFrame(columns=columns)
+
+
+class SavedResults(Mapping[str, SavedTable]):
+    """The tables below a folder, by `profile/paper/table`, such as `fast/kos-elm/table4`.
+
+    Attributes
+    ----------
+    cells, summary, claims, optimism : DataFrame
+        The lines of all tables, with the columns profile, paper and table before those of the files.
+    """
+
+    def __init__(self, tables: list[SavedTable]) -> None:
+        self._tables = {"/".join(table.place): table for table in tables}
+
+    def __getitem__(self, name: str) -> SavedTable:
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} tables: {', '.join(list(self)[:5])}{', ...' * (len(self) > 5)}>"
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        return self._all("cells")
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        return self._all("summary")
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        return self._all("claims")
+
+    @cached_property
+    def optimism(self) -> pd.DataFrame:
+        return self._all("optimism")
+
+    def _all(self, name: str) -> pd.DataFrame:
+        frames = []
+        for table in self._tables.values():
+            own = getattr(table, name)
+            place = pd.DataFrame([table.place] * len(own), columns=PLACE, index=own.index)
+            frames.append(pd.concat([place, own], axis=1))
+        whole = [frame for frame in frames if len(frame)] or frames[:1]
+        return pd.concat(whole, ignore_index=True)
+
+
+def read_results(folder: Path | str = "results") -> SavedResults:
+    """Return the tables that a run, `elmbench compare` or `elmbench merge` has written below a folder.
+
+    Parameters
+    ----------
+    folder : path, default="results"
+        The folder of all results, that of a profile or of a paper, or that of a single table.
+
+    Returns
+    -------
+    SavedResults
+        `cells`, `summary`, `claims` and `optimism` as data frames over all tables, and each table by its name.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is no table below the folder, or a file is damaged.
+
+    Examples
+    --------
+    >>> found = read_results("results")  # doctest: +SKIP
+    >>> found.summary.query("metric == 'mcc'").groupby(["table", "model"])["mean"].mean()  # doctest: +SKIP
+    >>> found["fast/kos-elm/table4"].cells  # doctest: +SKIP
+    """
+    top = Path(folder).expanduser().resolve()
+    found = [path.parent for path in sorted(top.rglob("cells.csv")) if not _is_hidden(path.relative_to(top))]
+    if not found:
+        lacks = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} is not there"
+        raise ElmbenchError(lacks, expected="a folder of results with cells.csv", next_step="elmbench run table4")
+    return SavedResults([SavedTable(one) for one in found])
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """Return a file of results: words stay words, and whole numbers whole."""
+    try:
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    except (OSError, ValueError) as error:
+        raise ElmbenchError(
+            f"cannot read {path}: {error}", expected="a file as it was written", next_step="elmbench table --update"
+        ) from error
+    words = {name: frame[name].astype("object").fillna("").astype("str") for name in _WORDS if name in frame}
+    whole = {name: frame[name].astype("Int64") for name in _WHOLE if name in frame}
+    return frame.assign(**words, **whole)

@@ -1,0 +1,70 @@
+"""The guide in docs/: its commands and programs are run as they stand, in their order, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import elmbench.models
+from elmbench.models.protocols import GridPath
+from elmbench.specs.registry import find_model, list_models
+from elmbench.specs.registry.entry import TASKS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(name: str) -> list[tuple[str, str]]:
+    return re.findall(r"^```(\w+)\n(.*?)^```$", (DOCS / name).read_text("utf-8"), flags=re.M | re.S)
+
+
+@pytest.mark.parametrize("name", ["getting-started.md", "models.md"])
+def test_what_a_page_says_is_run_in_its_order(
+    elmbench: Callable, worker: dict, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    commands = 0
+    for kind, text in blocks(name):
+        if kind == "python":
+            exec(text, {})
+            assert capsys.readouterr().out
+        for line in text.splitlines() if kind == "sh" else ():
+            program, *words = shlex.split(line)
+            assert program == "elmbench"
+            found = elmbench(*words)
+            assert found.code == 0, f"{line}: {found.err}"
+            assert found.out, line
+            commands += 1
+    assert commands > 10 or name == "models.md"
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+def test_links_lead_to_files(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text("utf-8")):
+        assert (path.parent / target).is_file(), target
+
+
+def test_every_page_of_the_guide_is_reached_from_its_first() -> None:
+    listed = set(re.findall(r"\((\S+\.md)\)", (DOCS / "getting-started.md").read_text("utf-8")))
+    assert {path.name for path in DOCS.glob("*.md")} - {"getting-started.md", "cluster.md"} <= listed
+
+
+def test_the_models_are_those_that_there_are() -> None:
+    text = (DOCS / "models.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\S+)` \| (.+?) \| (`.+?`) \| (`.+?`) \| (yes)? ?\|$", text, flags=re.M)
+    named: set[str] = set()
+    for name, title, classes, parameters, path in rows:
+        entry = find_model(name)
+        assert title == entry.title
+        own = [getattr(elmbench.models, found) for found in re.findall(r"`(\w+)`", classes)]
+        assert own == [entry.factory(task) for task in TASKS if getattr(entry, task) is not None][: len(own)]
+        known = dict.fromkeys(key for found in own for key in inspect.signature(found).parameters)
+        assert re.findall(r"`(\w+)`", parameters) == list(known), name
+        assert bool(path) == all(isinstance(found, GridPath) for found in own), name
+        named |= {found.__name__ for found in own}
+    assert named == set(elmbench.models.__all__)
+    for name in list_models():
+        assert f"`{name}`" in text

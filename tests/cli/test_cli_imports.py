@@ -1,0 +1,53 @@
+"""What a command waits for: those that look something up import no more than that takes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("numpy", "pandas", "scipy", "sklearn", "matplotlib", "numba", "openml", "pyarrow", "jinja2")
+ROOT = Path(__file__).parents[2]
+
+
+def imported(command: str, folder: Path) -> set[str]:
+    """The modules that a process has imported once the command has ended."""
+    code = (
+        "import sys\nfrom elmbench.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code, ended.code\n"
+        "print('modules:', *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command.split()],
+        cwd=folder, env=os.environ | {"ELMBENCH_RESULTS_DIR": str(ROOT / "results")},
+        capture_output=True, text=True, check=True, timeout=100,
+    )  # fmt: skip
+    return set(done.stdout.rpartition("modules:")[2].split())
+
+
+@pytest.mark.parametrize(
+    "command", ["--version", "--help", "list experiments", "list models", "list datasets", "list readings", "status"]
+)
+def test_what_needs_no_data_frame_imports_none(command: str, tmp_path: Path) -> None:
+    found = imported(command, tmp_path)
+    assert not found & {*HEAVY}
+    assert "elmbench.running.engine" not in found
+
+
+def test_a_table_is_shown_by_its_specs_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
+    first = imported("show table4", tmp_path)
+    assert not first & {"sklearn", "scipy.stats", "matplotlib", "numba"}
+    # What it would cost is known from before.
+    assert not imported("show table4", tmp_path) & {*HEAVY}
+
+
+@pytest.mark.parametrize("command", ["table table4", "table table4 --format csv"])
+def test_a_table_is_printed_without_what_made_it(command: str, tmp_path: Path) -> None:
+    found = imported(command, tmp_path)
+    assert "pandas" in found
+    assert not found & {"sklearn", "scipy.stats", "scipy.sparse", "matplotlib", "numba", "openml"}
+    assert not {name for name in found if name.startswith(("elmbench.models.", "elmbench.running.engine"))}
