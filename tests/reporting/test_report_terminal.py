@@ -110,4 +110,4 @@ def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read:
 def test_a_table_without_printed_figures_has_the_lines_of_its_kind(read: Callable[..., Results]) -> None:
     results = read(folds("ELM", 0.9, 0.8), "")
     assert "model mcc fit s" in lines_of(results)
-    assert lines_of(results)[-1] == "No published figure to judge."
+    assert lines_of(results)[-1] == "ELM 0.850 0.5"

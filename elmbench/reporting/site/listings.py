@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -219,30 +219,50 @@ def _datasets(papers: Sequence[PaperResults]) -> Iterator[Part]:
 
 
 def _environments(papers: Sequence[PaperResults]) -> Iterator[Part]:
-    for _, own in _run(papers):
-        record = own.environment
-        if not record:
-            continue
-        rows = [
-            (str(one.get("cells", "")), *(_words(one.get(name)) for name in _MACHINE), _words(one.get("packages")))
+    """Yield each machine and each data set once, by which the tables after them name theirs."""
+    runs = [own for _, own in _run(papers) if own.environment]
+    machines: dict[tuple[str, ...], int] = {}
+    checksums: dict[str, list[str]] = {}
+    for own in runs:
+        for one in own.environment.get("environments", ()):
+            machines.setdefault(_machine(one), len(machines) + 1)
+        for name, found in own.environment.get("datasets", {}).items():
+            checksums[name] = list(dict.fromkeys([*checksums.get(name, ()), *found]))
+    numbered = [(str(number), *machine) for machine, number in machines.items()]
+    yield Part("Machines", columns=("number", *_MACHINE, "packages"), rows=numbered, anchor="machines")
+    rows = [(name, *found) for name, several in checksums.items() for found in _numbered(several)]
+    yield Part("Checksums of data", columns=("data set", "number", "checksum"), rows=rows, anchor="checksums")
+    for own in runs:
+        record, file = own.environment, own.resolved.file
+        heading = f"{file.id}, {own.profile}"
+        cells = [
+            f"{one.get('cells', 0)} cells on machine {machines[_machine(one)]}"
             for one in record.get("environments", ())
         ]
-        file = own.resolved.file
-        heading = f"{file.id}, {own.profile}"
-        checksums = [f"{name}: {', '.join(found)}" for name, found in record.get("datasets", {}).items()]
-        versions = [f"{column}: {said}" for column, said in record.get("models", {}).items()]
+        data = [
+            f"{name} (checksum {', '.join(str(checksums[name].index(one) + 1) for one in found)})"
+            for name, found in record.get("datasets", {}).items()
+        ]
         yield Part(
             heading,
             says=[
                 f"Commands: {'; '.join(record.get('commands', ()))}",
                 f"Checksum of the specification: {record.get('spec_sha256', '')}",
+                f"Machines: {', '.join(cells)}",
+                f"Data: {', '.join(data)}",
             ],
-            items=[*versions, *checksums],
+            items=[f"{column}: {said}" for column, said in record.get("models", {}).items()],
             links=[(table_page(file.id), file.spec.label)],
-            columns=("cells", *_MACHINE, "packages"),
-            rows=rows,
             anchor=anchor(heading),
         )
+
+
+def _numbered(several: Sequence[str]) -> list[tuple[str, str]]:
+    return [(str(number), one) for number, one in enumerate(several, 1)]
+
+
+def _machine(record: Mapping[str, Any]) -> tuple[str, ...]:
+    return (*(_words(record.get(name)) for name in _MACHINE), _words(record.get("packages")))
 
 
 #: What is shown of a machine.

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from elmbench.layouts.table import SIGNS
 from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_results
@@ -301,3 +302,9 @@ def test_text_stands_out_from_its_ground_in_light_and_dark(site: Path) -> None:
 
 def test_the_site_is_small(site: Path) -> None:
     assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 2_000_000
+
+
+def test_each_verdict_has_its_sign_without_colour(site: Path) -> None:
+    style = (site / "style.css").read_text("utf-8")
+    for verdict, sign in SIGNS.items():
+        assert f'.v-{verdict.replace(" ", "-")} .verdict::before {{ content: "{sign} ";' in style
