@@ -21,7 +21,7 @@ from elmbench.reporting.writers.csv import csv
 #: The file by which a folder is known as a site of ours, which may be replaced.
 MARK = ".elmbench-site"
 #: Colours of a picture's palette.
-_COLOURS = 32
+_COLOURS = 64
 
 
 def refuse_other(folder: Path) -> None:
