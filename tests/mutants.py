@@ -27,15 +27,15 @@ ROOMS = ("numerics", "models", "protocol", "reporting")
 UNSEEN = "core/ReplaceBinaryOperator_BitOr"
 #: Seconds after which a test that a fault has made endless counts as failed.
 TIMEOUT = 300.0
-#: Where the tests of a module have another name, or lie elsewhere.
-ELSEWHERE = {"online": "tests/oracles", "predictions": "tests/work/test_fit.py", "scaling": "tests/protocol"}
+#: What of `tests/` is about a module or a package whose name it does not bear.
+TESTED_BY = {"online": "oracles", "predictions": "work/test_fit.py", "scaling": "protocol"}
 
 
 def tests_of(module: Path) -> list[str]:
     """Return what of `tests/` is about a module."""
     for part in (module.stem, module.parent.name):
-        if part in ELSEWHERE:
-            return [ELSEWHERE[part]]
+        if part in TESTED_BY:
+            return [f"tests/{TESTED_BY[part]}"]
     folder = ROOT / "tests" / module.parent.relative_to("elmbench")
     while not folder.is_dir():
         folder = folder.parent

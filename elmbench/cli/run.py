@@ -115,16 +115,14 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.terminal import results_text
-    from elmbench.running.tasks import as_tasks
-    from elmbench.running.time_left import makespan
     from elmbench.workflow.execute import execute, failed_cells
 
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
-        seconds = makespan(as_tasks(prepared.works, prepared.todo), prepared.estimates, executor.workers)
-        state.say(f"{cells}; roughly {duration(seconds)} on {executor.workers} worker(s)")
+        took = duration(prepared.seconds_on(executor.workers))
+        state.say(f"{cells}; roughly {took} on {executor.workers} worker(s)")
     if damaged := prepared.store.damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -163,11 +161,12 @@ def show_plan(prepared: PreparedRun) -> None:
 
     lines = prepared.cost_by_entry()
     jobs = prepared.options.settings.jobs
-    total = {**prepared.count_cells(), "seconds": prepared.seconds, "longest": prepared.longest, "jobs": jobs}
+    seconds = prepared.seconds_on(jobs)
+    total = {**prepared.count_cells(), "seconds": seconds, "longest": prepared.longest, "jobs": jobs}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
     state.say(
-        f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(prepared.seconds)} "
+        f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(seconds)} "
         f"on {jobs} worker(s){lacking}; the longest search or fit takes {duration(prepared.longest)}."
     )
 

@@ -49,13 +49,8 @@ class _KELM(KernelMixin, GridPathMixin, BaseEstimator):
         coef0: float = 1.0,
         kernel_params: Mapping[str, Any] | None = None,
     ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
+        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
         self.dtype = dtype
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
 
     def _checked(self) -> tuple[Kernel, float]:
         """Return the kernel and the ridge."""

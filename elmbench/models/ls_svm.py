@@ -28,22 +28,6 @@ class _LSSVM(KernelMixin, GridPathMixin, BaseEstimator):
 
     model_version: int = 1
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        coef0: float = 1.0,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-
     def _checked(self) -> tuple[Kernel, float]:
         """Return the kernel and the ridge."""
         return self._checked_kernel(), 1.0 / check_real("C", self.C)

@@ -36,15 +36,10 @@ class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         kernel_params: Mapping[str, Any] | None = None,
     ) -> None:
+        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
         self.n_landmarks = n_landmarks
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
         self.widths = widths
         self.random_state = random_state
-        self.kernel_params = kernel_params
 
     def _check(self) -> None:
         super()._check()

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.centres import WithWidth
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
+from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import check_count, check_real
 from elmbench.numerics import centres, smooth_svm
 from elmbench.numerics.arrays import Array
@@ -153,7 +153,7 @@ class RSVMClassifier(_RSVM, FamilyClassifier, BaseEstimator):
         return smooth_hinge(targets, check_real("smoothing", self.smoothing))
 
 
-class RSVMRegressor(_RSVM, WithWidth, FamilyRegressor, BaseEstimator):
+class RSVMRegressor(_RSVM, WithWidth):
     """Reduced support vector machine for regression, with `y`, one column or several, as targets.
 
     As `RSVMClassifier`, but that each column t of targets is learnt with the squared loss outside of a tube,

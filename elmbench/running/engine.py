@@ -17,7 +17,7 @@ from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.leases import Leases
-from elmbench.running.limits import allows_more, machine_memory
+from elmbench.running.limits import allows_more, share_of_memory
 from elmbench.running.records import SYNC_EVERY
 from elmbench.running.store import CLEAN, Store
 from elmbench.running.tasks import Task, TaskQueue, as_tasks
@@ -63,7 +63,7 @@ def effective_limits(keys: Iterable[str], declared: Mapping[str, Limits], settin
     declared : mapping of str to Limits
         What the experiments say, by key.
     """
-    machine = Limits(memory=settings.memory or machine_memory() // settings.jobs)
+    machine = Limits(memory=settings.memory or share_of_memory(settings.jobs))
     return {key: settings.limits.over(declared.get(key, Limits())).over(machine) for key in keys}
 
 

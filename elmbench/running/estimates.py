@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from elmbench.specs.limits import Limits
@@ -86,6 +86,11 @@ class Estimates:
         found.taken += max(seconds, _LEAST)
         found.said += self.said[key]
         self._factors.clear()
+
+    def note_stored(self, key: str, record: Mapping[str, Any] | None) -> None:
+        """Take note of what some work has taken that an earlier run did to its end, by its record in the store."""
+        if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
+            self.note(key, record["seconds"])
 
     def factor(self, like: Like) -> float:
         """Return by what the cost model's seconds are to be multiplied for such work."""

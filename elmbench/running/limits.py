@@ -27,3 +27,8 @@ def allows_more(limits: Limits, result: dict[str, Any]) -> bool:
 def machine_memory() -> int:
     """Return the machine's memory in bytes."""
     return int(psutil.virtual_memory().total)
+
+
+def share_of_memory(workers: int, memory: int | None = None) -> int:
+    """Return the bytes for each of some workers that may together take so much, or all that the machine has."""
+    return (memory or machine_memory()) // workers

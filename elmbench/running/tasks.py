@@ -4,7 +4,6 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from typing import Any
 
 from elmbench.running.estimates import Estimates
 from elmbench.specs.limits import Limits
@@ -93,10 +92,9 @@ class TaskQueue:
         self._lengths = self._with_what_waits(graph)
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
-        #: Those that can start: by their places in the plan, and by what they will take.
-        self._first: list[int] = []
-        self._longest: list[tuple[float, int]] = []
-        self._started: set[int] = set()
+        #: Places in the plan of those that can start, a heap: each behind what it ranks by.
+        self._ready: list[tuple[float, int]] = []
+        self._by_length = False
         self._noted = estimates.noted
         self._apart: list[Task] = []
         self._left = dict.fromkeys(graph, 1)
@@ -123,27 +121,21 @@ class TaskQueue:
             The one that, with what waits for it, will take the longest, instead of the first one of the plan.
         """
         for place in self._sorter.get_ready():
-            heapq.heappush(self._first, place)
-            heapq.heappush(self._longest, (-self._length(place), place))
+            heapq.heappush(self._ready, (self._rank(place), place))
         if self._apart:
             return self._apart.pop(0)
-        if longest and self._estimates.noted > _NEWS * self._noted:
-            self._noted = self._estimates.noted
-            self._longest = [(-self._length(place), place) for _, place in self._longest if place not in self._started]
-            heapq.heapify(self._longest)
-        ready: list[Any] = self._longest if longest else self._first
-        while ready:
-            found = heapq.heappop(ready)
-            place = found[1] if longest else found
-            if place not in self._started:
-                self._started.add(place)
-                return self._tasks[place]
-        return None
+        if longest != self._by_length or (longest and self._estimates.noted > _NEWS * self._noted):
+            self._by_length, self._noted = longest, self._estimates.noted
+            self._ready = [(self._rank(place), place) for _, place in self._ready]
+            heapq.heapify(self._ready)
+        return self._tasks[heapq.heappop(self._ready)[1]] if self._ready else None
 
-    def _length(self, place: int) -> float:
-        """Return what a task, with what waits for it, will take."""
+    def _rank(self, place: int) -> float:
+        """Return what a task, with what waits for it, will take, below zero; equal for all in the order of the plan."""
+        if not self._by_length:
+            return 0.0
         like = self._estimates.likes[self._tasks[place].parts[0].key]
-        return self._estimates.factor(like) * self._lengths[place]
+        return -self._estimates.factor(like) * self._lengths[place]
 
     def take_apart(self, task: Task) -> None:
         """Have the parts of a joined task done alone, before anything else."""

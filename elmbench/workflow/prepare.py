@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -85,19 +84,14 @@ class PreparedRun:
     todo: list[str]
     estimates: Estimates
 
-    @cached_property
-    def seconds(self) -> float:
-        """What is left to do takes about so long on the jobs that were asked for."""
-        return makespan(as_tasks(self.works, self.todo), self.estimates, self.options.settings.jobs)
+    def seconds_on(self, workers: int) -> float:
+        """Return roughly what is left to do takes on so many workers."""
+        return makespan(as_tasks(self.works, self.todo), self.estimates, workers)
 
     @property
     def longest(self) -> float:
         """What takes the longest of what is left to do, in seconds: with any number of jobs a run takes as long."""
-        return max(map(self.seconds_of, self.todo), default=0.0)
-
-    def seconds_of(self, key: str) -> float:
-        """Return roughly what some work takes on one core: nothing where its memory will be refused."""
-        return self.estimates.seconds(key)
+        return max(map(self.estimates.seconds, self.todo), default=0.0)
 
     def count_cells(self) -> dict[str, int]:
         """Return how many cells are planned, how many still have to run and how many lack their data.
@@ -134,7 +128,7 @@ class PreparedRun:
                     if work.key in left:
                         left.discard(work.key)
                         line["fits"] += work.number_of_fits
-                        line["seconds"] += self.seconds_of(work.key)
+                        line["seconds"] += self.estimates.seconds(work.key)
         return list(lines.values())
 
 
@@ -228,9 +222,7 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
     estimates = Estimates.of(works, limits)
     for key in works.keys() - set(todo):
-        record = store.get(key)
-        if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
-            estimates.note(key, record["seconds"])
+        estimates.note_stored(key, store.get(key))
     return PreparedRun(options, results_dir, store, tables, works, limits, todo, estimates)
 
 

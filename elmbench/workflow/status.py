@@ -73,8 +73,8 @@ def _left(store: Store, cells: list[Cell], costs: Mapping[str, Cost]) -> float:
         if record is None:
             missing.add(key)
             ahead += costs[key].needs
-        elif record.get("seconds") and record["result"]["status"] == "ok":
-            estimates.note(key, record["seconds"])
+        else:
+            estimates.note_stored(key, record)
     return sum(map(estimates.seconds, missing))
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from elmbench.models.base.family import FamilyRegressor
 from elmbench.models.base.parameters import check_count, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.models.base.singular import warn_of_singular
@@ -128,14 +129,14 @@ class CentresMixin(GridPathMixin):
                     yield i, j, predicted
 
 
-class WithWidth:
+class WithWidth(FamilyRegressor):
     """A regressor of which scikit-learn is told that it need not do well where its parameters are not searched.
 
     A `gamma` of 1 suits few features or features on [0, 1], not ten standardised ones.
     """
 
     def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         return tags
 

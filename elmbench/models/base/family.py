@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -45,7 +45,7 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.argmax(outputs, axis=1)]
 
 
-class _Rows:
+class _Rows(BaseEstimator):
     """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`.
 
     That has no value here, as this class comes before the implementation that a concrete estimator mixes in; False, or
@@ -55,7 +55,7 @@ class _Rows:
     _accept_sparse: ClassVar[Any]
 
     def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(getattr(self, "_accept_sparse", False))
         return tags
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from elmbench.models.base.parameters import check_choice, check_finite, check_real
@@ -12,18 +13,28 @@ _NOT_NEGATIVE = ("additive_chi2", "chi2")
 """Kernels of rows without negative entries."""
 
 
-class KernelMixin:
-    """The parameters `kernel`, `gamma`, `degree`, `coef0` and `kernel_params`, and what scikit-learn is told of them.
+class KernelMixin(BaseEstimator):
+    """The parameters `C`, `gamma`, `kernel`, `degree`, `coef0`, `kernel_params`, and what scikit-learn is told of them.
 
     With ``kernel="precomputed"`` rows hold their kernel with every training row: `fit` takes a square matrix, of which
     the lower triangle counts, and scikit-learn's splitters cut its columns as they do its rows.
     """
 
-    kernel: Any
-    gamma: float
-    degree: float
-    coef0: float
-    kernel_params: Any
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
 
     @property
     def _accept_sparse(self) -> str | bool:
@@ -33,7 +44,7 @@ class KernelMixin:
         return isinstance(self.kernel, str) and self.kernel in names
 
     def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags: Tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is(PRECOMPUTED)
         tags.input_tags.positive_only = self._is(*_NOT_NEGATIVE)
         return tags

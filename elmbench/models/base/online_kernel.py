@@ -1,6 +1,6 @@
 """What the online sequential kernel extreme learning machines share."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,22 +30,6 @@ class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
     model_version: int = 1
 
     _state: State | None
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        coef0: float = 1.0,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState | DependencyState:
         raise NotImplementedError

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, Self
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
 from elmbench.running.executors.base import Done
-from elmbench.running.executors.dask_worker import Task, dask_setup, do_tasks, end_run, share
+from elmbench.running.executors.dask_worker import Task, dask_setup, do_tasks, end_run
 from elmbench.running.executors.sandbox import Settings, asked_of
+from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import key_of
 
@@ -98,7 +99,7 @@ class DaskExecutor:
                 threads_per_worker=1,
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
-                memory_limit=share(None, self._settings.jobs),
+                memory_limit=share_of_memory(self._settings.jobs),
                 silence_logs="CRITICAL",
                 preload=[dask_setup.__module__],
             )
@@ -138,10 +139,10 @@ class DaskExecutor:
     def memory(self) -> int:
         """The largest share of memory that a thread of a worker has; that of this machine where there is none yet."""
         if self._scheduler is None:
-            return share(None, self._settings.jobs)
+            return share_of_memory(self._settings.jobs)
         workers = self._asked(self.client.scheduler_info)["workers"].values()
-        shares = [share(worker["memory_limit"], worker["nthreads"]) for worker in workers]
-        return max(shares, default=share(None, self._settings.jobs))
+        shares = [share_of_memory(worker["nthreads"], worker["memory_limit"]) for worker in workers]
+        return max(shares, default=share_of_memory(self._settings.jobs))
 
     def _asked(self, question: Any) -> Any:
         try:

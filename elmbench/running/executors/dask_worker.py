@@ -20,7 +20,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
 from elmbench.running.executors.base import Done
 from elmbench.running.executors.sandbox import Sandbox, Settings
-from elmbench.running.limits import machine_memory
+from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 
 
@@ -134,12 +134,7 @@ def own_share() -> int:
     from distributed import get_worker
 
     worker = get_worker()
-    return share(worker.memory_manager.memory_limit, worker.state.nthreads)
-
-
-def share(memory: int | None, threads: int) -> int:
-    """Return the bytes for each of some threads of a worker that may take so much, or what the machine has."""
-    return (memory or machine_memory()) // threads
+    return share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit)
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from elmbench.running.executors.base import Done
 from elmbench.running.executors.sandbox import Sandbox, Settings
-from elmbench.running.limits import machine_memory
+from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class LocalExecutor:
 
     def __init__(self, settings: Settings) -> None:
         self.width = self.workers = settings.jobs
-        self.memory = machine_memory() // settings.jobs
+        self.memory = share_of_memory(settings.jobs)
         self._settings = settings
         self._local = threading.local()
         self._lock = threading.Lock()
