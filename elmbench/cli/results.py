@@ -10,11 +10,10 @@ import typer
 
 from elmbench.cli import completion
 from elmbench.cli.app import app
-from elmbench.cli.state import state
+from elmbench.cli.state import as_json, state
 
 if TYPE_CHECKING:
-    from elmbench.reporting.results import Results
-    from elmbench.specs.profiles import Resolved
+    from elmbench.specs.catalogue import ExperimentFile
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -100,13 +99,9 @@ def table(
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.errors import ElmbenchError, unknown_name
-    from elmbench.reporting.results import PICTURE, read_commands, read_results
-    from elmbench.reporting.writers.csv import csv
-    from elmbench.reporting.writers.latex import latex
-    from elmbench.reporting.writers.markdown import markdown
-    from elmbench.reporting.writers.terminal import results_text
+    from elmbench.reporting.folders import PICTURE, results_folder
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.specs.profiles import resolve
+    from elmbench.workflow.kept import kept
 
     if form not in ("text", "md", "csv", "latex"):
         raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")
@@ -115,29 +110,55 @@ def table(
         return
     if experiment is None:
         raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
-    results = read_results(resolve(find_experiment(experiment), profile), state.results_dir)
+    file = find_experiment(experiment)
     if statistics or diagram is not None:
-        _compare_models(results, resolve(find_experiment(experiment), profile), diagram)
-    elif state.as_json:
-        state.emit(results.summary_lines())
-    elif form == "text":
-        state.console.print(results_text(results, state.width))
-    elif form == "md":
+        _compare_models(file, profile, diagram)
+        return
+    form = "json" if state.as_json else form
+    folder = results_folder(state.results_dir, profile, file.id)
+    inputs = [folder / name for name in ("cells.csv", "environment.json", PICTURE)]
+    name = f"tables/{profile}-{file.id.replace('/', '-')}-{form}"
+    text = kept(
+        name, file, inputs, [profile, form, state.plugins, *state.appearance], lambda: _shown(file, profile, form)
+    )
+    state.console.file.write(text)
+
+
+def _shown(file: ExperimentFile, profile: str, form: str) -> str:
+    """Return a table as it is printed."""
+    from elmbench.reporting.folders import PICTURE
+    from elmbench.reporting.results import read_commands, read_results
+    from elmbench.reporting.writers.csv import csv
+    from elmbench.reporting.writers.latex import latex
+    from elmbench.reporting.writers.markdown import markdown
+    from elmbench.reporting.writers.terminal import results_text
+    from elmbench.specs.profiles import resolve
+
+    results = read_results(resolve(file, profile), state.results_dir)
+    if form == "md":
         picture = PICTURE if (results.folder / PICTURE).is_file() else None
-        typer.echo(markdown(results.table, read_commands(results.folder), picture), nl=False)
-    elif form == "csv":
-        typer.echo(csv(results.summary), nl=False)
-    else:
-        typer.echo(latex(results.table), nl=False)
+        return markdown(results.table, read_commands(results.folder), picture)
+    if form == "csv":
+        return csv(results.summary)
+    if form == "latex":
+        return latex(results.table)
+    if form == "json":
+        return as_json(results.summary_lines()) + "\n"
+    with state.console.capture() as captured:
+        state.console.print(results_text(results, state.width))
+    return captured.get()
 
 
-def _compare_models(results: Results, resolved: Resolved, diagram: Path | None) -> None:
+def _compare_models(file: ExperimentFile, profile: str, diagram: Path | None) -> None:
     from elmbench.cli.statistics import statistics_text
     from elmbench.files import write_atomically
     from elmbench.layouts.base import title_of
+    from elmbench.reporting.results import read_results
     from elmbench.reporting.statistics import compare_models, draw_critical_differences
+    from elmbench.specs.profiles import resolve
 
-    found = compare_models(results.summary, resolved)
+    resolved = resolve(file, profile)
+    found = compare_models(read_results(resolved, state.results_dir).summary, resolved)
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(found[0], title_of(resolved)))
     state.emit([asdict(one) for one in found], statistics_text(found))

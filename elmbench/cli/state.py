@@ -39,10 +39,16 @@ class State:
         """Characters of a line of a table: those of a narrow terminal, at most 80."""
         return min(80, self.console.width)
 
+    @property
+    def appearance(self) -> tuple[int, str | None, bool, str]:
+        """What the same text hangs on when it is printed: columns, colours and characters."""
+        console = self.console
+        return console.width, console.color_system, console.no_color, console.encoding
+
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON where that is asked for, else `text` (a string or anything that rich prints)."""
         if self.as_json:
-            print(json.dumps(content, indent=1, default=str))
+            print(as_json(content))
         elif text is not None:
             self.console.print(text, markup=False) if isinstance(text, str) else self.console.print(text)
 
@@ -50,6 +56,11 @@ class State:
         """Print a line for people; not with `-q` or `--json`."""
         if not (self.quiet or self.as_json):
             self.console.print(text, markup=False)
+
+
+def as_json(content: Any) -> str:
+    """Return what a script is given."""
+    return json.dumps(content, indent=1, default=str)
 
 
 #: The one state of the process.

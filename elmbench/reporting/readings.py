@@ -14,7 +14,8 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import Quantity
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.results import has_results, read_commands, results_folder
+from elmbench.reporting.folders import has_results, results_folder
+from elmbench.reporting.results import read_commands
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.papers import Paper, Reading
 from elmbench.specs.profiles import Resolved, resolve

@@ -16,6 +16,7 @@ from elmbench.layouts.base import Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
 from elmbench.reporting.claims import ClaimOutcome, claims_frame
+from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
@@ -87,20 +88,6 @@ class Results:
 def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the lines of a data frame as dictionaries, None for what is missing."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
-
-
-#: The picture of a table that has a figure.
-PICTURE = "figure.png"
-
-
-def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
-    """Return the folder of a table: `<results-dir>/<profile>/<paper>/<table>`."""
-    return results_dir / profile / experiment
-
-
-def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
-    """Tell whether a table has cells."""
-    return (results_folder(results_dir, profile, experiment) / "cells.csv").is_file()
 
 
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:

@@ -11,7 +11,8 @@ from elmbench.layouts.table import COMPARED, VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.results import has_results, read_results, records, results_folder, rewrite_results
+from elmbench.reporting.folders import has_results, results_folder
+from elmbench.reporting.results import read_results, records, rewrite_results
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 

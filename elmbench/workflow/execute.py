@@ -9,7 +9,8 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import sweep
-from elmbench.reporting.results import Results, results_folder, write_results
+from elmbench.reporting.folders import results_folder
+from elmbench.reporting.results import Results, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
 from elmbench.running.executors.base import Executor

@@ -35,7 +35,8 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.planning import make_plan
 from elmbench.reporting.baseline import compare_with_baseline
 from elmbench.reporting.cells import Order, cells_frame, read_cells, write_frame
-from elmbench.reporting.results import Results, read_results, results_folder
+from elmbench.reporting.folders import results_folder
+from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
 from elmbench.reporting.writers.markdown import markdown

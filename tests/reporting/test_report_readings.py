@@ -10,8 +10,8 @@ import pytest
 from made_cells import cell, folds, frame
 
 from elmbench.reporting.cells import write_frame
+from elmbench.reporting.folders import results_folder
 from elmbench.reporting.readings import ReadingComparison, compare_readings, write_readings
-from elmbench.reporting.results import results_folder
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]

@@ -11,7 +11,8 @@ from made_cells import folds, frame
 
 from elmbench.layouts.table import SIGNS, VERDICTS
 from elmbench.reporting.cells import write_frame
-from elmbench.reporting.results import Results, read_results, results_folder
+from elmbench.reporting.folders import results_folder
+from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.writers.terminal import counted
 from elmbench.specs.profiles import Resolved
 

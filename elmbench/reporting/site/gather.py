@@ -13,8 +13,9 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
+from elmbench.reporting.folders import PICTURE, has_results
 from elmbench.reporting.readings import ReadingComparison, compare_readings
-from elmbench.reporting.results import PICTURE, Results, has_results, read_results, records
+from elmbench.reporting.results import Results, read_results, records
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.papers import Paper
