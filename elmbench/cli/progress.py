@@ -37,7 +37,7 @@ class RunProgress:
         #: Cells that other runs on the same folder have computed meanwhile.
         self.done_elsewhere = 0
         self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
-        self._others: set[str] = set()
+        self._said: set[str] = set()
         self._last_line = 0.0
         self._bar: Any = None
         self._task: Any = None
@@ -71,6 +71,9 @@ class RunProgress:
     def on_event(self, event: Event) -> None:
         """Take note of the start or end of some work."""
         key = event.work.key
+        if event.kind == "no-workers":
+            self._say_once("no worker has joined the scheduler: the run waits for one")
+            return
         if event.kind != "end":
             self.left.start(key)
         elif event.result is not None:
@@ -82,10 +85,12 @@ class RunProgress:
         if self.quiet:
             return
         if event.kind == "elsewhere":
-            self._say_other(event.other)
+            self._say_once(
+                f"another run ({event.other}) works on the same results folder: what it computes is taken over"
+            )
         if self._bar is None and self.left.elapsed - self._last_line <= 5:
             return
-        seconds = self.left.seconds(self.executor.workers)
+        seconds = self.left.seconds(max(1, self.executor.workers))
         share = self.left.elapsed / max(self.left.elapsed + seconds, 1e-9)
         cells, table = f"{self.done_cells}/{len(self.shown)}", self._table.get(key, "")
         said = f"{duration(self.left.elapsed)}, about {duration(seconds)} left"
@@ -96,10 +101,9 @@ class RunProgress:
             self._last_line = self.left.elapsed
             print(f"{cells} cells, {100 * share:.0f} %, {said}; {table}", file=sys.stderr, flush=True)
 
-    def _say_other(self, name: str) -> None:
-        if name not in self._others:
-            self._others.add(name)
-            text = f"another run ({name}) works on the same results folder: what it computes is taken over"
+    def _say_once(self, text: str) -> None:
+        if text not in self._said and not self.quiet:
+            self._said.add(text)
             if self._bar is not None:
                 self._bar.console.print(text, markup=False)
             else:

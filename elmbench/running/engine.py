@@ -34,8 +34,9 @@ class Event:
 
     Attributes
     ----------
-    kind : {"start", "end", "elsewhere"}
-        "elsewhere" where another run is computing it now; its end follows.
+    kind : {"start", "end", "elsewhere", "no-workers"}
+        "elsewhere" where another run is computing it now; its end follows. "no-workers" each time that it is found to
+        wait for a worker while there is none.
     result : dict or None
         What the work yielded, at its end.
     other : str
@@ -44,7 +45,7 @@ class Event:
         At its end, if it was done here: what it took, and how long it was until it could begin.
     """
 
-    kind: Literal["start", "end", "elsewhere"]
+    kind: Literal["start", "end", "elsewhere", "no-workers"]
     work: Work
     result: Result | None = None
     other: str = ""
@@ -237,6 +238,8 @@ class _Running:
         if self.running:
             # Not for ever: the disk is waited for, and workers may have joined.
             pause = _LOOK_EVERY if self.elsewhere else SYNC_EVERY
+            if not self.executor.workers:
+                self.on_event(Event("no-workers", next(iter(self.running.values())).work))
             for future in wait(self.running, pause, FIRST_COMPLETED).done:
                 # It counts as under way until it is kept: an interrupt in between loses nothing.
                 self._finish(self.running[future], future.result())

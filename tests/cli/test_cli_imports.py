@@ -46,9 +46,7 @@ def test_a_table_is_shown_by_its_specs_alone(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("command", ["table table4", "table table4 --format csv"])
-def test_a_table_is_printed_without_what_made_it(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_is_printed_without_what_made_it(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     found = imported(command, tmp_path)
     assert "pandas" in found

@@ -13,16 +13,21 @@ from typing import Any
 import psutil
 import pytest
 
+from elmbench.cli.progress import RunProgress
 from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
+from elmbench.running.engine import Event, Run, effective_limits
+from elmbench.running.estimates import Estimates
 from elmbench.running.executors import dask_worker
 from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.engines import ENGINES, executor_of
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.limits import machine_memory
+from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Work
 from elmbench.work.plan import Plan
+from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 #: Of the cluster of the tests.
 WORKERS = 2
@@ -154,6 +159,43 @@ def test_a_scheduler_that_nobody_answers_for_is_said(plan_models: Callable[..., 
         work = fits(plan_models("healthy"))[0]
         with pytest.raises(ElmbenchError, match="no scheduler answers at not an address"):
             executor.submit(work, {}, Limits(), 1.0).result(timeout=60)
+
+
+def test_a_run_without_workers_says_so_and_begins_when_one_joins(
+    plugin: str, plan_models: Callable[..., Plan], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    plan, settings = plan_models("healthy"), Settings(plugins=(plugin,), environment="e")
+    limits = effective_limits(plan.works, {}, settings)
+    prepared = PreparedRun(
+        RunOptions(settings=settings), tmp_path, store := Store(tmp_path / ".store"), [], plan.works, limits,
+        list(plan.works), Estimates.of(plan.works, limits),
+    )  # fmt: skip
+    with (
+        distributed.LocalCluster(
+            n_workers=0,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            processes=False,
+            protocol="tcp://",
+            silence_logs="CRITICAL",
+        ) as cluster,
+        executor_of("dask", settings, cluster.scheduler_address) as executor,
+        RunProgress(prepared, False, executor) as progress,
+    ):
+        assert executor.workers == 0
+        assert executor.width > 0
+        seen: list[str] = []
+
+        def on_event(event: Event) -> None:
+            progress.on_event(event)
+            seen.append(event.kind)
+            if seen.count("no-workers") == 2 and not cluster.workers:
+                cluster.scale(1)
+
+        Run(plan.works, limits, store, settings, on_event, executor).run(list(plan.works))
+    assert {store.result(key)["status"] for key in plan.works} == {"ok"}
+    assert capsys.readouterr().err.count("no worker has joined the scheduler: the run waits for one") == 1
 
 
 def test_a_worker_of_another_version_refuses() -> None:

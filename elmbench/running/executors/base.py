@@ -44,7 +44,7 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many of them are worked on at the same time."""
+        """How many of them are worked on at the same time; 0 while nobody is there to do it."""
 
     @property
     def memory(self) -> int:

@@ -123,16 +123,16 @@ class DaskExecutor:
     @property
     def width(self) -> int:
         """How many threads the workers have that are there now, at least 1; of short work, more at once."""
-        if time.monotonic() - self._looked > _LOOK_EVERY:
-            self._threads = max(1, sum(self._asked(self.client.nthreads).values()))
-            self._looked = time.monotonic()
         together = min(int(_TOGETHER / max(self._lately, 1e-3)), _MOST)
         # While a worker is at some of it, more waits there.
-        return self._threads * max(1, 2 * together)
+        return max(1, self.workers) * max(1, 2 * together)
 
     @property
     def workers(self) -> int:
-        """How many threads the workers had at the last look."""
+        """How many threads the workers have that are there now; none before the first worker has joined."""
+        if time.monotonic() - self._looked > _LOOK_EVERY:
+            self._threads = sum(self._asked(self.client.nthreads).values())
+            self._looked = time.monotonic()
         return self._threads
 
     @property
@@ -169,7 +169,7 @@ class DaskExecutor:
             waiting, self._waiting, self._sending = self._waiting, [], False
         try:
             client = self.client
-            for together in _batches(waiting, self._threads):
+            for together in _batches(waiting, max(1, self._threads)):
                 self._send_batch(client, together)
         except Exception as error:  # noqa: BLE001 - of whatever kind, the run has to hear of it
             for asked in waiting:
