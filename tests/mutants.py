@@ -2,8 +2,8 @@
 
 cosmic-ray plants them, one at a time, in a copy of this tree; of very many a random sample is taken. A fault that no
 test notices is printed as a difference. Environment: `MUTANTS`, how many in each module (20), and `SEED`. The tests of
-a module are those that are named for it: of `elmbench/protocol/metrics.py`, `tests/protocol/test_metrics.py`, and
-where there is none of that name, all of `tests/protocol`.
+a module are those in whose names its name stands: of `elmbench/work/search.py`, `tests/work/test_search.py` and
+`tests/work/test_search_paths.py`, and where there is none of that name, all of `tests/work`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,14 @@ ROOMS = ("numerics", "models", "protocol", "reporting")
 UNSEEN = "core/ReplaceBinaryOperator_BitOr"
 #: Seconds after which a test that a fault has made endless counts as failed.
 TIMEOUT = 300.0
-#: What of `tests/` is about a module or a package whose name it does not bear.
-TESTED_BY = {"online": "oracles", "predictions": "work/test_fit.py", "scaling": "protocol"}
+#: What of `tests/` is about a module or a package whose name it does not bear, or says more of it than what does.
+TESTED_BY = {
+    "family": "models",
+    "online": "oracles",
+    "predictions": "work/test_fit.py",
+    "scaling": "protocol",
+    "worker": "running",
+}
 
 
 def tests_of(module: Path) -> list[str]:
@@ -39,7 +45,8 @@ def tests_of(module: Path) -> list[str]:
     folder = ROOT / "tests" / module.parent.relative_to("elmbench")
     while not folder.is_dir():
         folder = folder.parent
-    named = sorted(path for path in folder.glob("test_*.py") if path.stem.endswith(module.stem))
+    # As words of its own: the tests of a search may be several files, and those of RSVM are none of the SVM's.
+    named = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
     return [str(path.relative_to(ROOT)) for path in named or [folder]]
 
 

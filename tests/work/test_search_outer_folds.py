@@ -1,0 +1,98 @@
+"""A grid on the outer folds: what oracle chooses by it, and a curve, where nothing is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from made_work import choose, do, evaluate, fold_data, model_seed, outer_split
+from recorders import Recorder
+
+from elmbench.datasets import Dataset
+from elmbench.models import KELMClassifier, KELMRegressor
+from elmbench.protocol.metrics import classification_metrics, regression_metrics
+from elmbench.specs.grids import candidates
+from elmbench.specs.registry import find_model
+
+MakeUnit = Callable[..., dict[str, Any]]
+AddModel = Callable[..., None]
+
+
+# --- Oracle ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", ["two", "real"])
+def test_oracle_is_brute_force_over_the_outer_folds(
+    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
+) -> None:
+    units = [make_unit("grid", dataset=dataset, run=run, fold=fold) for run in (0, 1) for fold in range(3)]
+    evaluated = [evaluate(unit, {}) for unit in units]
+    grid = candidates(units[0]["grid"])
+    means = np.zeros(len(grid))
+    for unit, part in zip(units, evaluated, strict=True):
+        data = fold_data(unit)
+        for i, candidate in enumerate(grid):
+            model = KELMRegressor if data.labels is None else KELMClassifier
+            predicted = model(**candidate).fit(data.X_train, data.y_train).predict(data.X_test)
+            if data.labels is None:
+                value = -regression_metrics(data.y_test, predicted)["nrmse"]
+            else:
+                value = classification_metrics(data.y_test, predicted, data.labels)["mcc"]
+            assert part["scores"][i] == pytest.approx(value, abs=1e-8)
+            means[i] += value / len(units)
+    found = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
+    assert found["params"] == {"budget": 3, **grid[int(np.argmax(means))]}
+    assert found["scores"] == pytest.approx(means, abs=1e-8)
+    assert found["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
+
+
+def test_oracle_does_see_the_test_rows(
+    toys: dict[str, Dataset], make_unit: MakeUnit, keep_split: Callable[[Any], None]
+) -> None:
+    unit = make_unit("grid")
+    before = evaluate(unit, {})["scores"]
+    split = outer_split(toys["two"], unit["protocol"], 0, 0)
+    toys["two"].y[split[1]] *= -1
+    keep_split(split)
+    assert evaluate(unit, {})["scores"] == pytest.approx([-score for score in before])
+
+
+# --- One hyperparameter, none chosen ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dataset", "metric"), [("two", "gmean"), ("three", "accuracy"), ("real", "rmse")])
+def test_a_curve_is_one_fit_for_each_value(
+    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str, metric: str
+) -> None:
+    grid = {"n_hidden": [3, 20, 8]}
+    unit = make_unit("grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1)
+    found = do(unit | {"kind": "curve"})
+    assert found["search_seconds"] > 0
+    data = fold_data(unit)
+    factory = find_model("elm").factory(unit["task"])
+    expected = {}
+    for n_hidden in (3, 20, 8):
+        model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
+        predicted = model.predict(data.X_test)
+        if data.labels is None:
+            values = regression_metrics(data.y_test, predicted)
+        else:
+            values = classification_metrics(data.y_test, predicted, data.labels)
+        expected[f"{metric}@h={n_hidden}"] = values[metric]
+    assert list(found["metrics"]) == list(expected)
+    assert found["metrics"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_curve_goes_on_where_predictions_are_not_finite(
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
+) -> None:
+    class Broken(Recorder):
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return np.full(len(X), np.nan if self.gamma == 2.5 else 1.0)
+
+    add_model("broken", None, Broken)
+    found = do(make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]}) | {"kind": "curve"})
+    assert found["metrics"]["nrmse@gamma=1"] > 0
+    assert np.isnan(found["metrics"]["nrmse@gamma=2.5"])
