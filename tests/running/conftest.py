@@ -7,20 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_runs import plan, workers
 from toy_data import add_model, make_unit, toys
 from toy_plans import plan_table, plan_toy
 
 from elmbench.running.limits import machine_memory
+from elmbench.running.store import Store
 from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Plan
 
-__all__ = ["add_model", "make_unit", "plan_table", "plan_toy", "toys"]
+__all__ = ["add_model", "make_unit", "plan", "plan_table", "plan_toy", "toys", "workers"]
 
 
 @pytest.fixture(autouse=True)
 def _no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """WDBC comes with scikit-learn, whatever files a developer has."""
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """An empty store."""
+    return Store(tmp_path / "results")
 
 
 PLUGIN = '''

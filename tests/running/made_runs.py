@@ -1,0 +1,86 @@
+"""Runs of the engine without worker processes: a small plan, and what takes the place of the workers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from made_work import Content
+
+from elmbench.running.engine import Run, pending
+from elmbench.running.executors import local
+from elmbench.running.executors.sandbox import Settings
+from elmbench.running.store import Store
+from elmbench.specs.limits import Limits
+from elmbench.work.base import Result, Work
+from elmbench.work.plan import Plan
+from elmbench.work.shared_pass import SharedPass
+
+MakePlan = Callable[..., Plan]
+
+
+class InProcess:
+    """Takes the place of the sandboxes: answers at once, and keeps a diary."""
+
+    def __init__(self) -> None:
+        self.diary: list[tuple[str, dict[str, Any]]] = []
+        self.passes = 0
+        self.made = self.stopped = self.at_once = self.most = 0
+        self.before = 0.0
+        self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {"status": "ok", "reason": ""}
+        self.lock = threading.Lock()
+
+    def __call__(self, settings: Settings) -> InProcess:
+        self.made += 1
+        return self
+
+    def run(self, work: Work, inputs: dict[str, Any], limits: Limits) -> Result:
+        with self.lock:
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+        try:
+            if not isinstance(work, SharedPass):
+                return self.one(work, inputs)
+            self.passes += 1
+            parts = {part.key: self.one(part, inputs) for part in (work.search, work.evaluation)}
+            bad = next((part for part in parts.values() if part["status"] != "ok"), None)
+            return bad or {"status": "ok", "reason": "", "warnings": [], "parts": parts}
+        finally:
+            with self.lock:
+                self.at_once -= 1
+
+    def one(self, work: Work, inputs: dict[str, Any]) -> Result:
+        self.diary.append((work.key, inputs))
+        return {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(work.content())
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> InProcess:
+    double = InProcess()
+    monkeypatch.setattr(local, "Sandbox", double)
+    return double
+
+
+@pytest.fixture
+def plan(plan_toy: MakePlan, experiment: dict[str, Any]) -> Plan:
+    """ELM and OS-ELM by both ways of choosing, one run: 12 cells, 3 searches, 3 grids, 1 choice."""
+    experiment["models"] = {name: experiment["models"][name] for name in ("ELM", "OS-ELM")}
+    return plan_toy(experiment, runs=1, select=("nested", "oracle"))
+
+
+def limits_of(plan: Plan, limits: Limits = Limits()) -> dict[str, Limits]:  # noqa: B008 - frozen
+    return dict.fromkeys(plan.works, limits)
+
+
+def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:
+    """Run what is pending; return it."""
+    on_event = how.pop("on_event", lambda event: None)
+    limits = limits_of(plan, how.pop("limits", Limits()))
+    todo = how.pop("todo", None) or pending(plan.works, limits, store, **how)
+    Run(plan.works, limits, store, Settings(jobs=jobs, environment="e"), on_event).run(todo)
+    return todo

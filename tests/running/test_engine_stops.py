@@ -1,0 +1,97 @@
+"""What the engine keeps when it stops: work that fails, a full disk, Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+from made_runs import InProcess, run
+from made_work import Content, units
+
+from elmbench.files import WriteError
+from elmbench.running.engine import Event
+from elmbench.running.store import Store
+from elmbench.work.base import Work
+from elmbench.work.plan import Plan
+
+
+def test_a_failed_search_ends_its_own_cells_only(workers: InProcess, store: Store, plan: Plan) -> None:
+    workers.answer = lambda unit: {
+        "status": "failed" if unit["kind"] == "search" and unit["fold"] == 0 else "ok",
+        "reason": "r",
+    }
+    run(plan, store)
+    assert all(store.result(key) for key in units(plan))
+    handed_on = {key: inputs for key, inputs in workers.diary if any(r["status"] != "ok" for r in inputs.values())}
+    assert {units(plan)[key]["fold"] for key in handed_on} == {0}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_result_that_cannot_be_kept_stops_the_run(
+    workers: InProcess, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    put, kept = store.put, []
+
+    def put_four(work: Work, *rest: Any) -> None:
+        if len(kept) == 4:
+            raise WriteError("cannot write: No space left on device")
+        put(work, *rest)
+        kept.append(work.key)
+
+    monkeypatch.setattr(store, "put", put_four)
+    with pytest.raises(WriteError):
+        run(plan, store, jobs)
+    assert workers.stopped == workers.made > 0
+    # At most what was under way is lost: the next run does the rest.
+    assert len(workers.diary) <= 4 + jobs + 1
+    monkeypatch.setattr(store, "put", put)
+    assert all(store.result(key) for key in kept)
+    todo = run(plan, store, jobs)
+    assert sorted([*kept, *todo]) == sorted(units(plan))
+
+
+@pytest.mark.parametrize("moment", range(1, 8))
+def test_ctrl_c_between_two_units(workers: InProcess, store: Store, plan: Plan, moment: int) -> None:
+    """Wherever the interrupt strikes in this thread, what has been kept stays and the workers end."""
+    seen = []
+
+    def interrupt(event: Event) -> None:
+        seen.append(event)
+        if len(seen) == moment:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, store, on_event=interrupt)
+    assert workers.stopped == workers.made
+    kept = [key for key in units(plan) if store.result(key)]
+    assert len(kept) >= len([event for event in seen if event.kind == "end"])
+    assert set(run(plan, store)) == set(units(plan)) - set(kept)
+
+
+def test_ctrl_c_keeps_every_result_that_has_arrived(workers: InProcess, store: Store, plan: Plan) -> None:
+    """Two workers are done; while the first result is being kept, Ctrl-C: the second result is not lost."""
+    both = threading.Barrier(2, timeout=20)
+
+    def answer(unit: Content) -> dict[str, Any]:
+        if len(workers.diary) <= 2:
+            both.wait()
+        return {"status": "ok", "reason": ""}
+
+    workers.answer = answer
+
+    def interrupt(event: Event) -> None:
+        if event.kind == "end":
+            deadline = time.monotonic() + 60
+            while workers.at_once and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.5)  # for what its thread does after that
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, store, jobs=2, on_event=interrupt)
+    arrived = [key for key, _ in workers.diary]
+    assert workers.passes == 2
+    assert len(arrived) == 4
+    assert all(store.result(key) for key in arrived)
