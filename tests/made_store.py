@@ -1,15 +1,44 @@
-"""A store as damage or loss leaves it."""
+"""What tests put into a store, and the store as damage, loss or another process leaves it."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from elmbench.running.store import Store
+from elmbench.work.base import Grid
+from elmbench.work.choice import Choice
+from elmbench.work.plan import Cell
+
+WORK = Choice(Grid({"C": [1.0]}), None, ("a",))
+OTHER = Choice(Grid({"C": [2.0]}), None, ("a",))
+KEY = WORK.key
+RESULT = {"status": "ok", "reason": "", "metrics": {"mcc": 0.25}, "warnings": ["ü"]}
+
+
+def cell(**changes: Any) -> Cell:
+    """A cell that a table was asked for."""
+    entry = Cell("wdbc", "ELM", 0, 0, "nested", "", key="k0", family="f1")
+    return replace(entry, **changes)
+
+
+def again(store: Store) -> Store:
+    """The store as another process opens it."""
+    return Store(store.root.parent)
 
 
 def log_files(store: Store) -> list[Path]:
     """The files of a store's log."""
     return sorted((store.root / "records").glob("*.log"))
+
+
+def log(store: Store) -> Path:
+    """The only file of a store's log."""
+    (path,) = log_files(store)
+    return path
 
 
 def lines_of(store: Store, what: str = "unit:") -> list[bytes]:
@@ -24,3 +53,14 @@ def lose(store: Store, key: str) -> Store:
         lines = path.read_bytes().splitlines(keepends=True)
         path.write_bytes(b"".join(line for line in lines if not line[65:].startswith(f"unit:{key} ".encode())))
     return Store(store.root.parent)
+
+
+def in_a_child(action: Callable[[], None]) -> int:
+    """Run something in a forked process; return its number."""
+    process = os.fork()
+    if process == 0:
+        try:
+            action()
+        finally:
+            os._exit(0)
+    return process

@@ -1,0 +1,134 @@
+"""The store on disk: when it waits for the disk, and what it leaves where a write fails."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_store import KEY, OTHER, RESULT, WORK, again, cell, in_a_child, lines_of, log
+
+from elmbench.errors import ElmbenchError
+from elmbench.files import WriteError
+from elmbench.running import records
+from elmbench.running.store import Store
+from elmbench.work.base import Grid
+from elmbench.work.choice import Choice
+
+
+def test_one_wait_for_the_disk_for_several_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    monkeypatch.setattr(records, "SYNC_EVERY", 3600.0)
+    for i in range(50):
+        store.put(Choice(Grid({"C": [float(i)]}), None, ("a",)), RESULT, "e")
+        # There for everyone, also after a kill.
+        assert len(lines_of(store)) == i + 1
+    assert len(waits) == 2  # the first record and the name of the file
+    assert store.unsynced
+    store.sync()
+    assert len(waits) == 3
+    assert not store.unsynced
+    store.sync()
+    assert len(waits) == 3
+
+
+@pytest.mark.parametrize("call", ["fsync", "write"])
+@pytest.mark.parametrize(
+    ("number", "reason"), [(errno.ENOSPC, "No space left"), (errno.EROFS, "Read-only file system")]
+)
+def test_a_write_that_fails_leaves_what_was_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch, call: str, number: int, reason: str
+) -> None:
+    store.put(WORK, RESULT, "e")
+    store.close()
+
+    def fail(*args: Any, **how: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        with pytest.raises(WriteError, match=reason) as error:
+            store.put(OTHER, RESULT, "e")
+    assert str(store.root / "records") in error.value.found
+    assert "--results-dir" in str(error.value.next_step)
+    assert again(store).result(KEY) == RESULT
+    assert again(store).damaged == 0
+
+
+def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
+    """A limit on the size of files stands for the full disk: the write fails half-way, and the half is taken back."""
+    told = tmp_path / "told"
+
+    def write_more() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+        store.put(WORK, RESULT, "e")
+        try:
+            store.put(OTHER, RESULT | {"metrics": {str(i): 0.5 for i in range(1000)}}, "e")
+        except WriteError as error:
+            told.write_text(str(error))
+
+    os.waitpid(in_a_child(write_more), 0)
+    assert "cannot write" in told.read_text()
+    assert "File too large" in told.read_text()
+    assert store.result(KEY) == RESULT
+    assert len(lines_of(store)) == 1
+    assert log(store).stat().st_size == len(lines_of(store)[0])
+
+
+def test_a_results_folder_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    store = Store(tmp_path / "file")
+    assert store.result(KEY) is None
+    with pytest.raises(WriteError, match=r"cannot write .*: Not a directory|File exists"):
+        store.put(WORK, RESULT, "e")
+    with pytest.raises(WriteError, match="cannot write"):
+        store.add_cells("ci", "toy/one", [cell()], "run")
+    with pytest.raises(WriteError, match="cannot write"), store.leases():
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_results_folder(store: Store) -> None:
+    store.put(WORK, RESULT, "e")
+    store.close()
+    folder = log(store).parent
+    folder.chmod(0o500)
+    try:
+        with pytest.raises(WriteError, match="Permission denied"):
+            store.put(WORK, RESULT | {"status": "failed"}, "e")
+        assert again(store).result(KEY) == RESULT
+    finally:
+        folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_store_that_is_deleted_while_it_is_in_use(store: Store, anew: bool) -> None:
+    store.put(WORK, RESULT, "e")
+    reader = again(store)
+    assert reader.damaged == 0
+    shutil.rmtree(store.root)
+    if anew:
+        again(store).put(OTHER, RESULT, "e")
+    for use in (lambda: store.put(OTHER, RESULT, "e"), lambda: reader.result(KEY)):
+        with pytest.raises(ElmbenchError, match="has been deleted while it was in use") as error:
+            use()
+        assert "run again" in str(error.value.next_step)
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_files_honour_the_umask(store: Store, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        with store.leases() as leases, store.writing_tables():
+            leases.take(["a"])
+            store.put(WORK, RESULT, "e")
+            files = [path for path in store.root.rglob("*") if path.is_file()]
+            assert len(files) == 4
+            assert {path.stat().st_mode & 0o777 for path in files} == {mode}
+    finally:
+        os.umask(before)
