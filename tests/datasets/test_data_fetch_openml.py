@@ -2,85 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
-from loopback import API, Server, add_openml, arff_text, refuse_openml
+from loopback import Server, add_openml, arff_text
+from openml_toy import ARFF, KINDS, NAMES, ROWS, Use, check_toy, parquet_bytes, toy
 
 from elmbench.datasets import fetch, load_dataset, plan
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.specs.datasets import DatasetSpecs
-
-Use = Callable[[dict[str, Any]], DatasetSpecs]
-
-NAMES = ["size", "colour", "flag", "class"]
-KINDS = ["NUMERIC", "{red,'light blue'}", "{0,1}", "{no,yes}"]
-ROWS = [
-    ["0.1", "red", "1", "no"],
-    ["-2.5e-7", "'light blue'", "0", "yes"],
-    ["?", "red", "0", "no"],
-    ["123456789.125", "red", "1", "yes"],
-    ["4", "'light blue'", "1", "no"],
-]
-ARFF = arff_text(NAMES, KINDS, ROWS)
-X = np.array([[0.1, 0, 1, 1], [-2.5e-7, 1, 0, 0], [123456789.125, 0, 1, 1], [4, 1, 0, 1]])
-Y = [-1, 1, 1, -1]
-
-
-#: Of the prepared rows.
-FINGERPRINT = {
-    "columns": [0.9072528, 3.8927827, 8.0263251],
-    "rows": [0.4082483, 0.0, 0.3333333],
-    "target": [0.0, 0.0, 0.1666667, 0.0, 1.0],
-    "decimals": 8,
-}
-
-
-def toy(**source: Any) -> dict[str, Any]:
-    sources = [{"kind": "openml", "id": 7, **source}]
-    return {
-        "toy": {
-            "title": "Toy",
-            "task": "classification",
-            "positive": ["yes"],
-            "shape": {"instances": 5, "features": 3, "classes": {"no": 3, "yes": 2}},
-            "prepare": [{"step": "one-hot"}, {"step": "drop-missing-rows"}],
-            "prepared": {"instances": 4, "features": 4},
-            "sources": sources,
-            "citation": "none",
-        }
-    }
-
-
-def parquet_bytes() -> bytes:
-    frame = pd.DataFrame(
-        {
-            "size": [0.1, -2.5e-7, np.nan, 123456789.125, 4],
-            "colour": pd.Categorical(["red", "light blue", "red", "red", "light blue"]),
-            "flag": pd.Categorical(["1", "0", "0", "1", "1"]),
-            "class": pd.Categorical(["no", "yes", "no", "yes", "no"]),
-        }
-    )
-    stream = io.BytesIO()
-    frame.to_parquet(stream)
-    return stream.getvalue()
-
-
-def check_toy() -> None:
-    data = load_dataset("toy")
-    assert data.feature_names == ("size", "colour=light blue", "colour=red", "flag")
-    np.testing.assert_array_equal(data.X[:, [0, 1, 3]], X[:, [0, 1, 3]])
-    np.testing.assert_array_equal(data.y, Y)
-    assert data.source == "OpenML 7"
 
 
 @pytest.mark.parametrize("gzipped", [True, False])
@@ -110,169 +43,10 @@ def test_what_is_there_is_not_fetched_again(openml_server: Server, use_specs: Us
     assert len(openml_server.requests) > n_requests
 
 
-def known_toy() -> dict[str, Any]:
-    content = toy()
-    content["toy"]["fingerprint"] = FINGERPRINT
-    return content
-
-
-def test_parquet_comes_first_where_a_fingerprint_vouches_for_it(openml_server: Server, use_specs: Use) -> None:
-    use_specs(known_toy())
-    add_openml(openml_server, 7, ARFF, parquet=parquet_bytes())
-    fetch("toy")
-    check_toy()
-    assert not any(path.endswith(".arff") for path in openml_server.paths())
-
-
-@pytest.mark.parametrize("fault", ["no Parquet", "cut short", "missing"])
-def test_arff_comes_where_the_parquet_file_is_bad(openml_server: Server, use_specs: Use, fault: str) -> None:
-    use_specs(known_toy())
-    body = parquet_bytes()
-    add_openml(openml_server, 7, ARFF, parquet={"no Parquet": b"<html>", "cut short": body[:-100]}.get(fault, body))
-    if fault == "missing":
-        del openml_server.pages["/datasets/0000/0007/dataset_7.pq"]
-    fetch("toy")
-    check_toy()
-    assert any(path.endswith(".arff") for path in openml_server.paths())
-
-
-def test_other_values_in_parquet_are_refused(openml_server: Server, use_specs: Use) -> None:
-    use_specs(known_toy())
-    frame = pd.read_parquet(io.BytesIO(parquet_bytes()))
-    frame["size"] = frame["size"].to_numpy()[[3, 1, 2, 0, 4]]
-    add_openml(openml_server, 7, ARFF, parquet=frame.to_parquet())
-    with pytest.raises(ElmbenchError, match="is other data than the public file"):
-        fetch("toy")
-    with pytest.raises(DataUnavailableError):
-        load_dataset("toy")
-
-
-def test_parquet_that_nothing_vouches_for_is_left_alone(openml_server: Server, use_specs: Use) -> None:
-    """Over plain HTTP, and the counts are all that is known of the rows."""
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF, parquet=parquet_bytes())
-    fetch("toy")
-    check_toy()
-    assert not any(path.endswith(".pq") for path in openml_server.paths())
-
-
-@pytest.mark.parametrize("known", [False, True])
-def test_arff_needs_something_that_vouches_for_it(openml_server: Server, use_specs: Use, known: bool) -> None:
-    use_specs(known_toy() if known else toy())
-    add_openml(openml_server, 7, ARFF)
-    page = openml_server.pages[f"{API}/data/7"]
-    page.body = re.sub(rb"<oml:md5_checksum>.*</oml:md5_checksum>", b"", page.body)
-    if known:
-        fetch("toy")
-        check_toy()
-        return
-    with pytest.raises(ElmbenchError, match="nothing vouches for"):
-        fetch("toy")
-    assert not any(path.endswith(".arff") for path in openml_server.paths())
-
-
-def test_an_endless_file(openml_server: Server, use_specs: Use, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elmbench.datasets.sources import download
-
-    use_specs(toy())
-    monkeypatch.setattr(download, "MOST_BYTES", len(ARFF) - 1)
-    add_openml(openml_server, 7, ARFF).length = False
-    with pytest.raises(ElmbenchError, match="the file has more than"):
-        fetch("toy")
-
-
-def test_more_rows_than_the_set_can_have(openml_server: Server, use_specs: Use) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF + "4,red,1,no\n" * 100_000)
-    with pytest.raises(ElmbenchError, match="holds more than the"):
-        fetch("toy")
-
-
 def test_an_inactive_data_set_is_served_by_its_id(openml_server: Server, use_specs: Use) -> None:
     use_specs(toy(inactive=True))
     add_openml(openml_server, 7, ARFF, status="deactivated")
     fetch("toy")
-    check_toy()
-
-
-@pytest.mark.parametrize(("code", "message"), [(111, "Unknown dataset"), (112, "No access granted")])
-def test_412_says_what_the_server_says(openml_server: Server, use_specs: Use, code: int, message: str) -> None:
-    use_specs(toy())
-    refuse_openml(openml_server, 7, code, message)
-    with pytest.raises(ElmbenchError, match=f"'toy' cannot be fetched: OpenML 7: .*{message}") as error:
-        fetch("toy")
-    assert not isinstance(error.value, DataUnavailableError)  # the server is there and has its reasons
-    assert "elmbench data import toy" in str(error.value.next_step)
-
-
-@pytest.mark.parametrize(
-    "garbled", ["<html>", "<oml:data_set_description xmlns:oml='o'><oml:id>7</oml:id></oml:data_set_description>"]
-)
-def test_a_description_that_is_none(openml_server: Server, use_specs: Use, garbled: str) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF)
-    openml_server.pages[f"{API}/data/7"].body = garbled.encode()
-    with pytest.raises(ElmbenchError, match="OpenML 7"):
-        fetch("toy")
-
-
-def test_the_next_source_is_asked_where_one_refuses(openml_server: Server, use_specs: Use) -> None:
-    content = toy()
-    content["toy"]["sources"].append({"kind": "openml", "id": 8})
-    use_specs(content)
-    refuse_openml(openml_server, 7, 111, "Unknown dataset")
-    add_openml(openml_server, 8, ARFF)
-    assert fetch("toy").origin == "OpenML 8"
-    assert load_dataset("toy").source == "OpenML 8"
-
-
-@pytest.mark.parametrize("path", [f"{API}/data/7", "/data/v1/download/7/rows.arff"])
-def test_a_500_that_goes_away(openml_server: Server, use_specs: Use, path: str) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF)
-    openml_server.pages[path].failures = 1
-    fetch("toy")
-    check_toy()
-
-
-def test_a_500_that_stays(openml_server: Server, use_specs: Use) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF)
-    openml_server.pages[f"{API}/data/7"].failures = 99
-    with pytest.raises(DataUnavailableError, match="OpenML 7"):
-        fetch("toy")
-
-
-@pytest.mark.parametrize("times", [1, 99])
-def test_a_body_cut_short(openml_server: Server, use_specs: Use, times: int, tmp_path: Path) -> None:
-    use_specs(toy())
-    page = add_openml(openml_server, 7, ARFF, gzipped=False)
-    page.cut, page.cut_at = times, 0 if times > 1 else 100
-    if times == 1:
-        fetch("toy")
-        check_toy()
-        return
-    with pytest.raises(DataUnavailableError, match="OpenML 7"):
-        fetch("toy")
-    assert not list((tmp_path / "cache").rglob("*.parquet"))
-
-
-def test_a_wrong_checksum(openml_server: Server, use_specs: Use, tmp_path: Path) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF, md5="0" * 32)
-    with pytest.raises(ElmbenchError, match="another checksum than its description states") as error:
-        fetch("toy")
-    assert not isinstance(error.value, DataUnavailableError)
-    assert not list((tmp_path / "cache").rglob("*.parquet"))
-
-
-def test_another_file_than_the_first_time(openml_server: Server, use_specs: Use) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF)
-    fetch("toy")
-    add_openml(openml_server, 7, ARFF.replace("0.1", "0.2"))
-    with pytest.raises(ElmbenchError, match="has the SHA-256"):
-        fetch("toy", force=True)
     check_toy()
 
 
@@ -395,64 +169,3 @@ def test_size_before_the_download_and_progress(openml_server: Server, use_specs:
     fetch("toy", progress=lambda *now: seen.append(now))
     assert seen[0] == ("OpenML 7", 0, None)
     assert seen[-1] == ("OpenML 7", len(ARFF), len(ARFF))
-
-
-def real_arff(frame: pd.DataFrame, kinds: dict[str, str] | None = None) -> str:
-    kinds = kinds or {}
-    return arff_text(
-        list(frame.columns),
-        [kinds.get(str(name), "NUMERIC") for name in frame.columns],
-        [list(row) for row in frame.itertuples(index=False)],
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "number", "target", "words"),
-    [
-        ("calhousing", 537, "median_house_value", {}),
-        ("diabetes", 37, "class", {"0": "tested_negative", "1": "tested_positive"}),
-        ("ionosphere", 59, "class", {}),
-        ("abalone", 183, "Class_number_of_rings", {}),
-        ("breast-cancer", 15, "Class", {"2": "benign", "4": "malignant"}),
-        ("mammography", 310, "class", {"-1": "a", "1": "b"}),
-    ],
-)
-def test_real_rows_come_out_as_from_the_public_file(
-    real_data: Path, openml_server: Server, name: str, number: int, target: str, words: dict[str, str]
-) -> None:
-    frame = pd.read_csv(real_data / f"{name}.csv.gz", dtype=str, keep_default_na=False)
-    frame = frame.rename(columns={"target": target}).replace({target: words})
-    kinds = {} if name == "calhousing" else {target: "{" + ",".join(sorted(set(frame[target]))) + "}"}
-    if "Sex" in frame:
-        kinds["Sex"] = "{M,F,I}"
-    add_openml(openml_server, number, real_arff(frame, kinds), target=target)
-    fetch(name)
-    fetched, public = load_dataset(name), load_dataset(name, real_data)
-    assert fetched.source == f"OpenML {number}"
-    assert fetched.checksum == public.checksum
-
-
-def test_abalone7_from_the_rows_of_abalone(real_data: Path, openml_server: Server, use_specs: Use) -> None:
-    from elmbench.specs.datasets import load_dataset_specs
-    from elmbench.specs.files import read_yaml, spec_root
-
-    entry = read_yaml(spec_root() / "datasets.yaml")["abalone7"]
-    assert load_dataset_specs()["abalone7"].sources[1].kind == "openml"
-    use_specs({"abalone7": {**entry, "sources": entry["sources"][1:]}})
-    frame = pd.read_csv(real_data / "abalone.csv.gz", dtype=str)
-    rings = "{" + ",".join(sorted(set(frame["target"]))) + "}"
-    add_openml(openml_server, 183, real_arff(frame, {"Sex": "{M,F,I}", "target": rings}), target="target")
-    fetch("abalone7")
-    assert load_dataset("abalone7").checksum == load_dataset("abalone7", real_data).checksum
-
-
-def test_the_six_parts_of_mfeat(real_data: Path, openml_server: Server) -> None:
-    frame = pd.read_csv(real_data / "mfeat.csv.gz", dtype=str)
-    start = 0
-    labels = (frame["target"].astype(int) + 1).astype(str)
-    for number, width in ((12, 216), (14, 76), (16, 64), (18, 6), (40979, 240), (22, 47)):
-        part = frame.iloc[:, start : start + width].assign(**{"class": labels})
-        add_openml(openml_server, number, real_arff(part, {"class": "{1,2,3,4,5,6,7,8,9,10}"}))
-        start += width
-    fetch("mfeat")
-    assert load_dataset("mfeat").checksum == load_dataset("mfeat", real_data).checksum
