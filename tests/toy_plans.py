@@ -1,12 +1,14 @@
-"""Plans of shipped tables and of tables of the tests' own."""
+"""Plans of shipped tables and of tables of the tests' own, and what is in them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_work import units
 
 from elmbench.layouts.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -36,3 +38,18 @@ def plan_toy(write_tree: Callable[..., Path]) -> Callable[..., Plan]:
         return make_plan(resolve(file, profile, readings), Request(**request))
 
     return plan
+
+
+def keys(plan: Plan) -> dict[tuple[Any, ...], str]:
+    """Return the keys of a plan's cells by column, run, fold and selection."""
+    return {(row.model, row.run, row.fold, row.select): row.key for row in plan.cells}
+
+
+def kinds(plan: Plan) -> Counter[str]:
+    """Return how much work of each kind a plan has."""
+    return Counter(unit["kind"] for unit in units(plan).values())
+
+
+def families(plan: Plan) -> dict[str, str]:
+    """Return the families of a plan's cells by column."""
+    return {row.model: row.family for row in plan.cells}

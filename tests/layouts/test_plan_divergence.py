@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from made_work import needs, seconds_of, units, work_of
+from toy_plans import kinds
 
 from elmbench.work.base import key_of
 from elmbench.work.plan import Plan
@@ -27,10 +27,6 @@ def plan_by(plan_toy: MakePlan, experiment: dict[str, Any]) -> MakePlan:
         return plan_toy(experiment, profile="fast", **{"runs": 1} | request)
 
     return plan
-
-
-def kinds(plan: Plan) -> Counter[str]:
-    return Counter(unit["kind"] for unit in units(plan).values())
 
 
 def of_kind(plan: Plan, kind: str) -> set[str]:
