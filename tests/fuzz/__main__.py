@@ -19,12 +19,10 @@ import traceback
 from pathlib import Path
 
 import psutil
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
-os.environ.pop("ELMBENCH_DATA_DIR", None)
-
-from fuzz_targets import TARGETS, feed  # noqa: E402 - found by the paths above
-from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
+from fuzz_feeding import feed
+from fuzz_targets import TARGETS
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Flaky
 
 CORPUS = Path(__file__).with_name("corpus")
 #: Seconds of processor time, and bytes, that one input may take.
@@ -37,11 +35,21 @@ class Expensive(Exception):
     """An input took too long or too much memory."""
 
 
+class Find(Exception):
+    """An input raised what it should not: its cause."""
+
+
 def place_of(error: BaseException) -> str:
     """Return what tells one fault from another: the kind of an exception and the last line of the suite in it."""
+    error = error.__cause__ if isinstance(error, Find) and error.__cause__ else error
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/elmbench/" in frame.filename]
     where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__} {where}"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the beginning of what an exception says."""
+    return (str(error).splitlines() or [""])[0][:200]
 
 
 def fuzz(name: str, number: int, seconds: float, folder: Path, counted: multiprocessing.Queue[int]) -> None:
@@ -58,14 +66,14 @@ def fuzz(name: str, number: int, seconds: float, folder: Path, counted: multipro
         current.write_bytes(content)
         started = time.process_time()
         try:
-            feed(name, content, folder / "in")
+            feed(TARGETS[name], content, folder / "in")
             spent, now = time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             grown, peak = 1024 * (now - peak), now
             if spent > MOST_SECONDS or grown > MOST_BYTES:
                 raise Expensive(f"{spent:.0f} s, {grown / 1e6:.0f} MB")
         except Exception as error:
             if place_of(error) not in known:
-                raise
+                raise Find(first_line(error)) from error
 
     def run(turn: int) -> None:
         @seed(number + turn)
@@ -88,11 +96,11 @@ def fuzz(name: str, number: int, seconds: float, folder: Path, counted: multipro
         turn += 1
         try:
             run(turn)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a find
+        # Flaky: what was raised the first time only, as a peak of memory is, or was not tried again as time was up.
+        except (Find, Flaky) as error:
             known.add(place_of(error))
-            said = (str(error).splitlines() or [""])[0][:200]
             kept = keep(name, current.read_bytes())
-            print(f"{name}: {place_of(error)}: {said} ({kept})", flush=True)
+            print(f"{name}: {place_of(error)}: {first_line(error)} ({kept})", flush=True)
     counted.put(tried)
 
 
@@ -106,6 +114,7 @@ def keep(name: str, content: bytes) -> Path:
 
 def main(names: list[str]) -> int:
     """Feed targets one after the other; return 1 where anything was found."""
+    os.environ.pop("ELMBENCH_DATA_DIR", None)
     seconds, number = 60 * float(os.environ.get("FUZZ_MINUTES", "10")), int(os.environ.get("SEED", time.time()))
     before = len(list(CORPUS.glob("*/*")))
     for name in names or list(TARGETS):

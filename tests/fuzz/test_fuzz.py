@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fuzz_targets import TARGETS, feed
+from fuzz_feeding import feed
+from fuzz_targets import TARGETS
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -16,7 +17,7 @@ FINDS = sorted(path.relative_to(CORPUS) for path in CORPUS.glob("*/*"))
 
 @pytest.mark.parametrize("find", FINDS, ids=str)
 def test_what_once_broke_it(find: Path, tmp_path: Path) -> None:
-    feed(find.parent.name, (CORPUS / find).read_bytes(), tmp_path / "in")
+    feed(TARGETS[find.parent.name], (CORPUS / find).read_bytes(), tmp_path / "in")
 
 
 def test_finds_are_small_and_of_known_targets() -> None:
@@ -29,6 +30,6 @@ def test_inputs_that_are_nearly_right(name: str, tmp_path_factory: pytest.TempPa
     @examples(10)
     @given(data=st.data())
     def check(data: st.DataObject) -> None:
-        feed(name, data.draw(TARGETS[name].inputs()), tmp_path_factory.mktemp("fuzz") / "in")
+        feed(TARGETS[name], data.draw(TARGETS[name].inputs()), tmp_path_factory.mktemp("fuzz") / "in")
 
     check()
