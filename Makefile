@@ -60,7 +60,7 @@ results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 results-ospvm: $(VENV)/.runtime ## The same for the OSPVM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the OSPVM paper's data files"; exit 2; }
 	$(BIN)/elmbench run --paper ospvm --jobs $(JOBS)
-	$(BIN)/elmbench run --paper ospvm --profile paper -d orl-faces -d secom -d arcene -d dexter -d mfeat --jobs $(JOBS)
+	$(BIN)/elmbench run --paper ospvm --profile paper -d orl-faces -d arcene -d dexter -d mfeat --jobs $(JOBS)
 	for reading in theta-ratio=squared rank=truncate mean-update=off input-scaling=zero-one input-scaling=unit-rows; do \
 	  $(BIN)/elmbench run ospvm/table2 ospvm/table4 ospvm/table8 ospvm/table12 --reading $$reading \
 	    -d orl-faces -d arcene -d dexter -d mfeat --jobs $(JOBS) || exit 1; done

@@ -21,16 +21,29 @@ def all_rows() -> list[Row]:
         fits,
         memory,
         multiple,
+        outer_folds,
         overhead,
         packages,
         reduced,
         scaling,
         searches,
         streams,
-        tables,
     )
 
-    modules = (searches, reduced, tables, fits, multiple, streams, packages, scaling, costs, overhead, cluster, memory)
+    modules = (
+        searches,
+        reduced,
+        outer_folds,
+        fits,
+        multiple,
+        streams,
+        packages,
+        scaling,
+        costs,
+        overhead,
+        cluster,
+        memory,
+    )
     return [row for module in modules for row in module.ROWS]
 
 

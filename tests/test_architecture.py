@@ -114,7 +114,12 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic
 
 
 @pytest.mark.parametrize(
-    "statement", ["import elmbench", "import elmbench.cli.commands", "import elmbench.running.executors.keeper"]
+    "statement",
+    [
+        "import elmbench",
+        "from elmbench.cli.commands import declare; declare()",
+        "import elmbench.running.executors.keeper",
+    ],
 )
 def test_an_import_costs_little(statement: str) -> None:
     """`elmbench --help` answers at once, and a worker can end with its owner before anything slow happens."""

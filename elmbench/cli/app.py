@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elmbench.cli import commands
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 
@@ -111,8 +112,7 @@ def hoist(arguments: list[str]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; what a user can act on is said in a few lines, with exit code 2."""
-    from elmbench.cli import commands  # noqa: F401 - declares the verbs
-
+    commands.declare()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place

@@ -2,5 +2,8 @@
 
 from importlib import import_module
 
-for _module in ("run", "compare", "specs", "results", "data"):
-    import_module(f"elmbench.cli.{_module}")
+
+def declare() -> None:
+    """Have each verb declared to the app, by the import of its module."""
+    for module in ("run", "compare", "specs", "results", "data"):
+        import_module(f"elmbench.cli.{module}")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks.fits import BUDGET, budget_bytes, dependency_bytes
+from benchmarks.outer_folds import KEPT, first_fold, thinned
 from benchmarks.problems import Problem, digits, mackey_glass, series
 from benchmarks.searches import compare
 from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, search_of
-from benchmarks.tables import KEPT, first_fold, thinned
 from elmbench.specs.grids import candidates
 from elmbench.work.search import Search
 

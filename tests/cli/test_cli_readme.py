@@ -1,0 +1,78 @@
+"""Every command of README.md is one that there is: it is run, planned or, where it would leave this machine, parsed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from elmbench.cli import app, commands
+
+ROOT = Path(__file__).parents[2]
+DATA = os.environ.get("ELMBENCH_DATA_DIR")
+#: Data sets that come with the suite.
+INCLUDED = {"wdbc", "mackey-glass"}
+#: Verbs that need the network, files of a user's own or minutes.
+PARSED = {"compare", "data", "merge", "report"}
+
+
+def commands_of_readme() -> list[str]:
+    """The lines of the blocks, without their comments, one for each of several words or commands in a line."""
+    found: list[str] = []
+    for block in re.findall(r"^```\w*\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), flags=re.M | re.S):
+        for line in block.splitlines():
+            if line.startswith("elmbench "):
+                for command in re.split(r"\s+#|\s{2,}", line)[0].split(" · "):
+                    head, _, last = command.removeprefix("elmbench ").rpartition(" ")
+                    found += [f"{head} {word}".strip() for word in last.split("|")]
+    return found
+
+
+COMMANDS = commands_of_readme()
+
+
+def whole() -> Any:
+    """The command with all its verbs."""
+    commands.declare()
+    return typer.main.get_command(app.app)
+
+
+def parse(words: list[str]) -> None:
+    """Parse a command to its end, and do nothing."""
+    command, context = whole(), None
+    while hasattr(command, "commands"):
+        name, *words = words
+        context = command.make_context(name, [], parent=context, resilient_parsing=True)
+        command = command.commands[name]
+    command.make_context("elmbench", words, parent=context)
+
+
+def test_the_block_of_commands_has_every_verb() -> None:
+    verbs = {shlex.split(command)[0] for command in COMMANDS}
+    assert verbs >= set(whole().commands) - {"baseline"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_one(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    verb, *words = shlex.split(command)
+    parse([verb, *words])
+    if verb in PARSED:
+        return
+    monkeypatch.setenv("ELMBENCH_RESULTS_DIR", str(ROOT / "results"))
+    if verb == "run":
+        named = {word for option, word in pairwise(words) if option == "-d"}
+        if named - INCLUDED and DATA is None:
+            pytest.skip("ELMBENCH_DATA_DIR names no folder of data files")
+        if DATA is not None:
+            monkeypatch.setenv("ELMBENCH_DATA_DIR", DATA)
+        words = [*words, "--dry-run", "--results-dir", "none"]
+    found = elmbench(verb, *words)
+    assert (found.code, found.err) == (0, "")
+    assert found.out
