@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
+
+from elmbench.cli.state import state
 
 if TYPE_CHECKING:
     from elmbench.running.engine import Event
     from elmbench.running.executors.base import Executor
+    from elmbench.specs.catalogue import ExperimentFile
     from elmbench.workflow.prepare import PreparedRun
 
+#: Seconds between two lines where there is no terminal.
+_LINE_EVERY = 5
 #: Characters of what is under way that are shown.
 _WIDEST = 46
 
@@ -88,7 +95,7 @@ class RunProgress:
             self._say_once(
                 f"another run ({event.other}) works on the same results folder: what it computes is taken over"
             )
-        if self._bar is None and self.left.elapsed - self._last_line <= 5:
+        if self._bar is None and self.left.elapsed - self._last_line <= _LINE_EVERY:
             return
         seconds = self.left.seconds(max(1, self.executor.workers))
         share = self.left.elapsed / max(self.left.elapsed + seconds, 1e-9)
@@ -108,6 +115,25 @@ class RunProgress:
                 self._bar.console.print(text, markup=False)
             else:
                 print(text, file=sys.stderr, flush=True)
+
+
+def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
+    """Yield tables; meanwhile show on the standard error how many are done and the time left, as a run does."""
+    if state.quiet or state.as_json or len(tables) < 2:
+        yield from tables
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import track
+
+        yield from track(tables, "tables", console=Console(stderr=True), transient=True)
+    else:
+        began = said = time.monotonic()
+        for done, table in enumerate(tables):
+            now = time.monotonic()
+            if now - said > _LINE_EVERY:
+                said, left = now, (now - began) * (len(tables) - done) / done
+                print(f"{done}/{len(tables)} tables, about {duration(left)} left", file=sys.stderr, flush=True)
+            yield table
 
 
 def duration(seconds: float) -> str:

@@ -165,9 +165,10 @@ def _compare_models(file: ExperimentFile, profile: str, diagram: Path | None) ->
 
 
 def _update_tables(names: list[str], profile: str) -> None:
+    from elmbench.cli.progress import watched
     from elmbench.workflow.checks import update_tables
 
-    folders = [str(folder) for folder in update_tables(names, profile, state.results_dir)]
+    folders = [str(folder) for folder in update_tables(names, profile, state.results_dir, watched)]
     state.emit(folders, "\n".join(f"written: {folder}/summary.csv, table.md" for folder in folders))
 
 
@@ -213,10 +214,11 @@ def _check_baseline(names: list[str], profile: str, *, junit: bool) -> None:
 
 def _check_published(names: list[str], profile: str, strict: bool, *, junit: bool) -> None:
     from elmbench.cli.checks import published_cases, published_text
+    from elmbench.cli.progress import watched
     from elmbench.reporting.writers.junit import junit as xml
     from elmbench.workflow.checks import check_published
 
-    checks = check_published(names, profile, state.results_dir)
+    checks = check_published(names, profile, state.results_dir, watched)
     if junit:
         typer.echo(xml(published_cases(checks)), nl=False)
     else:
@@ -258,7 +260,8 @@ def report(
     ] = None,
 ) -> None:
     """Build the site of all results, and a page of readings for each paper."""
+    from elmbench.cli.progress import watched
     from elmbench.workflow.report import report
 
-    written = report(state.results_dir, out)
+    written = report(state.results_dir, out, watched)
     state.emit([str(path) for path in written], "\n".join(f"written: {path}" for path in written))

@@ -22,7 +22,6 @@ from elmbench.reporting.verdicts import (
     is_fact,
     judge,
     judge_fact,
-    measured_runs,
     run_means,
     typical_distance,
 )
@@ -55,13 +54,18 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     order, layout = Order(resolved), layout_of(resolved)
     lines = []
     cells = layout.entries_of(cells, resolved)
+    all_ok = cells[cells["status"] == COMPLETE]
+    every, places = _Measured(all_ok, layout), all_ok.groupby(ENTRY, sort=False).indices
     for entry, group in cells.groupby(ENTRY, sort=False):
         place = dict(zip(ENTRY, map(str, entry), strict=True))
-        ended, ok = _ending(group, layout, resolved), group[group["status"] == COMPLETE]
+        rows = places.get(entry, np.arange(0))
+        ended, ok = _ending(group, layout, resolved), all_ok.iloc[rows]
         for position, measure in enumerate(layout.measures(resolved, place["dataset"], place["model"])):
             paper = resolved.published.get((place["dataset"], place["model"], measure.column))
-            line = _line(ok, measure, paper, layout, resolved.spec.protocol.std)
-            line |= {"ended": ended} | _compared(ok, measure, ended, paper, layout, resolved)
+            values = every.values(measure)[rows]
+            line = {"metric": measure.column, **_statistics(values, every.runs[rows], resolved.spec.protocol.std)}
+            line |= _printed(paper) | {"ended": ended}
+            line |= _compared(values, ok, measure, ended, paper, layout, resolved)
             if position == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
                 lines.append(place | line)
     lines += _only_published(cells, layout, order, resolved)
@@ -99,29 +103,47 @@ def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
     }
 
 
-def _line(
-    ok: pd.DataFrame, measure: Measure, paper: PublishedValue | None, layout: Layout, kind: str
-) -> dict[str, Any]:
-    values, runs = measured_runs(layout.values_of(ok, measure), ok)
+class _Measured:
+    """The values of each measure of all cells of a table, and their runs: taken from the frame once, not an entry."""
+
+    def __init__(self, cells: pd.DataFrame, layout: Layout) -> None:
+        self.runs: NDArray[Any] = cells["run"].to_numpy()
+        self._cells, self._layout = cells, layout
+        self._values: dict[Measure, NDArray[np.float64]] = {}
+
+    def values(self, measure: Measure) -> NDArray[np.float64]:
+        """Return the value of each cell, NaN if it has none."""
+        if measure not in self._values:
+            found: NDArray[np.float64] = np.asarray(self._layout.values_of(self._cells, measure), dtype=np.float64)
+            self._values[measure] = found
+        return self._values[measure]
+
+
+def _statistics(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> dict[str, Any]:
+    there = ~np.isnan(values)
+    found, own = values[there], runs[there]
     return {
-        "metric": measure.column,
-        "mean": float(values.mean()) if len(values) else None,
-        "std": _deviation(values, runs, kind),
-        "n": len(ok),
-        **_printed(paper),
+        "mean": float(found.mean()) if len(found) else None,
+        "std": _deviation(found, own, kind),
+        "n": len(values),
     }
 
 
 def _compared(
-    ok: pd.DataFrame, measure: Measure, ended: str, paper: PublishedValue | None, layout: Layout, resolved: Resolved
+    values: NDArray[np.float64],
+    ok: pd.DataFrame,
+    measure: Measure,
+    ended: str,
+    paper: PublishedValue | None,
+    layout: Layout,
+    resolved: Resolved,
 ) -> dict[str, Any]:
     """Return the verdict on a published figure and what it goes by; nothing where there is none to be judged."""
     if paper is None or paper.value is None or not layout.is_judged(measure):
         return {"verdict": ""}
     if paper.cited:
         return {"verdict": "cited"}
-    values = layout.values_of(ok, measure)
-    if ended != COMPLETE or values.isna().all():
+    if ended != COMPLETE or np.isnan(values).all():
         return {"verdict": "missing"}
     dataset, reading, runs = str(ok["dataset"].iloc[0]), str(ok["reading"].iloc[0]), ok["run"].nunique()
     if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):

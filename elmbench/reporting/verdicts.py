@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from elmbench.protocol.metrics import CLASSIFICATION
@@ -159,19 +159,19 @@ def run_means(values: NDArray[np.float64], runs: NDArray[Any]) -> NDArray[np.flo
     return np.array([math.fsum(by_run[run]) / len(by_run[run]) for run in sorted(by_run)], dtype=np.float64)
 
 
-def measured_runs(values: pd.Series[float], cells: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def measured_runs(values: ArrayLike, cells: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return the values that are there of the cells of an entry, and the numbers of their runs."""
     found: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
     there = ~np.isnan(found)
     return found[there], cells["run"].to_numpy()[there]
 
 
-def draws_of(values: pd.Series[float], cells: pd.DataFrame, measure: Measure) -> Draws:
+def draws_of(values: ArrayLike, cells: pd.DataFrame, measure: Measure) -> Draws:
     """Return what the runs of an entry say of a draw.
 
     Parameters
     ----------
-    values : Series of float
+    values : array-like of float
         Of each cell of the entry, NaN where it has none.
     cells : DataFrame
         The cells, with the columns of `cells.csv`.

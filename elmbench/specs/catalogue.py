@@ -1,7 +1,7 @@
 """The experiment files: how they are found and read, and how a reading changes them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -53,6 +53,9 @@ class ExperimentFile:
         """The profiles under which the table has something to show."""
         return [name for name in PROFILES if self.spec.profiles.get(name, Profile()) is not None]
 
+
+#: Yields tables, one after the other, while it shows somebody how far that is.
+Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 
 #: Tables of a user's own, by id.
 _added: dict[str, ExperimentFile] = {}

@@ -13,7 +13,7 @@ from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, re
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.folders import has_results, results_folder
 from elmbench.reporting.results import read_results, records, rewrite_results
-from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.catalogue import ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
 
@@ -82,8 +82,10 @@ def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
     return {file.id: update_baseline(found[file.id], _baseline(file)) for file in files}
 
 
-def update_tables(names: list[str], profile: str, results_dir: Path) -> list[Path]:
+def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
     """Write what is made from the `cells.csv` of tables anew (if none is named, of all with results); return folders.
+
+    `watch` yields the tables that it is given, one after the other.
 
     Raises
     ------
@@ -99,7 +101,7 @@ def update_tables(names: list[str], profile: str, results_dir: Path) -> list[Pat
         )
     for file in files:
         _require_results(file, profile, results_dir)
-    return [rewrite_results(resolve(file, profile), results_dir).folder for file in files]
+    return [rewrite_results(resolve(file, profile), results_dir).folder for file in watch(files)]
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,11 @@ class PublishedCheck:
         return sum(self.verdicts[verdict] for verdict in COMPARED)
 
 
-def check_published(names: list[str], profile: str, results_dir: Path) -> list[PublishedCheck]:
+def check_published(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[PublishedCheck]:
     """Compare tables (by their ids; if there are none, all with results) with their published figures.
 
-    Only the default readings count, and of several selections the table's own.
+    Only the default readings count, and of several selections the table's own. `watch` yields the tables that it is
+    given, one after the other.
 
     Raises
     ------
@@ -142,7 +145,7 @@ def check_published(names: list[str], profile: str, results_dir: Path) -> list[P
         If a table that is named has no results.
     """
     checks = []
-    for file in _files(names, lambda file: has_results(results_dir, profile, file.id)):
+    for file in watch(_files(names, lambda file: has_results(results_dir, profile, file.id))):
         resolved = resolve(file, profile)
         _require_results(file, profile, results_dir)
         results = read_results(resolved, results_dir)

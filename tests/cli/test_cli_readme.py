@@ -74,5 +74,6 @@ def test_a_command_is_one(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, c
             monkeypatch.setenv("ELMBENCH_DATA_DIR", DATA)
         words = [*words, "--dry-run", "--results-dir", "none"]
     found = elmbench(verb, *words)
-    assert (found.code, found.err) == (0, "")
+    assert found.code == 0, found.err
+    assert all(line.endswith(" left") for line in found.err.splitlines())
     assert found.out

@@ -16,7 +16,7 @@ from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.folders import PICTURE, has_results
 from elmbench.reporting.readings import ReadingComparison, compare_readings
 from elmbench.reporting.results import Results, read_results, records
-from elmbench.specs.catalogue import PROFILES, ExperimentFile, load_catalogue
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved, resolve
@@ -125,18 +125,23 @@ def added(verdicts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return {verdict: total[verdict] for verdict in (*VERDICTS, "not run")}
 
 
-def gather(results_dir: Path) -> list[PaperResults]:
+def gather(results_dir: Path, watch: Watch = iter) -> list[PaperResults]:
     """Return what there is to show of every paper.
+
+    Parameters
+    ----------
+    watch : callable
+        Yields the tables that it is given, one after the other.
 
     Raises
     ------
     ElmbenchError
         If there are no results.
     """
-    papers: dict[str, list[ExperimentFile]] = {}
-    for file in load_catalogue().values():
-        papers.setdefault(file.spec.paper, []).append(file)
-    found = [_paper(files, results_dir) for files in papers.values()]
+    papers: dict[str, list[TableResults]] = {}
+    for file in watch(list(load_catalogue().values())):
+        papers.setdefault(file.spec.paper, []).append(_table(file, results_dir))
+    found = [_paper(tables, results_dir) for tables in papers.values()]
     if not any(table.profiles for paper in found for table in paper.tables):
         raise ElmbenchError(
             f"no table has results in {results_dir}",
@@ -146,10 +151,10 @@ def gather(results_dir: Path) -> list[PaperResults]:
     return found
 
 
-def _paper(files: list[ExperimentFile], results_dir: Path) -> PaperResults:
+def _paper(tables: list[TableResults], results_dir: Path) -> PaperResults:
+    files = [table.file for table in tables]
     paper = files[0].paper
-    tables = tuple(_table(file, results_dir) for file in files)
-    return PaperResults(paper, tables, compare_readings(paper.readings, files, results_dir))
+    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, files, results_dir))
 
 
 def _table(file: ExperimentFile, results_dir: Path) -> TableResults:
