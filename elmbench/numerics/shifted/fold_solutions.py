@@ -188,9 +188,9 @@ def _by_residuals(space: SharedSpace, ridges: Array, otherwise: float) -> Shared
         steps = space.steps
         return len(logs) % _LOOK > 0 or _affordable(n, otherwise, steps, steps + steps_left(logs))
 
-    if not _affordable(n, otherwise, 0, 1) or any(_widen(space, float(ridge), goes_on) for ridge in ridges):
+    if not _affordable(n, otherwise, 0, 1) or _widen(space, float(ridges[0]), goes_on):
         return None
-    return space
+    return None if any(_widen(space, ridge, goes_on) for ridge in space.unsolved(ridges)) else space
 
 
 def _by_low_rank(space: SharedSpace, ridges: Array, inverse: LowRankInverse, seconds: float) -> SharedSpace | None:
@@ -235,7 +235,7 @@ def _by_inverse(space: SharedSpace, ridges: Array, inverse: _SingleInverse, seco
     near, far = ridges[ridges <= _WIDEST * ridges[0]], ridges[ridges > _WIDEST * ridges[0]]
     for ridge in far:
         _widen(space, float(ridge))
-    unsolved = [float(ridge) for ridge in near if not space.left(float(ridge))[1] <= 1]
+    unsolved = space.unsolved(near)
     if unsolved:
         inverse.factor(math.sqrt(unsolved[0] * unsolved[-1]))
     start = space.steps
