@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +25,8 @@ Task = Literal["classification", "regression"]
 MOST_CLASSES = 20
 #: A column of words of which more than this share differ from all others is a name, not a category.
 MOST_DIFFERENT = 0.5
+#: Endings of what is kept of rows from elsewhere: of dense ones, of sparse ones.
+_FORMS = ("parquet", "npz")
 #: Sparse rows of no more values in all, zeros included, become dense.
 DENSE_VALUES = 2e7
 
@@ -150,27 +152,28 @@ def _file_of(own: OwnData, cache_dir: Path | str | None) -> tuple[Path, str, str
         path = Path(own.place).expanduser().resolve()
         return path, path.name, own.target
     folder = cache_folder(cache_dir) / "own"
-    path = folder / f"{kind}-{slug(name)}{'-' + slug(own.target) if own.target else ''}.parquet"
+    stem = f"{kind}-{slug(name)}{'-' + slug(own.target) if own.target else ''}"
     if kind == "sklearn":
-        _keep(_of_scikit_learn(name), path)
-        return path, f"sklearn:{name}", "target"
+        return _keep(_of_scikit_learn(name), folder, stem), f"sklearn:{name}", "target"
     if not name.isdigit():
         found = f"{own.place!r} is no data set of OpenML"
         raise ElmbenchError(found, expected="openml: and a number", next_step="look it up on openml.org")
-    if not path.is_file():
+    kept = [path for form in _FORMS if (path := folder / f"{stem}.{form}").is_file()]
+    if not kept:
         source = OpenMLSource(kind="openml", id=int(name), target=own.target or None)
         parts = fetch_from(source, FetchJob(0, folder / "downloads", 1 << 40)).parts
         table = parts["all"]
         assert isinstance(table, Table)
-        _keep(table, path)
-    return path, f"openml:{name}", "target"
+        kept = [_keep(table, folder, stem)]
+    return kept[0], f"openml:{name}", "target"
 
 
-def _keep(table: Table, path: Path) -> None:
-    if sp.issparse(table.X):
-        table = replace(table, X=table.X.toarray())
+def _keep(table: Table, folder: Path, stem: str) -> Path:
+    """Write rows into the cache, sparse ones as they are; return the file."""
+    path = folder / f"{stem}.{_FORMS[sp.issparse(table.X)]}"
     with replacing(path) as partial:
         write_table(table, partial)
+    return path
 
 
 def _of_scikit_learn(name: str) -> Table:

@@ -11,11 +11,12 @@ import csv
 import gzip
 import io
 import lzma
+import math
 import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+#: Bytes that are read at a time.
+_PIECE = 1 << 24
 _MISSING = ["?", "", "NaN", "nan", "NA"]
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
@@ -67,7 +70,7 @@ def read_table(
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
             if form == "svm":
                 return _read_svm(stream, path, n_features, sparse, most)
-            content: bytes = stream.read(-1 if most is None else most + 1)
+            content = read_at_most(stream, most)
         _check_size(len(content), most)
         if not content.strip():
             raise _bad(path, "is empty", "rows of data")
@@ -92,6 +95,19 @@ def _check_kind(path: Path) -> None:
     if not stat.S_ISREG(mode):
         kind = next((name for is_kind, name in _KINDS.items() if is_kind(mode)), "thing of its own")
         raise ValueError(f"it is a {kind}, not a regular file")
+
+
+def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
+    """Return what a stream holds; of more than `most` bytes one more than that, to be refused.
+
+    It is read a piece at a time: a stream makes room for all that it is asked for at once.
+    """
+    pieces: list[bytes] = []
+    left = math.inf if most is None else most + 1
+    while left > 0 and (piece := stream.read(int(min(left, _PIECE)))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def _check_size(n_bytes: int, most: int | None) -> None:

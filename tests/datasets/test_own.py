@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from loopback import Server, add_openml, arff_text
 from sklearn.datasets import dump_svmlight_file
 
+from elmbench.datasets import own
 from elmbench.datasets.load import load
 from elmbench.datasets.own import OwnData, describe
 from elmbench.datasets.sources import own_file
@@ -154,6 +157,39 @@ def test_sets_of_scikit_learn(tmp_path: Path) -> None:
         describe(OwnData("sklearn:win"), tmp_path)
     with pytest.raises(ElmbenchError, match="no data set of OpenML"):
         describe(OwnData("openml:wine"), tmp_path)
+
+
+def test_a_set_of_openml_is_fetched_once_for_each_target(openml_server: Server, tmp_path: Path) -> None:
+    names, kinds = ["a", "b", "c", "kind"], ["NUMERIC"] * 3 + ["{good,bad,ugly}"]
+    add_openml(openml_server, 7, arff_text(names, kinds, FRAME.astype(str).to_numpy().tolist()), target="kind")
+    spec = describe(OwnData("openml:7"), tmp_path)
+    assert (spec.name, spec.title, spec.task) == ("openml-7", "openml:7", "classification")
+    assert spec.shape.classes == {"bad": 20, "good": 20, "ugly": 20}
+    np.testing.assert_array_equal(load(spec).X, ROWS)
+    asked = len(openml_server.requests)
+    assert describe(OwnData("openml:7"), tmp_path) == spec
+    assert len(openml_server.requests) == asked
+    other = describe(OwnData("openml:7", target="b"), tmp_path)
+    assert (other.name, other.task) == ("openml-7", "regression")
+    np.testing.assert_array_equal(load(other).y, ROWS[:, 1])
+    with pytest.raises(ElmbenchError, match="no column 'q'"):
+        describe(OwnData("openml:7", target="q"), tmp_path)
+
+
+def test_sparse_rows_of_openml_are_never_made_dense(
+    openml_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of texts have tens of thousands of columns."""
+    head = [f"@ATTRIBUTE x{place} NUMERIC" for place in range(50)] + ["@ATTRIBUTE class {no,yes}"]
+    lines = [f"{{{place} {place + 1}{',50 yes' * (place % 3 > 0)}}}" for place in range(40)]
+    add_openml(openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True)
+    monkeypatch.setattr(own, "DENSE_VALUES", 1999)
+    spec = describe(OwnData("openml:7"), tmp_path)
+    assert (spec.sparse, spec.shape.classes) == (True, {"no": 14, "yes": 26})
+    found = load(spec)
+    assert sp.issparse(found.X)
+    np.testing.assert_array_equal(found.X.toarray(), np.diag(np.arange(1.0, 51))[:40])
+    np.testing.assert_array_equal(found.y, np.where(np.arange(40) % 3 > 0, 1, -1))
 
 
 def test_a_file_that_unpacks_to_far_more_than_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from elmbench.datasets.readers import csv_columns
+from elmbench.datasets.readers import csv_columns, read_at_most
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
@@ -115,7 +115,7 @@ def _lines(content: bytes, most: int) -> list[bytes]:
     for magic, opener in _MAGIC:
         if content.startswith(magic):
             with opener(io.BytesIO(content)) as stream:
-                content = stream.read(most + 1)
+                content = read_at_most(stream, most)
             _check_size(len(content), most)
             break
     return [line for line in content.split(b"\n") if line.strip()]
