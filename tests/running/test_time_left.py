@@ -144,12 +144,32 @@ def test_what_was_measured_changes_the_order(plan: Plan) -> None:
     estimates = estimates_of(plan)
     estimates.said = dict.fromkeys(plan.works, 1.0)
     queue = TaskQueue(as_tasks(plan.works, plan.works), estimates)
-    searches = [key for key, work in plan.works.items() if work.kind == "search" and work.model_name == "elm"]
-    for _ in range(5):
-        estimates.note(searches[0], 1000.0)
-    first = queue.pop(longest=True)
-    assert first is not None
-    assert first.work.model_name == "elm"
+    taken: list[str] = []
+    # By what has been measured before the first is asked for, and between two.
+    for model in ("elm", "k-elm"):
+        searches = [key for key, work in plan.works.items() if work.kind == "search" and work.model_name == model]
+        for _ in range(5):
+            estimates.note(searches[0], 1e6)
+        found = queue.pop(longest=True)
+        assert found is not None
+        assert found.work.model_name == model
+        taken.append(found.work.key)
+        for _ in range(20):
+            estimates.note(searches[0], 1e-3)
+    in_order = queue.pop()
+    assert in_order is not None
+    assert in_order.work is next(work for work in plan.works.values() if work.key not in taken and not work.needs)
+
+
+def test_what_did_not_end_ok_says_nothing_of_how_long_work_takes() -> None:
+    likes = {"a": Like("cell", "m", "d"), "b": Like("cell", "m", "d")}
+    estimates = Estimates(dict.fromkeys(likes, 1.0), likes)
+    for record in (None, {"result": {"status": "ok"}}, {"seconds": 50.0, "result": {"status": "timeout"}}):
+        estimates.note_stored("a", record)
+    assert (estimates.noted, estimates.seconds("b")) == (0, 1.0)
+    estimates.note_stored("a", {"seconds": 50.0, "result": {"status": "ok"}})
+    assert estimates.noted == 1
+    assert estimates.seconds("b") > 20
 
 
 def test_makespan_between_its_bounds(plan: Plan) -> None:
