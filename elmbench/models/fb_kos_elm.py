@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
-from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes
+from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.models.base.parameters import check_count
 from elmbench.numerics.online.states import InverseState
 
@@ -29,7 +29,8 @@ class _FBKOSELM(OnlineKernel):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        return inverse_bytes(min(n_samples, params.get("budget", 200)), n_features, n_outputs)
+        m = min(n_samples, params.get("budget", 200))
+        return inverse_bytes(m, n_features, n_outputs) + looked_up_bytes(params.get("kernel", "rbf"), m, n_samples)
 
 
 class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):

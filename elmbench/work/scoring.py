@@ -3,7 +3,7 @@
 Where the model is one of the suite, its process scores what it predicts, however many predictions a search makes. A
 model from outside hands out bare predictions, and `scores_of` is called where no model has ever run: what it patches,
 metrics among it, reaches no score. What is left to trust is that it learns from what it is given: its process holds the
-test targets too, and tells the times and the sizes.
+test targets too, and tells the times, the sizes and the hyperparameters that it took over.
 """
 
 import time

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench.models import (
@@ -240,18 +241,21 @@ def test_attributes_need_a_fit(model):
     [(KOSELMRegressor(), 700), (FBKOSELMRegressor(budget=500), 1500), (ALDKOSELMRegressor(delta=1e-8), 700)],
     ids=["complete", "fixed budget", "dependency"],
 )
-def test_memory_estimate_is_met(model, n):
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "precomputed"])
+def test_memory_estimate_is_met(model, n, kernel):
     X = np.random.default_rng(0).random((n, 4))
     y = X.sum(axis=1)
-    model.set_params(gamma=50.0)
-    clone(model).fit(X[:100], y[:100])
+    if kernel == "precomputed":
+        X = laplacian_kernel(X, gamma=50.0)
+    model.set_params(gamma=50.0, kernel=kernel)
+    clone(model).fit(X[:100, :100] if kernel == "precomputed" else X[:100], y[:100])
     tracemalloc.start()
     try:
         model.fit(X, y)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    estimate = model.memory_estimate(n, 4, 1, **model.get_params())
+    estimate = model.memory_estimate(n, X.shape[1], 1, **model.get_params())
     fixed = model.memory_estimate(1, 1, 1)
     assert peak <= estimate
     assert estimate - fixed <= 6 * peak

@@ -15,9 +15,9 @@ from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import BLOCK_BYTES
-from elmbench.numerics.online.looked_up import LookedUp
+from elmbench.numerics.online.looked_up import PIECE, LookedUp
 from elmbench.numerics.online.states import DependencyState, InverseState
-from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.rows import Rows
 from elmbench.numerics.solve import RidgeSystem
 
@@ -129,3 +129,16 @@ class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
 def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:
     """Return the bytes of a state with `m` rows while its inverse is computed from scratch."""
     return 8 * m * (2 * m + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES
+
+
+def looked_up_bytes(kernel: Any, m: int, n_samples: int) -> int:
+    """Return the bytes of the kernel's values that are looked up while a dictionary of up to `m` rows learns.
+
+    Those of the Gaussian kernel are computed as they are needed.
+    """
+    if isinstance(kernel, str) and kernel == "rbf":
+        return 0
+    if isinstance(kernel, str) and kernel == PRECOMPUTED:
+        return 16 * n_samples**2
+    piece = min(n_samples, max(PIECE, m))
+    return 8 * (m**2 + (m + piece) ** 2 + 2 * piece * (piece + m))
