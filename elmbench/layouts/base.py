@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from elmbench.work.plan import Cell
     from elmbench.work.planner import DatasetPlanner
 
+#: Of the palette of a picture.
+_COLOURS = 256
 #: The metrics that each task fills in `cells.csv`.
 METRICS = {"classification": CLASSIFICATION, "regression": REGRESSION}
 #: Times and sizes that every table shows.
@@ -252,8 +254,12 @@ def title_of(resolved: Resolved) -> str:
 
 
 def png(figure: Any) -> bytes:
-    """Return a matplotlib figure as PNG."""
-    buffer = io.BytesIO()
+    """Return a matplotlib figure as PNG, with a palette in place of full colours, of which a drawing has few."""
+    from PIL import Image
+
+    drawn, small = io.BytesIO(), io.BytesIO()
     # Without the version of the library, so that the same data give the same file.
-    figure.savefig(buffer, format="png", metadata={"Software": None})
-    return buffer.getvalue()
+    figure.savefig(drawn, format="png", metadata={"Software": None})
+    with Image.open(drawn) as picture:
+        picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(small, "PNG", optimize=True)
+    return small.getvalue()

@@ -12,7 +12,7 @@ import pandas as pd
 
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
-from elmbench.layouts.base import Outputs
+from elmbench.layouts.base import Figure, Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
 from elmbench.reporting.claims import ClaimOutcome, claims_frame
@@ -111,12 +111,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
     _write_tables(results)
-    picture = None
-    figure = layout.figure(cells, _outputs(planned, store), resolved)
-    if figure is not None:
-        picture = PICTURE
-        write_frame(figure.data, folder / "figure.csv")
-        write_atomically(folder / PICTURE, figure.png)
+    picture = _write_figure(layout.figure(cells, _outputs(planned, store), resolved), folder)
     write_atomically(folder / "table.md", markdown(results.table, commands, picture))
     record = _provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
@@ -141,7 +136,8 @@ def read_results(resolved: Resolved, results_dir: Path) -> Results:
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     """Write `summary.csv`, `optimism.csv`, `claims.csv` and `table.md` anew from the `cells.csv` of an earlier run.
 
-    What comes from the store stays as it is: the cells, the commands, `environment.json` and the figure.
+    So are `figure.csv` and the picture. What comes from the store stays as it is: the cells, the commands,
+    `environment.json` and a figure of what models have put out.
 
     Raises
     ------
@@ -150,6 +146,9 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     """
     results = read_results(resolved, results_dir)
     _write_tables(results)
+    layout = layout_of(resolved)
+    if not layout.keeps_outputs:
+        _write_figure(layout.figure(results.cells, (), resolved), results.folder)
     picture = PICTURE if (results.folder / PICTURE).is_file() else None
     commands = read_commands(results.folder)
     write_atomically(results.folder / "table.md", markdown(results.table, commands, picture))
@@ -162,6 +161,15 @@ def _write_tables(results: Results) -> None:
         write_frame(results.gains, results.folder / "optimism.csv")
     if results.claims:
         write_frame(claims_frame(results.claims), results.folder / "claims.csv")
+
+
+def _write_figure(figure: Figure | None, folder: Path) -> str | None:
+    """Write the data and the picture of a figure, if there is one; return the name of the picture."""
+    if figure is None:
+        return None
+    write_frame(figure.data, folder / "figure.csv")
+    write_atomically(folder / PICTURE, figure.png)
+    return PICTURE
 
 
 def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-from PIL import Image
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
@@ -20,8 +19,6 @@ from elmbench.reporting.writers.csv import csv
 
 #: The file by which a folder is known as a site of ours, which may be replaced.
 MARK = ".elmbench-site"
-#: Colours of a picture's palette.
-_COLOURS = 64
 
 
 def refuse_other(folder: Path) -> None:
@@ -88,19 +85,13 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     for name, path in copies.items():
-        _copy_picture(path, folder / name)
+        shutil.copyfile(path, folder / name)
     return [*texts, *copies]
 
 
 def _shortened(path: Path) -> str:
     """Return a CSV file with its numbers to four significant digits: those of a figure need no more."""
     return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")
-
-
-def _copy_picture(source: Path, target: Path) -> None:
-    """Copy a picture with a palette in place of full colours, which a drawing has few of, so that the site is small."""
-    with Image.open(source) as picture:
-        picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.MEDIANCUT).save(target, optimize=True)
 
 
 def _replace(folder: Path, fresh: Path) -> None:
