@@ -97,6 +97,15 @@ def test_verdicts_by_table_of_the_extreme_entropy_machines() -> None:
         assert [int(number) for number in counts] == found, (table, profile)
 
 
+def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
+    own = figures("paper", "eem/table5")
+    own = own[(own["metric"] == "gmean") & own["mean"].notna()]
+    assert set(own["select"]) == {"oracle"}
+    near = (own["mean"] - own["published"]).abs() <= own["published_std"]
+    said = f"{near.sum()} of the {len(own)} means that the oracle's choice gives are within one printed deviation"
+    assert said in WORDS
+
+
 @pytest.mark.parametrize("text", re.findall(r"\(`(elmbench (?:table|run) [^`]+)`\)", TEXT))
 def test_evidence_is_named_by_its_command(text: str) -> None:
     words = text.split()
