@@ -58,6 +58,16 @@ def closest(name: str, known: list[str]) -> str | None:
     return matches[0] if matches else None
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an exception says; its kind, and a line that it names, where it cannot say it."""
+    try:
+        lines = str(error).strip().splitlines()
+    except (TypeError, ValueError):  # liac-arff takes words of a file, such as 50%, into what it formats
+        line = getattr(error, "line", 0)
+        return f"{type(error).__name__} in line {line}" if line > 0 else type(error).__name__
+    return lines[0] if lines else type(error).__name__
+
+
 def unknown_name(kind: str, name: str, known: list[str], next_step: str) -> ElmbenchError:
     """Build the error for a name that does not exist: the likeliest slip, and the known names unless they are many."""
     guess = closest(name, known)

@@ -1,97 +1,181 @@
 """Plant faults in modules and count which their tests notice: `python tests/mutants.py MODULE ...`, as `make mutants`.
 
-cosmic-ray plants them, one at a time, in a copy of this tree; of very many a random sample is taken. A fault that no
-test notices is printed as a difference. Environment: `MUTANTS`, how many in each module (20), and `SEED`. The tests of
-a module are those in whose names its name stands: of `elmbench/work/search.py`, `tests/work/test_search.py` and
-`tests/work/test_search_paths.py`, and where there is none of that name, all of `tests/work`.
+cosmic-ray plants them, one at a time, in a copy of this tree; of very many a random sample is taken, of as many places
+as there are. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, how many in each module
+(20), and `SEED`, which makes the sample the same again. The tests of a module are those in whose names its name stands:
+of `elmbench/running/engine.py`, `tests/running/test_engine.py` and `tests/running/test_engine_stops.py`, and where
+there is none of that name, all of `tests/running`. They run once without a fault first: tests that fail then, or that
+are too slow, would notice everything.
 """
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import importlib
 import os
 import random
+import resource
 import shutil
-import sqlite3
-import subprocess
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import dataclass
+from importlib.util import cache_from_source
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ROOT / ".mutant-packages"
+sys.path.append(str(ROOT / ".mutant-packages"))
+
+from cosmic_ray.ast import ast_nodes, get_ast  # noqa: E402
+from cosmic_ray.mutating import mutate_code  # noqa: E402
+from cosmic_ray.plugins import get_operator, operator_names  # noqa: E402
+
 #: What is mutated unless modules are named.
 ROOMS = ("numerics", "models", "protocol", "reporting")
 #: What cosmic-ray plants in annotations too, where nothing can notice it.
 UNSEEN = "core/ReplaceBinaryOperator_BitOr"
-#: Seconds after which a test that a fault has made endless counts as failed.
-TIMEOUT = 300.0
+#: Seconds of processor time that the tests of a module may take without a fault.
+SLOW = 300.0
+#: Tests that a fault has made endless end after so many seconds, and so many times what they took without.
+ENDLESS_AFTER, ENDLESS_TIMES = 20.0, 3.0
+#: What most tests import, and what takes longer to import than most tests run: imported once.
+SLOW_IMPORTS = ("hypothesis", "numba", "pandas", "pydantic", "pytest", "scipy.stats", "sklearn.svm", "yaml")
 #: What of `tests/` is about a module or a package whose name it does not bear, or says more of it than what does.
 TESTED_BY = {
-    "family": "models",
-    "online": "oracles",
-    "predictions": "work/test_fit.py",
-    "scaling": "protocol",
-    "worker": "running",
+    "models/ald_kos_elm": "models/test_online_kernel*.py",
+    "models/amm": "models/test_linear_sgd.py",
+    "models/base/centres": "models/test_rk_elm*.py models/test_rsvm.py",
+    "models/base/entropy": "models/test_eem*.py",
+    "models/base/family": "models",
+    "models/base/fold_kernels": "models/test_kernel_elm*.py models/test_ls_svm*.py",
+    "models/base/hyperplanes": "models/test_linear_sgd.py",
+    "models/base/kernel_lists": "models/test_mk_elm.py",
+    "models/base/nodes": "models/test_elm*.py models/test_w_elm.py",
+    "models/base/projection": "models/test_pvm.py models/test_os_pvm.py",
+    "models/base/served": "models/test_path_search.py",
+    "models/base/stochastic": "models/test_bsgd.py models/test_linear_sgd.py",
+    "models/eekm": "models/test_eem*.py",
+    "models/elm_rbf": "models/test_rk_elm*.py",
+    "models/fb_kos_elm": "models/test_online_kernel*.py",
+    "models/kos_elm": "models/test_online_kernel*.py",
+    "models/pegasos": "models/test_linear_sgd.py",
+    "numerics/online": "oracles",
+    "protocol/predictions": "work/test_fit.py",
+    "reporting/summary": "reporting/test_report_summary.py reporting/test_report_optimism.py",
+    "running/executors/worker": "running",
 }
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault that can be planted in a module: what kind, the how-manieth of it, the line and column."""
+
+    operator: str
+    occurrence: int
+    place: tuple[int, int]
 
 
 def tests_of(module: Path) -> list[str]:
     """Return what of `tests/` is about a module."""
-    for part in (module.stem, module.parent.name):
-        if part in TESTED_BY:
-            return [f"tests/{TESTED_BY[part]}"]
+    about = module.relative_to("elmbench").with_suffix("")
+    for place in (about, about.parent):
+        if named := TESTED_BY.get(place.as_posix()):
+            found = sorted(path for pattern in named.split() for path in (ROOT / "tests").glob(pattern))
+            return [str(path.relative_to(ROOT)) for path in found]
     folder = ROOT / "tests" / module.parent.relative_to("elmbench")
     while not folder.is_dir():
         folder = folder.parent
     # As words of its own: the tests of a search may be several files, and those of RSVM are none of the SVM's.
-    named = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
-    return [str(path.relative_to(ROOT)) for path in named or [folder]]
+    found = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
+    return [str(path.relative_to(ROOT)) for path in found or [folder]]
 
 
 def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
     """Plant a sample of faults in a module of a copy of the tree; return how many were noticed and how many not."""
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:randomly", *tests_of(module)]
-    config, session = copy / "mutants.toml", copy / "mutants.sqlite"
-    config.write_text(
-        f'[cosmic-ray]\nmodule-path = "{module}"\ntimeout = {TIMEOUT}\nexcluded-modules = []\n'
-        f'test-command = "{" ".join(words)}"\n[cosmic-ray.distributor]\nname = "local"\n'
-    )
-    session.unlink(missing_ok=True)
-    run = Runner(copy)
-    run("cosmic_ray.cli", "init", config, session)
-    with sqlite3.connect(session) as base:
-        found = base.execute("select job_id, operator_name from mutation_specs order by job_id").fetchall()
-        every = [job for job, operator in found if not operator.startswith(UNSEEN)]
-        left = {job for job, _ in found} - set(
-            random.Random(f"{number} {module}").sample(every, min(len(every), sample_size()))
-        )
-        for table in ("mutation_specs", "work_items"):
-            base.executemany(f"delete from {table} where job_id = ?", [(job,) for job in left])
-    run("cosmic_ray.cli", "exec", config, session)
-    with sqlite3.connect(session) as base:
-        ended = base.execute("select test_outcome, diff from work_results").fetchall()
-    for outcome, difference in ended:
-        if str(outcome).lower().endswith("survived"):
-            print(difference, flush=True)
-    return Counter(str(outcome).rpartition(".")[2].lower() for outcome, _ in ended)
+    tests = tests_of(module)
+    ending, seconds = run(tests, copy, SLOW)
+    print(f"{module}: {' '.join(tests)} take {seconds:.0f} s without a fault", flush=True)
+    if ending != "survived":
+        print(f"{module}: they {'are too slow' if ending == 'endless' else 'fail'}: nothing is planted")
+        return Counter()
+    path, found = copy / module, Counter[str]()
+    code = path.read_text(encoding="utf-8")
+    for fault in sample(faults_of(code), f"{number} {module}"):
+        faulty = mutate_code(code, get_operator(fault.operator)(), fault.occurrence)
+        path.write_text(faulty, encoding="utf-8")
+        # What Python keeps of it is looked up by the second in which it was written.
+        Path(cache_from_source(str(path))).unlink(missing_ok=True)
+        ending, _ = run(tests, copy, ENDLESS_AFTER + ENDLESS_TIMES * seconds)
+        found[ending] += 1
+        if ending == "survived":
+            print("\n".join(difflib.unified_diff(code.split("\n"), faulty.split("\n"), str(module), lineterm="")))
+            sys.stdout.flush()
+    path.write_text(code, encoding="utf-8")
+    return found
 
 
-def sample_size() -> int:
-    return int(os.environ.get("MUTANTS", "20"))
+def faults_of(code: str) -> list[Fault]:
+    """Return every fault that can be planted in a module."""
+    nodes = list(ast_nodes(get_ast(code)))
+    found = []
+    for name in sorted(operator_names()):
+        operator = get_operator(name)
+        if not operator.arguments() and not name.startswith(UNSEEN):
+            places = (start for node in nodes for start, _ in operator().mutation_positions(node))
+            found += [Fault(name, occurrence, place) for occurrence, place in enumerate(places)]
+    return found
 
 
-class Runner:
-    """Runs modules of cosmic-ray in a copy of the tree."""
+def sample(faults: list[Fault], number: str) -> list[Fault]:
+    """Return some of the faults, a second one at a place only after one at every other."""
+    seen: Counter[tuple[int, int]] = Counter()
+    turns = []
+    for fault in random.Random(number).sample(faults, len(faults)):
+        turns.append((seen[fault.place], fault))
+        seen[fault.place] += 1
+    chosen = [fault for _, fault in sorted(turns, key=lambda turn: turn[0])]
+    return chosen[: int(os.environ.get("MUTANTS", "20"))]
 
-    def __init__(self, copy: Path) -> None:
-        self.copy = copy
-        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(copy), str(PACKAGES)])}
 
-    def __call__(self, module: str, *words: object) -> None:
-        command = [sys.executable, "-m", module, *map(str, words)]
-        subprocess.run(command, cwd=self.copy, env=self.environment, check=True, stdout=subprocess.DEVNULL)
+def run(tests: list[str], copy: Path, most: float) -> tuple[str, float]:
+    """Run tests of a copy of the tree; return whether a fault has `survived` them or not, and their processor time.
+
+    What it needs to know is in the process already: it is forked off. Seconds are of processor time, so that a busy
+    machine makes nothing endless; what sleeps is ended by pytest.
+    """
+    sys.stdout.flush()
+    process = os.fork()
+    if not process:
+        _pytest(tests, copy, int(most))
+    _, status, usage = os.wait4(process, 0)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)  # what the tests have left behind
+    ended = os.waitstatus_to_exitcode(status)
+    ending = {0: "survived", -signal.SIGXCPU: "endless"}.get(ended, "noticed")
+    return ending, usage.ru_utime + usage.ru_stime
+
+
+def _pytest(tests: list[str], copy: Path, most: int) -> None:
+    """Be a process of pytest in a copy of the tree; do not return."""
+    ended = 1
+    try:
+        os.setsid()
+        os.chdir(copy)
+        for limit, value in ((resource.RLIMIT_CPU, most), (resource.RLIMIT_CORE, 0)):
+            resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        sys.path[0] = os.environ["PYTHONPATH"] = str(copy)
+        sys.path.remove(str(ROOT / ".mutant-packages"))
+        sys.modules["__main__"] = ModuleType("__main__")  # which processes that are spawned would import
+        ended = int(sys.modules["pytest"].main(["-x", "-q", "-n", "0", *tests]))
+    finally:
+        os._exit(ended)
 
 
 def main(names: list[str]) -> None:
@@ -99,17 +183,17 @@ def main(names: list[str]) -> None:
     number = int(os.environ.get("SEED", time.time()))
     chosen = [ROOT / name for name in names] or [ROOT / "elmbench" / room for room in ROOMS]
     files = [file for path in chosen for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
+    for name in SLOW_IMPORTS:
+        importlib.import_module(name)
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="elmbench-mutants-") as folder:
         copy = Path(folder) / "tree"
-        kept = shutil.ignore_patterns(".*", "__pycache__", "results")
-        shutil.copytree(ROOT, copy, ignore=kept)
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         for file in files:
             found = mutate(file.relative_to(ROOT), number, copy)
             total += found
             print(f"{file.relative_to(ROOT)}: {dict(found)}", flush=True)
-    killed, all_of_them = total["killed"], total.total()
-    print(f"{killed} of {all_of_them} faults were noticed; seed {number}")
+    print(f"{total.total() - total['survived']} of {total.total()} faults were noticed; seed {number}")
 
 
 if __name__ == "__main__":

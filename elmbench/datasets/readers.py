@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.npz import read_npz
 from elmbench.datasets.table import Table
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, first_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,8 +121,7 @@ def compression_of(path: PurePath) -> str:
 
 
 def _unreadable(path: Path, error: Exception) -> ElmbenchError:
-    said = str(error).strip().splitlines() or [type(error).__name__]
-    return _bad(path, f"cannot be read: {said[0]}", "a complete file in the format that its name says")
+    return _bad(path, f"cannot be read: {first_line(error)}", "a complete file in the format that its name says")
 
 
 def _bad(path: Path, found: str, expected: str) -> ElmbenchError:

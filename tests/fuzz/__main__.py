@@ -101,6 +101,9 @@ def fuzz(name: str, number: int, seconds: float, folder: Path, counted: multipro
             known.add(place_of(error))
             kept = keep(name, current.read_bytes())
             print(f"{name}: {place_of(error)}: {first_line(error)} ({kept})", flush=True)
+        except Exception:
+            current.unlink(missing_ok=True)  # a fault of what makes the inputs, and of none of them
+            raise
     counted.put(tried)
 
 
@@ -114,6 +117,8 @@ def keep(name: str, content: bytes) -> Path:
 
 def main(names: list[str]) -> int:
     """Feed targets one after the other; return 1 where anything was found."""
+    if unknown := [name for name in names if name not in TARGETS]:
+        sys.exit(f"found {' '.join(unknown)}; expected some of {' '.join(TARGETS)}")
     os.environ.pop("ELMBENCH_DATA_DIR", None)
     seconds, number = 60 * float(os.environ.get("FUZZ_MINUTES", "10")), int(os.environ.get("SEED", time.time()))
     before = len(list(CORPUS.glob("*/*")))

@@ -16,7 +16,7 @@ import numpy as np
 from elmbench.datasets.readers import csv_columns, read_at_most
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.table import Table
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import ArchiveSource
 
 _MAGIC: tuple[tuple[bytes, Callable[..., Any]], ...] = (
@@ -107,7 +107,7 @@ def _table(content: bytes, labels: bytes | None, source: ArchiveSource, origin: 
             return _sparse(lines, words or [], origin, width)
         return _dense(lines, words, source, origin)
     except _DAMAGE as error:
-        raise _bad(f"{origin} cannot be read: {str(error).splitlines()[0]}", "rows of values") from error
+        raise _bad(f"{origin} cannot be read: {first_line(error)}", "rows of values") from error
 
 
 def _lines(content: bytes, most: int) -> list[bytes]:

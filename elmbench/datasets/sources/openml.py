@@ -22,7 +22,7 @@ from elmbench.datasets.sources.download import Download
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
 from elmbench.datasets.sources.hosts import reachable
 from elmbench.datasets.table import Table, label_words
-from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.specs.datasets.sources import OpenMLSource
 
 #: Rows, and the address and the file that they were read from.
@@ -116,8 +116,8 @@ def _dataset(openml: Any, number: int) -> Any:
         next_step = "correct the id in datasets.yaml"
         raise ElmbenchError(f"{where}: {error.message}", expected="a public data set", next_step=next_step) from error
     except (exceptions.PyOpenMLError, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise DataUnavailableError(f"{where}: {said[0]}", expected="an answer", next_step=later) from error
+        found = f"{where}: {first_line(error)}"
+        raise DataUnavailableError(found, expected="an answer", next_step=later) from error
     except (KeyError, ValueError, TypeError) as error:
         found = f"{where}: its description lacks or garbles {error}"
         raise ElmbenchError(found, expected="a description as OpenML's server gives it", next_step=later) from error
@@ -170,7 +170,7 @@ def _read_sparse(path: Path, choose: ChooseTarget, most: int) -> Table:
     except ElmbenchError:
         raise
     except Exception as error:  # a parser of a damaged file fails in any way that it likes
-        raise ElmbenchError(f"{path.name}: {error}", expected="a sparse ARFF file") from error
+        raise ElmbenchError(f"{path.name}: {first_line(error)}", expected="a sparse ARFF file") from error
     keep = np.arange(len(names)) != place
     return Table(X[:, keep], (*names[:place], *names[place + 1 :]), y, path.name)
 
