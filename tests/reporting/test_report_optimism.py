@@ -30,6 +30,8 @@ def test_it_is_the_oracle_minus_nested_on_the_same_folds(toy: Toy) -> None:
     assert [line["oracle"], line["nested"], line["optimism"]] == pytest.approx([0.85, 0.675, 0.175])
     # Of the differences 0.05 and 0.3, not of the means.
     assert line["std"] == pytest.approx(0.25 / 2**0.5)
+    half = t.ppf(0.975, 1) * 0.25 / 2**0.5 * np.sqrt(1 / 2 + 1)
+    assert (line["low"], line["high"]) == pytest.approx((0.175 - half, 0.175 + half))
 
 
 def test_of_an_error_the_sign_is_turned(toy: Toy) -> None:

@@ -198,3 +198,9 @@ def test_a_metric_that_is_no_number_is_shown_as_none(toy: Toy) -> None:
     lines = folds("ELM", float("nan"), float("nan"))
     line = entry(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
     assert (pd.isna(line["mean"]), line["verdict"]) == (True, "missing")
+
+
+def test_an_entry_without_any_value_keeps_the_line_of_its_first_metric(toy: Toy) -> None:
+    lines = folds("ELM", float("nan"), float("nan"), fit_seconds=float("nan"), n_units=float("nan"))
+    found = summarise(frame(toy(), lines), toy())
+    assert found[["model", "metric", "ended"]].to_numpy().tolist() == [["ELM", "mcc", "ok"]]
