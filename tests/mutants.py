@@ -65,7 +65,7 @@ TESTED_BY = {
     "models/pegasos": "models/test_linear_sgd.py",
     "numerics/online": "oracles",
     "protocol/predictions": "work/test_fit.py",
-    "reporting/summary": "reporting/test_report_summary.py reporting/test_report_optimism.py reporting/test_report_cl*.py",
+    "reporting/summary": "reporting/test_report_summary.py reporting/test_report_[co]*.py",
     "running/executors/worker": "running",
 }
 

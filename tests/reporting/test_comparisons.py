@@ -98,3 +98,9 @@ def test_several_must_all_be_true() -> None:
     decisive, confirming, contradicting = together([sure, contrary])
     assert (decisive, contradicting) == (contrary, pytest.approx(2 / 256))
     assert confirming == contrary.confirming
+
+
+def test_what_is_contradicted_decides_over_what_is_only_weaker() -> None:
+    # Of two that are not confirmed at all, one is contradicted the more; four signs in four decide nothing.
+    assert together([sign(0, 6), sign(0, 8)])[0] == sign(0, 8)
+    assert together([sign(0, 3), sign(0, 4)])[0] == sign(0, 3)

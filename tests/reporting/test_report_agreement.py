@@ -98,3 +98,25 @@ def test_times_are_compared_as_ratios(toy: Toy) -> None:
     # Twice the first model's time where four times are printed, once where half is printed.
     assert (one.median_factor, one.median_difference, one.pairings) == (pytest.approx(2.0), None, 0)
     assert one.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
+
+
+def test_each_time_is_compared_by_itself(toy: Toy) -> None:
+    times = {"train_seconds": (1.0, 4.0), "test_seconds": (1.0, 8.0)}
+    protocol = HOLDOUT | {"metrics": ["mcc", "fit_seconds", "predict_seconds"]}
+    figures = "".join(
+        f"WDBC,{model},{time},{value},,\n"
+        for time, values in times.items()
+        for model, value in zip(("ELM", "K-ELM", "OS-ELM"), (*values, 0), strict=True)
+    )
+    lines = [
+        cell(model, run, mcc=0.9, fit_seconds=0.01, predict_seconds=0.02)
+        for model in ("ELM", "K-ELM", "OS-ELM")
+        for run in range(4)
+    ]
+    ours = found(toy(figures, protocol=protocol), lines)
+    # Of the time that is printed as 0 there is no ratio.
+    assert {name: (one.figures, one.median_factor) for name, one in ours.items()} == {
+        "fit_seconds": (2, pytest.approx(4.0)),
+        "predict_seconds": (2, pytest.approx(8.0)),
+    }
+    assert found(toy(figures, protocol=protocol, profiles={"fast": {"rows": 200}}, profile="fast"), lines) == {}
