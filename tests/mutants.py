@@ -4,8 +4,8 @@ cosmic-ray plants them, one at a time, in a copy of this tree; of very many a ra
 as there are. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, how many in each module
 (20), and `SEED`, which makes the sample the same again. The tests of a module are those in whose names its name stands:
 of `elmbench/running/engine.py`, `tests/running/test_engine.py` and `tests/running/test_engine_stops.py`, and where
-there is none of that name, all of `tests/running`. They run once without a fault first: tests that fail then, or that
-are too slow, would notice everything.
+there is none of that name, all of `tests/running`. What they do not notice the other tests of the room may, where they
+are quick. All run once without a fault first: tests that fail then, or that are too slow, would notice everything.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
 from types import ModuleType
@@ -38,8 +39,8 @@ from cosmic_ray.plugins import get_operator, operator_names  # noqa: E402
 ROOMS = ("numerics", "models", "protocol", "reporting")
 #: What cosmic-ray plants in annotations too, where nothing can notice it; and what is the same of words kept once.
 UNSEEN = ("core/ReplaceBinaryOperator_BitOr", *(f"core/ReplaceComparisonOperator_{way}_Is" for way in ("Eq", "NotEq")))
-#: Seconds of processor time that the tests of a module may take without a fault.
-SLOW = 300.0
+#: Seconds of processor time that the tests of a module may take without a fault, and those of its whole room.
+SLOW, QUICK = 300.0, 60.0
 #: Tests that a fault has made endless end after so many seconds, and so many times what they took without.
 ENDLESS_AFTER, ENDLESS_TIMES = 20.0, 3.0
 #: What most tests import, and what takes longer to import than most tests run: imported once.
@@ -79,43 +80,70 @@ class Fault:
     place: tuple[int, int]
 
 
-def tests_of(module: Path) -> list[str]:
+def tests_of(module: Path) -> tuple[str, ...]:
     """Return what of `tests/` is about a module."""
     about = module.relative_to("elmbench").with_suffix("")
     for place in (about, about.parent):
         if named := TESTED_BY.get(place.as_posix()):
-            found = sorted(path for pattern in named.split() for path in (ROOT / "tests").glob(pattern))
-            return [str(path.relative_to(ROOT)) for path in found]
+            return tuple(sorted(_in_root(path) for pattern in named.split() for path in (ROOT / "tests").glob(pattern)))
+    folder = ROOT / room_of(module)
+    # As words of its own: the tests of a search may be several files, and those of RSVM are none of the SVM's.
+    found = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
+    return tuple(_in_root(path) for path in found or [folder])
+
+
+def room_of(module: Path) -> str:
+    """Return the folder of `tests/` that mirrors a module's."""
     folder = ROOT / "tests" / module.parent.relative_to("elmbench")
     while not folder.is_dir():
         folder = folder.parent
-    # As words of its own: the tests of a search may be several files, and those of RSVM are none of the SVM's.
-    found = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
-    return [str(path.relative_to(ROOT)) for path in found or [folder]]
+    return _in_root(folder)
+
+
+def _in_root(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
 def mutate(module: Path, number: int, copy: Path) -> Counter[str]:
     """Plant a sample of faults in a module of a copy of the tree; return how many were noticed and how many not."""
-    tests = tests_of(module)
-    ending, seconds = run(tests, copy, SLOW)
-    print(f"{module}: {' '.join(tests)} take {seconds:.0f} s without a fault", flush=True)
-    if ending != "survived":
-        print(f"{module}: they {'are too slow' if ending == 'endless' else 'fail'}: nothing is planted")
+    tests, room = tests_of(module), (room_of(module),)
+    seconds = seconds_of(tests, copy, SLOW)
+    if seconds is None:
+        print(f"{module}: nothing is planted")
         return Counter()
     path, found = copy / module, Counter[str]()
     code = path.read_text(encoding="utf-8")
     for fault in sample(faults_of(code), f"{number} {module}"):
         faulty = mutate_code(code, get_operator(fault.operator)(), fault.occurrence)
-        path.write_text(faulty, encoding="utf-8")
-        # What Python keeps of it is looked up by the second in which it was written.
-        Path(cache_from_source(str(path))).unlink(missing_ok=True)
+        _write(path, faulty)
         ending, _ = run(tests, copy, ENDLESS_AFTER + ENDLESS_TIMES * seconds)
+        if ending == "survived" and room != tests:
+            _write(path, code)
+            more = seconds_of(room, copy, QUICK)
+            _write(path, faulty)
+            if more is not None and run(room, copy, ENDLESS_AFTER + ENDLESS_TIMES * more)[0] != "survived":
+                ending = "noticed by others"
         found[ending] += 1
         if ending == "survived":
             print("\n".join(difflib.unified_diff(code.split("\n"), faulty.split("\n"), str(module), lineterm="")))
             sys.stdout.flush()
-    path.write_text(code, encoding="utf-8")
+    _write(path, code)
     return found
+
+
+def _write(path: Path, code: str) -> None:
+    path.write_text(code, encoding="utf-8")
+    # What Python keeps of it is looked up by the second in which it was written.
+    Path(cache_from_source(str(path))).unlink(missing_ok=True)
+
+
+@cache
+def seconds_of(tests: tuple[str, ...], copy: Path, most: float) -> float | None:
+    """Return what tests take without a fault; None if that is more than `most` seconds, or if they fail."""
+    ending, seconds = run(tests, copy, most)
+    said = {"survived": "", "endless": ": too many"}.get(ending, ": they fail")
+    print(f"{' '.join(tests)}: {seconds:.0f} s without a fault{said}", flush=True)
+    return seconds if ending == "survived" else None
 
 
 def faults_of(code: str) -> list[Fault]:
@@ -141,7 +169,7 @@ def sample(faults: list[Fault], number: str) -> list[Fault]:
     return chosen[: int(os.environ.get("MUTANTS", "20"))]
 
 
-def run(tests: list[str], copy: Path, most: float) -> tuple[str, float]:
+def run(tests: tuple[str, ...], copy: Path, most: float) -> tuple[str, float]:
     """Run tests of a copy of the tree; return whether a fault has `survived` them or not, and their processor time.
 
     What it needs to know is in the process already: it is forked off. Seconds are of processor time, so that a busy
@@ -151,15 +179,17 @@ def run(tests: list[str], copy: Path, most: float) -> tuple[str, float]:
     process = os.fork()
     if not process:
         _pytest(tests, copy, int(most))
-    _, status, usage = os.wait4(process, 0)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process, signal.SIGKILL)  # what the tests have left behind
+    try:
+        _, status, usage = os.wait4(process, 0)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)  # the tests that were interrupted, or what they have left behind
     ended = os.waitstatus_to_exitcode(status)
     ending = {0: "survived", -signal.SIGXCPU: "endless"}.get(ended, "noticed")
     return ending, usage.ru_utime + usage.ru_stime
 
 
-def _pytest(tests: list[str], copy: Path, most: int) -> None:
+def _pytest(tests: tuple[str, ...], copy: Path, most: int) -> None:
     """Be a process of pytest in a copy of the tree; do not return."""
     ended = 1
     try:
