@@ -201,6 +201,16 @@ def test_times_and_reasons_are_not_compared(both: Callable[..., BaselineCheck], 
     assert not {*TIMES, "reason"}.intersection(kept)
 
 
+def test_a_copy_of_the_cells_is_a_baseline_as_well(toy: Callable[..., Resolved], tmp_path: Path) -> None:
+    resolved, baseline = toy(datasets=["calhousing"], protocol={"metrics": ["nrmse"]}), tmp_path / "one.baseline.csv"
+    late = {"status": "timeout", "reason": "> 5 s", "limit": 5.0, "stopped": "itself"}
+    lines = [cell(dataset="calhousing", nrmse=0.5), cell(dataset="calhousing", fold=1, **late)]
+    for path, seconds in ((baseline, 0.5), (tmp_path / "cells.csv", 0.7)):
+        write_frame(frame(resolved, [line | {"fit_seconds": seconds} for line in lines]), path)
+    found = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
+    assert (found.compared, found.differences) == (2, ())
+
+
 def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., BaselineCheck]) -> None:
     chosen, other = cell(params={"C": 8.0, "gamma": 1.0}), cell(params={"C": 8.0, "gamma": 2.0})
     assert differences(both([chosen], [chosen])) == []
