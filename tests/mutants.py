@@ -65,6 +65,7 @@ TESTED_BY = {
     "models/kos_elm": "models/test_online_kernel*.py",
     "models/pegasos": "models/test_linear_sgd.py",
     "numerics/online": "oracles",
+    "protocol/content": "layouts/test_plan_keys.py",
     "protocol/predictions": "work/test_fit.py",
     "reporting/summary": "reporting/test_report_summary.py reporting/test_report_[co]*.py",
     "running/executors/worker": "running",

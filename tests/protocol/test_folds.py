@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import dataset_of, fold_data, outer_split
+from made_work import dataset_of, fold_data, outer_split, place_of
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.datasets import Dataset
@@ -18,7 +18,7 @@ from elmbench.protocol import folds
 from elmbench.protocol.folds import labels_of, load_rows, scaled_inputs
 from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import check_splittable, stratified_rows, subsample
-from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.protocol import Scale, Split
 
 MakeUnit = Callable[..., dict[str, Any]]
@@ -96,6 +96,25 @@ def test_too_few_rows_for_the_folds(toys: dict[str, Dataset], name: str, kind: s
     with pytest.raises(ElmbenchError, match=message):
         check_splittable(toys[name], Split(kind, n))
     check_splittable(toys["real"], Split("kfold", 90))
+
+
+@pytest.mark.parametrize(
+    ("outer", "rows", "n"),
+    [
+        ({"kind": "kfold", "folds": 3}, None, 60),
+        ({"kind": "kfold", "folds": 3}, 30, 20),
+        ({"kind": "holdout", "train": 50, "test": 10}, None, 50),
+        ({"kind": "holdout", "test": 10}, None, 80),
+        ({"kind": "official"}, None, 75),
+    ],
+)
+def test_how_many_rows_are_learnt_is_known_without_the_data(
+    make_unit: MakeUnit, outer: dict[str, Any], rows: int | None, n: int
+) -> None:
+    place = place_of(make_unit(rows=rows, outer=outer))
+    spec = DatasetSpec.model_construct(name="two", shape=Shape(instances=90, features=3, split=(75, 15)))
+    assert replace(place, dataset=replace(place.dataset, spec=spec)).n_train == n
+    assert place.n_train == (90 if outer["kind"] == "official" else n)
 
 
 # --- Scaling ---------------------------------------------------------------------------------------------------------

@@ -93,11 +93,12 @@ def test_a_cut_data_set_keeps_the_proportion(train: int, test: int, rows: int) -
     assert abs(sizes[1] - test * min(rows, whole) / whole) <= 1
 
 
+@pytest.mark.parametrize("outer", [{"kind": "kfold", "folds": 3}, {"kind": "holdout", "train": 60, "test": 30}])
 def test_a_profile_that_cuts_rows_cuts_the_printed_sizes(
-    toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+    toys: dict[str, Dataset], make_unit: MakeUnit, outer: dict[str, Any]
 ) -> None:
-    data = fold_data(make_unit(rows=30, outer={"kind": "kfold", "folds": 3}))
-    assert len(data.y_train) + len(data.y_test) == 30
+    data = fold_data(make_unit(rows=30, outer=outer))
+    assert (len(data.y_train), len(data.y_test)) == (20, 10)
     assert cut_to(Split("holdout", train=60, test=30), 30, 90) == Split("holdout", train=20, test=10)
     assert cut_to(Split("official"), 30, 90) == Split("official")
 
