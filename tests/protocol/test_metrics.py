@@ -244,7 +244,15 @@ def test_packed_predictions_come_out_again(predicted: np.ndarray) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [None, [1], {}, {"dtype": "O", "values": ""}, {"dtype": "<f8", "values": "AAA="}, {"dtype": "f8", "values": 3}],
+    [
+        None,
+        [1],
+        {},
+        {"dtype": "O", "values": ""},
+        {"dtype": "<f8", "values": "AAA="},
+        {"dtype": "f8", "values": 3},
+        {"dtype": "i1", "values": "A*Q=="},
+    ],
 )
 def test_what_is_no_packed_array(content: Any) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - whatever is wrong
