@@ -92,3 +92,12 @@ def test_what_is_lost_is_said_where_no_ridge_keeps_it():
     assert not RidgeSystem(ones.copy(order="F"), 21 * EPS).is_lost(EPS)  # left out as well, but the ridge has a digit
     assert not RidgeSystem(ones.copy(order="F"), 1e-3).is_lost(EPS)
     assert not RidgeSystem(np.eye(20, order="F"), 1e-300).is_lost(EPS)
+
+
+def test_what_is_within_round_off_is_left_out_though_it_has_a_factor():
+    # Of two rows the limit is 2 EPS, of which the first matrix has half and the second four times.
+    left_out, kept = (RidgeSystem(np.diag([1.0, least]), EPS / 8) for least in (EPS, 8 * EPS))
+    assert not left_out.by_cholesky
+    np.testing.assert_allclose(left_out.inverse(), np.diag([1.0, 0.0]), rtol=4 * EPS, atol=0)
+    assert kept.by_cholesky
+    np.testing.assert_allclose(kept.inverse(), np.diag([1.0, 8 / 65 / EPS]), rtol=8 * EPS, atol=0)
