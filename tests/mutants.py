@@ -2,8 +2,8 @@
 
 cosmic-ray plants them, one at a time, in a copy of this tree; of very many a random sample is taken. A fault that no
 test notices is printed as a difference. Environment: `MUTANTS`, how many in each module (20), and `SEED`. The tests of
-a module are those in whose names its name stands: of `elmbench/work/search.py`, `tests/work/test_search.py` and
-`tests/work/test_search_paths.py`, and where there is none of that name, all of `tests/work`.
+a module are those in whose names its name stands: of `elmbench/running/engine.py`, `tests/running/test_engine.py` and
+`tests/running/test_engine_stops.py`, and where there is none of that name, all of `tests/running`.
 """
 
 from __future__ import annotations

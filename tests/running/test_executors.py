@@ -183,7 +183,8 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
         executor_of("dask", settings, cluster.scheduler_address) as executor,
         RunProgress(prepared, False, executor) as progress,
     ):
-        assert executor.workers == 0
+        assert executor.deserted
+        assert executor.workers == 1
         assert executor.width > 0
         seen: list[str] = []
 

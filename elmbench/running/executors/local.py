@@ -27,7 +27,11 @@ class LocalExecutor:
         How many tasks it works on at a time.
     memory : int
         A worker's share of the machine's memory in bytes.
+    deserted : bool
+        Never: its workers are started as they are needed.
     """
+
+    deserted = False
 
     def __init__(self, settings: Settings) -> None:
         self.width = self.workers = settings.jobs
