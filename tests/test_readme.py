@@ -19,9 +19,8 @@ WORDS = " ".join(TEXT.replace("**", "").split())
 
 
 def cells(profile: str, table: str) -> pd.DataFrame:
-    path = ROOT / "results" / profile / table / "cells.csv"
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    return frame[frame["status"] == "ok"].fillna({"reading": ""})
+    frame = read_cells(ROOT / "results" / profile / table / "cells.csv")
+    return frame[frame["status"] == "ok"]
 
 
 def figures(profile: str, table: str) -> pd.DataFrame:

@@ -79,7 +79,7 @@ class RunProgress:
         """Take note of the start or end of some work."""
         key = event.work.key
         if event.kind == "no-workers":
-            self._say_once("no worker has joined the scheduler: the run waits for one")
+            self._say_once("the scheduler has no worker: the run waits for one")
             return
         if event.kind != "end":
             self.left.start(key)
@@ -97,7 +97,7 @@ class RunProgress:
             )
         if self._bar is None and self.left.elapsed - self._last_line <= _LINE_EVERY:
             return
-        seconds = self.left.seconds(max(1, self.executor.workers))
+        seconds = self.left.seconds(self.executor.workers)
         share = self.left.elapsed / max(self.left.elapsed + seconds, 1e-9)
         cells, table = f"{self.done_cells}/{len(self.shown)}", self._table.get(key, "")
         said = f"{duration(self.left.elapsed)}, about {duration(seconds)} left"

@@ -121,7 +121,7 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
         cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
-        took = duration(prepared.seconds_on(max(1, executor.workers)))
+        took = duration(prepared.seconds_on(executor.workers))
         state.say(f"{cells}; roughly {took} on {executor.workers} worker(s)")
     if damaged := prepared.store.damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)

@@ -35,8 +35,8 @@ class Event:
     Attributes
     ----------
     kind : {"start", "end", "elsewhere", "no-workers"}
-        "elsewhere" where another run is computing it now; its end follows. "no-workers" each time that it is found to
-        wait for a worker while there is none.
+        "elsewhere" where another run is computing it now; its end follows. "no-workers" each time that it,
+        and all else that has been started, is found to wait for a worker while there is none.
     result : dict or None
         What the work yielded, at its end.
     other : str
@@ -152,7 +152,7 @@ class Run:
         if not todo and not self._unclean(clean):
             return
         with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
-            alone = bool(clean) and executor.workers == 1
+            alone = bool(clean) and executor.fixed and executor.workers == 1
             _Running(self, todo, executor, leases, clean if alone else ()).go_on()
             if again := self._unclean(clean):
                 _Running(self, again, executor, leases, again, at_most=1).go_on()
@@ -238,7 +238,7 @@ class _Running:
         if self.running:
             # Not for ever: the disk is waited for, and workers may have joined.
             pause = _LOOK_EVERY if self.elsewhere else SYNC_EVERY
-            if not self.executor.workers:
+            if self.executor.deserted:
                 self.on_event(Event("no-workers", next(iter(self.running.values())).work))
             for future in wait(self.running, pause, FIRST_COMPLETED).done:
                 # It counts as under way until it is kept: an interrupt in between loses nothing.

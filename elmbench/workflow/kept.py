@@ -19,7 +19,7 @@ from elmbench.specs.files import spec_root
 def kept(name: str, file: ExperimentFile, inputs: Iterable[Path], words: Any, make: Callable[[], Any]) -> Any:
     """Return what `make` returns; where that is in the cache folder from before, without making it.
 
-    It is made anew if a file of the suite, a spec of the table's paper or an input has changed, and each time for a
+    It is made anew if a file of the suite, a spec or an input has changed, and each time for a
     table of a user's own.
 
     Parameters
@@ -55,7 +55,8 @@ def kept(name: str, file: ExperimentFile, inputs: Iterable[Path], words: Any, ma
 def _key(file: ExperimentFile, inputs: Iterable[Path], words: Any) -> str:
     """Return a hash of all that is told, and of when each file of the suite was changed."""
     sources = sorted(Path(elmbench.__file__).parent.rglob("*.py"))
-    specs = [spec_root() / "datasets.yaml", *sorted(file.path.parent.glob("*"))]
+    # Of all papers: a table may be based on another paper's.
+    specs = [spec_root() / "datasets.yaml", *sorted((spec_root() / "experiments").rglob("*.*"))]
     stamps = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in (*sources, *specs)]
     contents = [hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "" for path in inputs]
     return hashlib.sha256(json.dumps([file.id, words, stamps, contents]).encode()).hexdigest()

@@ -76,7 +76,7 @@ def test_a_table_of_long_names_and_endings(elmbench: Callable, toy: Callable, wo
 def test_a_name_is_not_broken_where_a_text_can_give_way() -> None:
     console = Console(width=22, file=io.StringIO())
     console.print(grid(("name", "says"), [("nystroem-ridge", "so that it may give way")], whole=("name",)))
-    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    printed = console.file.getvalue()
     assert "nystroem-ridge  so" in printed
     assert width(printed) <= 22
 

@@ -63,6 +63,9 @@ class Server:
     def paths(self, method: str = "GET") -> list[str]:
         return [path for how, path, _ in self.requests if how == method]
 
+    def ranges(self) -> list[str | None]:
+        return [asked for how, _, asked in self.requests if how == "GET"]
+
     def close(self) -> None:
         self._http.shutdown()
         self._http.server_close()

@@ -102,7 +102,7 @@ def test_libsvm_text(folder: Path, line: str, said: str) -> None:
 def test_pickles_are_never_loaded(folder: Path) -> None:
     class Trap:
         def __reduce__(self) -> tuple[object, tuple[str]]:
-            return Path.touch, (Path(folder / "sprung"),)  # type: ignore[return-value]
+            return Path.touch, (Path(folder / "sprung"),)
 
     stream = io.BytesIO()
     np.savez(stream, X=np.array([Trap()], dtype=object), target=np.ones(1))
@@ -120,7 +120,7 @@ def test_pickles_are_never_loaded(folder: Path) -> None:
     ],
 )
 def test_incomplete_archives(folder: Path, arrays: dict[str, np.ndarray], said: str) -> None:
-    np.savez(folder / "wdbc.npz", **arrays)  # type: ignore[arg-type]
+    np.savez(folder / "wdbc.npz", **arrays)
     assert said in message(folder)
 
 

@@ -108,7 +108,7 @@ OTHER: dict[str, Change] = {
     "noise of three decimals": of_values(
         lambda x: np.round(RNG(4).normal(size=x.shape) * x.std(axis=0) + x.mean(axis=0), 3)
     ),
-    "columns that were shuffled each": with_column(slice(None), lambda x: RNG(5).permuted(x, axis=0)),  # type: ignore[arg-type]
+    "columns that were shuffled each": with_column(slice(None), lambda x: RNG(5).permuted(x, axis=0)),
     "one column of noise": with_column(1, lambda x: RNG(6).permutation(x)),
     "a column on another scale": with_column(3, lambda x: 1.01 * x),
     "a column turned round": with_column(2, lambda x: -x),

@@ -78,7 +78,7 @@ def test_the_work_of_a_stream(plan_toy: Callable[..., Plan], experiment: dict[st
     for work in works:
         assert isinstance(work, Stream)
         assert (work.chunk, work.number_of_fits) == (60, 1)
-    assert {work.params["update_mean"] for work in works} == {True, False}  # type: ignore[attr-defined]
+    assert {work.params["update_mean"] for work in works} == {True, False}
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_a_stratified_holdout_has_the_same_part_of_each_class(toys: dict[str, Da
     assert not set(rows[0]) & set(rows[1])
     assert both(data, split) == rows != both(data, split, run=1)
     # Without classes, a holdout of any rows.
-    outer = Outer(kind="stratified-holdout", sizes={"two": {"train": train, "test": test}})  # type: ignore[dict-item]
+    outer = Outer(kind="stratified-holdout", sizes={"two": {"train": train, "test": test}})
     assert outer.split("two", "classification") == split
     assert outer.split("two", "regression") == Split("holdout", train=train, test=test)
 

@@ -100,7 +100,7 @@ def printed(table: ResultTable) -> str:
     console = Console(width=150, file=io.StringIO())
     for section in table.sections:
         console.print(section.heading, *section_text(table, section), sep="\n")
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+    return console.file.getvalue()
 
 
 def test_a_terminal_has_a_line_above_the_models_of_a_data_set(table: ResultTable) -> None:

@@ -73,14 +73,14 @@ def plan(plan_toy: MakePlan, experiment: dict[str, Any]) -> Plan:
     return plan_toy(experiment, runs=1, select=("nested", "oracle"))
 
 
-def limits_of(plan: Plan, limits: Limits = Limits()) -> dict[str, Limits]:  # noqa: B008 - frozen
-    return dict.fromkeys(plan.works, limits)
+def limits_of(plan: Plan, limits: Limits | None = None) -> dict[str, Limits]:
+    return dict.fromkeys(plan.works, limits or Limits())
 
 
 def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:
     """Run what is pending; return it."""
     on_event = how.pop("on_event", lambda event: None)
-    limits = limits_of(plan, how.pop("limits", Limits()))
+    limits = limits_of(plan, how.pop("limits", None))
     todo = how.pop("todo", None) or pending(plan.works, limits, store, **how)
     Run(plan.works, limits, store, Settings(jobs=jobs, environment="e"), on_event).run(todo)
     return todo

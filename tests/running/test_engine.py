@@ -35,7 +35,7 @@ def test_every_unit_runs_once_after_what_it_needs(workers: InProcess, store: Sto
     for key, inputs in workers.diary:
         assert inputs == {name: store.result(name) for name in needs(units(plan)[key])}
         assert all(result["status"] == "ok" for result in inputs.values())
-    assert all(store.get(key)["environment"] == "e" for key in units(plan))  # type: ignore[index]
+    assert all(store.get(key)["environment"] == "e" for key in units(plan))
     ended = [event.work.key for event in events if event.kind == "end"]
     started = [event.work.key for event in events if event.kind == "start"]
     assert sorted(ended) == sorted(started) == sorted(units(plan))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 from made_runs import InProcess, limits_of, run
 from made_work import Content
 
 from elmbench.running.engine import Event, Run, pending
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.store import Store
 from elmbench.work.plan import Plan
@@ -42,10 +44,10 @@ def test_fits_of_a_parallel_run_are_timed_again_one_by_one(workers: InProcess, s
     run_clean(plan, store, jobs=3)
     fits = fits_of(plan)
     assert alone == [1] * len(fits)
-    assert {store.result(key)["fit_seconds"] for key in fits} == {2.0}  # type: ignore[index]
-    assert all(store.result(key)["clean"] for key in fits)  # type: ignore[index]
+    assert {store.result(key)["fit_seconds"] for key in fits} == {2.0}
+    assert all(store.result(key)["clean"] for key in fits)
     others = [key for key in plan.works if key not in fits]
-    assert not any("clean" in store.result(key) for key in others)  # type: ignore[operator]
+    assert not any("clean" in store.result(key) for key in others)
     # Once is enough.
     assert run_clean(plan, store, jobs=3) == []
 
@@ -53,7 +55,20 @@ def test_fits_of_a_parallel_run_are_timed_again_one_by_one(workers: InProcess, s
 def test_fits_of_one_worker_are_clean_at_once(workers: InProcess, store: Store, plan: Plan) -> None:
     events = run_clean(plan, store, jobs=1)
     assert len([event for event in events if event.kind == "end"]) == len(plan.works)
-    assert all(store.result(key)["clean"] for key in fits_of(plan))  # type: ignore[index]
+    assert all(store.result(key)["clean"] for key in fits_of(plan))
+
+
+def test_fits_where_another_worker_may_join_are_timed_again(workers: InProcess, store: Store, plan: Plan) -> None:
+    class Cluster(LocalExecutor):
+        fixed = False
+
+    limits = limits_of(plan)
+    settings = Settings(jobs=1, environment="e")
+    todo = pending(plan.works, limits, store)
+    Run(plan.works, limits, store, settings, lambda event: None, Cluster(settings)).run(todo, fits_of(plan))
+    counts = Counter(key for key, _ in workers.diary)
+    assert {counts[key] for key in fits_of(plan)} == {2}
+    assert all(store.result(key)["clean"] for key in fits_of(plan))
 
 
 def test_fits_from_before_are_timed_again_unless_they_failed(workers: InProcess, store: Store, plan: Plan) -> None:

@@ -207,7 +207,7 @@ def test_thinning_reaches_both_kinds_of_grid(write_tree: WriteTree, experiment: 
     spec = resolve(table_of(write_tree, experiment), "ci").spec
     assert spec.grids["gamma"].expand() == [1.0, 4.0, 16.0]
     assert spec.grids["C"].expand() == [1]
-    assert spec.models["FB-KOS-ELM"].search["budget"].expand() == [5, 15]  # type: ignore[call-overload,index]
+    assert spec.models["FB-KOS-ELM"].search["budget"].expand() == [5, 15]
     assert spec.models["ELM"].search == ("n_hidden", "C")
 
 

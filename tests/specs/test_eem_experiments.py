@@ -81,7 +81,7 @@ def test_readings_change_what_they_say() -> None:
     def changed(table: str, reading: str, value: str) -> Experiment:
         return resolve(find_experiment(f"eem/{table}"), "paper", {reading: value}).spec
 
-    assert changed("table4", "scaling", "train").protocol.scale.fit_on == "train"  # type: ignore[union-attr]
+    assert changed("table4", "scaling", "train").protocol.scale.fit_on == "train"
     weighted = changed("table5", "ls-svm-weights", "as-printed").models
     assert weighted["LS-SVM-RBF"].params == {"class_weight": "balanced", "weighting": "as-printed"}
     assert weighted["SVM-RBF"] == find_experiment("eem/table5").spec.models["SVM-RBF"]

@@ -35,7 +35,7 @@ def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
     assert spec.models["FB-KOS-ELM"].like == "K-ELM"
     assert spec.models["ELM"].carry_over == "none"
     with pytest.raises(ValidationError):
-        spec.title = "other"  # type: ignore[misc]
+        spec.title = "other"
 
 
 @pytest.mark.parametrize(

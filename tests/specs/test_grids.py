@@ -99,7 +99,7 @@ def test_thinning_keeps_the_first_and_every_nth(every: int) -> None:
 
 def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
     grid = {"gamma": [1.0, 2.0], "C": [8.0, 4.0, 2.0]}
-    found = candidates(grid)  # type: ignore[arg-type]
+    found = candidates(grid)
     assert [(c["gamma"], c["C"]) for c in found] == [(1, 8), (1, 4), (1, 2), (2, 8), (2, 4), (2, 2)]
     assert sorted(found, key=str) == sorted(ParameterGrid(grid), key=lambda c: str({n: c[n] for n in grid}))
     assert candidates({}) == [{}]

@@ -85,7 +85,7 @@ def test_dimensions_of_table_2_are_those_of_table_11() -> None:
     for dataset in find_experiment("ospvm/table2").spec.datasets:
         for column in ("SVD + BSGD", "SVD + AMM Online", "SVD + Pegasos"):
             own, other = two[dataset, column], eight[dataset, "SVD+OSELM"]
-            assert own.params["n_components"] == other.params["n_components"]  # type: ignore[attr-defined]
+            assert own.params["n_components"] == other.params["n_components"]
 
 
 def test_faces_are_split_into_five_and_five_and_texts_by_their_length() -> None:
@@ -108,7 +108,7 @@ def test_readings_change_every_stream_and_nothing_else() -> None:
         ):
             for place, work in works(table, {reading: value}).items():
                 if place[1] in STREAMED:
-                    assert work.params[name] == found  # type: ignore[attr-defined]
+                    assert work.params[name] == found
                 else:
                     assert work.key == plain[place].key
     assert "rank" not in find_experiment("ospvm/table12").spec.readings
@@ -128,7 +128,7 @@ def test_the_printed_t_do_not_follow_from_the_printed_accuracies(table: str, acc
     pairs = file.spec.options["pairs"]
     assert isinstance(pairs, dict)
     for figure in file.figures:
-        one, other = (printed[str(column)] for column in pairs[figure.model])  # type: ignore[union-attr]
+        one, other = (printed[str(column)] for column in pairs[figure.model])
         assert len(one) == len(other) == 7
         assert figure.value is not None
         t = ttest_ind(one, other, equal_var=False).statistic

@@ -83,7 +83,7 @@ def test_the_front_door() -> None:
 )
 def test_what_is_not_there(name: str, options: dict[str, object], message: str) -> None:
     with pytest.raises(ElmbenchError, match=message) as error:
-        make_model(name, **options)  # type: ignore[arg-type]
+        make_model(name, **options)
     assert error.value.expected
     assert error.value.next_step
 
@@ -142,7 +142,7 @@ def test_a_plugin_may_declare_kinds_of_table_and_of_work(plugin: Callable[..., P
     ]
     load_plugin(plugin(MODEL + "MODELS = {'wide': Mine}\nWORK = {'sum': Mine}", "b.py"))
     assert list(plugin_objects("LAYOUTS")) == ["wide"]
-    assert [kind.__name__ for kind in plugin_objects("WORK").values()] == ["Kind", "Mine"]  # type: ignore[attr-defined]
+    assert [kind.__name__ for kind in plugin_objects("WORK").values()] == ["Kind", "Mine"]
     assert list(plugin_objects("MODELS")) == ["wide"]
     with pytest.raises(ElmbenchError, match=r"kind of work name 'count' of the plug-in .*c\.py is taken by .*a\.py"):
         load_plugin(plugin("class Kind: pass\nWORK = {'count': Kind}", "c.py"))
@@ -227,7 +227,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         monkeypatch.delitem(sys.modules, "toy_models", raising=False)
         plugins._from_entry_points.cache_clear()
 
-    yield install  # type: ignore[misc]
+    yield install
     plugins._from_entry_points.cache_clear()
     sys.modules.pop("toy_models", None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,7 +14,7 @@ from elmbench.models.protocols import Evaluated
 class Recorder(ClassifierMixin, BaseEstimator):
     """Predicts the first label and remembers what it was given."""
 
-    seen: list[dict[str, Any]] = []  # noqa: RUF012 - shared on purpose
+    seen: ClassVar[list[dict[str, Any]]] = []
 
     def __init__(self, C: float = 1.0, gamma: float = 1.0, random_state: int | None = None) -> None:
         self.C = C

@@ -63,7 +63,7 @@ SMALL = {"n_hidden": [4, 9], "C": [0.1, 100.0], "gamma": [0.5, 4.0], "budget": [
 def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit, name: str, dataset: str) -> None:
     unit = make_unit("search", dataset=dataset, model=name)
     factory = find_model(name).factory(unit["task"])
-    grid = candidates({key: SMALL[key] for key in find_model(name).grid})  # type: ignore[misc]
+    grid = candidates({key: SMALL[key] for key in find_model(name).grid})
     data = fold_data(unit)
     X, y = data.X_train, data.y_train
     inner = inner_folds(unit, X, y, 0)

@@ -80,7 +80,7 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     assert set(table.cells["status"]) == {"ok"}
     store = Store(into)
     machines = {
-        cell.model: store.environment(store.get(cell.key)["environment"])["machine"]  # type: ignore[index]
+        cell.model: store.environment(store.get(cell.key)["environment"])["machine"]
         for cell in store.cells("ci", "toy/one")
     }
     assert machines == {"ELM": "one", "K-ELM": "two"}
@@ -116,7 +116,7 @@ def test_what_does_not_belong_together_is_refused_by_name(
         for folders in ([a, b], [b, a]):
             merge(folders, tmp_path / folders[0].name / "joined")
             store = Store(tmp_path / folders[0].name / "joined")
-            assert {store.result(cell.key)["status"] for cell in store.cells("ci", "toy/one")} == {"ok"}  # type: ignore[index]
+            assert {store.result(cell.key)["status"] for cell in store.cells("ci", "toy/one")} == {"ok"}
         return
     with pytest.raises(ElmbenchError, match=says):
         merge([a, b], into)

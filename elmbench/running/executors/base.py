@@ -44,7 +44,15 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many of them are worked on at the same time; 0 while nobody is there to do it."""
+        """How many of them are worked on at the same time, at least 1."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether their number stays as it is."""
+
+    @property
+    def deserted(self) -> bool:
+        """Whether nobody is there to work on them: workers may still join."""
 
     @property
     def memory(self) -> int:

@@ -61,6 +61,8 @@ class DaskExecutor:
         only this machine can reach.
     """
 
+    fixed = False
+
     def __init__(self, settings: Settings, scheduler: str | None = None) -> None:
         self._settings = settings
         self._scheduler = scheduler
@@ -125,11 +127,19 @@ class DaskExecutor:
         """How many threads the workers have that are there now, at least 1; of short work, more at once."""
         together = min(int(_TOGETHER / max(self._lately, 1e-3)), _MOST)
         # While a worker is at some of it, more waits there.
-        return max(1, self.workers) * max(1, 2 * together)
+        return self.workers * max(1, 2 * together)
 
     @property
     def workers(self) -> int:
-        """How many threads the workers have that are there now; none before the first worker has joined."""
+        """How many threads the workers have that are there now, at least 1."""
+        return max(1, self._threads_now())
+
+    @property
+    def deserted(self) -> bool:
+        """Whether no worker has joined the scheduler, or all have left it."""
+        return not self._threads_now()
+
+    def _threads_now(self) -> int:
         if time.monotonic() - self._looked > _LOOK_EVERY:
             self._threads = sum(self._asked(self.client.nthreads).values())
             self._looked = time.monotonic()
@@ -169,7 +179,7 @@ class DaskExecutor:
             waiting, self._waiting, self._sending = self._waiting, [], False
         try:
             client = self.client
-            for together in _batches(waiting, max(1, self._threads)):
+            for together in _batches(waiting, self.workers):
                 self._send_batch(client, together)
         except Exception as error:  # noqa: BLE001 - of whatever kind, the run has to hear of it
             for asked in waiting:

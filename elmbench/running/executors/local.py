@@ -27,7 +27,12 @@ class LocalExecutor:
         How many tasks it works on at a time.
     memory : int
         A worker's share of the machine's memory in bytes.
+    fixed, deserted : bool
+        Its workers are started as they are needed: always, and never.
     """
+
+    fixed = True
+    deserted = False
 
     def __init__(self, settings: Settings) -> None:
         self.width = self.workers = settings.jobs

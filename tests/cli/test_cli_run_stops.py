@@ -1,0 +1,159 @@
+"""`elmbench run` that is stopped: by a folder that cannot be written, a full disk, Ctrl-C and signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from made_store import lines_of
+
+from elmbench.running.store import Store
+
+CI = ("run", "one", "--profile", "ci")
+
+
+def cells() -> pd.DataFrame:
+    return pd.read_csv("results/ci/toy/one/cells.csv", keep_default_na=False, na_values=[""])
+
+
+@pytest.mark.parametrize("place", ["below a file", "proc"])
+def test_a_results_folder_that_cannot_be_written(
+    elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path, place: str
+) -> None:
+    toy()
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "results" if place == "below a file" else Path("/proc/results")
+    found = elmbench(*CI, "--results-dir", folder)
+    assert found.code == 2
+    error = found.err.splitlines()
+    assert error[0].startswith(f"error: cannot write {folder}/")
+    assert error[1].startswith("Expected: a results folder that can be written")
+    assert "--results-dir" in error[2]
+    assert len(error) == 3
+
+
+def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
+    elmbench: Callable, toy: Callable, worker: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy()
+    write = os.write
+
+    def full(descriptor: int, content: bytes) -> int:
+        if content[65:].startswith(b"unit:"):
+            if len(kept) == 5:
+                write(descriptor, content[:100])
+                raise OSError(28, "No space left on device")
+            kept.append(content)
+        return write(descriptor, content)
+
+    kept: list[bytes] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        found = elmbench(*CI, "-q")
+    assert (found.code, found.out) == (2, "")
+    assert "No space left on device" in found.err
+    assert not Path("results/ci").exists()
+    assert [p for p in Path("results").rglob("*") if p.name.endswith(".part")] == []
+    assert lines_of(Store(Path("results"))) == kept
+    assert elmbench(*CI).code == 0
+    assert len(cells()) == 12
+
+
+def test_a_folder_that_turns_read_only_half_way_ends_with_one_message(
+    elmbench: Callable, toy: Callable, worker: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy()
+    written, opened, unlink = os.write, os.open, os.unlink
+    kept: list[bytes] = []
+
+    def write(descriptor: int, content: bytes) -> int:
+        if content[65:].startswith(b"unit:"):
+            kept.append(content)
+        return written(descriptor, content)
+
+    def refuse(path: Any) -> None:
+        if len(kept) >= 5 and Path("results").absolute() in Path(path).absolute().parents:
+            raise PermissionError(13, "Permission denied", str(path))
+
+    def open_one(path: Any, *how: Any, **more: Any) -> int:
+        refuse(path)
+        return opened(path, *how, **more)
+
+    def unlink_one(path: Any, **more: Any) -> None:
+        refuse(path)
+        unlink(path, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write)
+        patch.setattr(os, "open", open_one)
+        patch.setattr(os, "unlink", unlink_one)
+        found = elmbench(*CI, "-q")
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("error: cannot write ")
+    assert len(found.err.splitlines()) == 3
+    # What a worker had under way may still have arrived.
+    assert lines_of(Store(Path("results"))) == kept
+    assert elmbench(*CI).code == 0
+    assert len(cells()) == 12
+
+
+def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+
+    def interrupt(unit: dict[str, Any]) -> dict[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0.2)
+        return {}
+
+    worker["k-elm"] = interrupt
+    found = elmbench(*CI, "-q")
+    assert (found.code, found.out) == (130, "")
+    assert found.err == "interrupted: what had ended is stored; the same command goes on from there\n"
+    # The tables are written with what had ended by then.
+    assert set(cells()["model"]) == {"ELM"}
+    worker.clear()
+    again = elmbench(*CI)
+    assert "known from before" in again.out
+    assert len(cells()) == 12
+
+
+SLEEPY = '''
+import time
+from sklearn.linear_model import LogisticRegression
+
+class Sleepy(LogisticRegression):
+    """Sleeps."""
+    def fit(self, X, y):
+        time.sleep(3600)
+
+MODELS = {"sleepy": Sleepy}
+'''
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_control_c_ends_with_130_and_one_line(tmp_path: Path, kind: signal.Signals) -> None:
+    (tmp_path / "sleepy.py").write_text(SLEEPY)
+    command = ["run", "table4", "--profile", "ci", "-d", "wdbc", "-m", "sleepy", "--plugin", "sleepy.py"]
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", "from elmbench.cli import main; main()", *command],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert "3 cells to run" in process.stdout.readline()
+    time.sleep(0.3)
+    process.send_signal(kind)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err == "interrupted: what had ended is stored; the same command goes on from there\n"
