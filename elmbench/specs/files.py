@@ -15,6 +15,8 @@ SpecModel = TypeVar("SpecModel", bound=BaseModel)
 
 #: How deep content may lie in itself, and how many values a file may come to.
 _DEEPEST, _MOST = 50, 200_000
+#: How many keys at fault an error names.
+_NAMED = 20
 #: What content has that lies very deep: a line indented by as much, or as many brackets.
 _FEW = 200
 _MAY_BE_DEEP = re.compile(rf"^[ ?-]{{{_FEW}}}", re.MULTILINE)
@@ -142,7 +144,10 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
             for place, problem in problems.items()
             if not any(other != place and other[: len(place)] == place for other in problems)
         ]
-        raise ElmbenchError("\n".join(lines), next_step="correct it, then: elmbench validate") from error
+        more = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
+        raise ElmbenchError(
+            "\n".join(lines[:_NAMED] + more), next_step="correct it, then: elmbench validate"
+        ) from error
 
 
 def _is_type(part: Any) -> bool:

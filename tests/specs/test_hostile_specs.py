@@ -126,6 +126,15 @@ def test_a_data_set_stays_in_its_folder(entry: dict[str, Any]) -> None:
         parse_dataset_specs({"mine": {**ENTRY, **entry}}, "datasets.yaml")
 
 
+def test_of_many_faults_the_first_are_named() -> None:
+    with pytest.raises(ElmbenchError) as caught:
+        parse_dataset_specs({"mine": {**ENTRY, "aliases": [0] * 300}}, "datasets.yaml")
+    assert "'mine.aliases.19' is 0" in str(caught.value)
+    assert "'mine.aliases.20'" not in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 22
+    assert "more\nNext: " in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["../x", "a/b", "..", ""])
 def test_a_data_set_has_the_name_of_a_file(name: str) -> None:
     with pytest.raises(ElmbenchError):
