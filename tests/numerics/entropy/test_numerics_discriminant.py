@@ -205,3 +205,13 @@ def test_theorem_1(pairs, h, seed):
         np.testing.assert_array_equal(np.sign(odds), T)
         # One equilibrium point, between the means.
         assert crossing_points(found.means, found.variances) == pytest.approx([0.0], abs=1e-6)
+
+
+def test_thresholds_just_before_one_class_is_the_likelier_everywhere():
+    means, variances = (0.0, 2.0), (2.0, 1.0)
+    # Where (m+ - m-)^2 + (S- - S+) c is zero both thresholds meet.
+    meet = -(4 + np.log(2)) / 2
+    points = crossing_points(means, variances, meet + 0.25)
+    assert len(points) == 2
+    np.testing.assert_allclose(log_odds(points, means, variances, meet + 0.25), 0, atol=1e-12)
+    assert len(crossing_points(means, variances, meet - 0.25)) == 0

@@ -138,3 +138,22 @@ def test_kernels_in_which_rows_coincide_have_no_radius():
     some = squared_radii(KernelBlocks(GivenKernels(np.hstack([eye, ones, 0 * eye]))))
     np.testing.assert_allclose(some, [0.8, 0.0, 0.0])
     np.testing.assert_array_equal(squared_radii(KernelBlocks(GivenKernels(np.hstack([ones, 0 * eye])))), 1.0)
+
+
+def test_what_it_may_stop_by(seed):
+    T = np.random.RandomState(seed).randn(8, 2)
+    seen: list[tuple[float, float]] = []
+
+    def settled(weight: float, objective: float) -> bool:
+        seen.append((weight, objective))
+        return len(seen) == 4
+
+    blocks = KernelBlocks(GivenKernels(np.hstack(list(some_kernels(3, 8, seed)))))
+    learnt = learn_weights(blocks, T, 0.5, Surface(1.0, np.ones(3)), 10, settled)
+    assert learnt.converged
+    assert len(learnt.weights) == 5
+    # The changes of an iteration, of the objective over what it was before.
+    weights = np.abs(np.diff(learnt.weights, axis=0)).max(axis=1)
+    objective = np.abs(np.diff(learnt.objective)) / learnt.objective[:-1]
+    np.testing.assert_allclose(seen, np.column_stack([weights, objective]), rtol=1e-12)
+    assert not learn_weights(blocks, T, 0.5, Surface(1.0, np.ones(3)), 2, lambda *_: False).converged
