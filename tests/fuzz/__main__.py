@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from pathlib import Path
 
 import psutil
@@ -54,6 +55,7 @@ def first_line(error: BaseException) -> str:
 
 def fuzz(name: str, number: int, seconds: float, folder: Path, counted: multiprocessing.Queue[int]) -> None:
     """Feed a target for some time; each fault is kept once."""
+    warnings.simplefilter("ignore")  # of strange numbers: they are no faults, and there are thousands
     known: set[str] = set()
     current, until, tried = folder / "current", time.monotonic() + seconds, 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
