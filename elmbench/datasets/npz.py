@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table
+from elmbench.datasets.table import BYTES_OF_A_NAME, Table
 
 _CSR = ("data", "indices", "indptr", "shape")
 #: Kinds of NumPy's types: truth values, integers, floats; and words.
@@ -44,6 +44,8 @@ def read_npz(content: bytes, origin: str, most: int | None = None, sparse: bool 
         X = X.reshape(len(X), -1)
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
         raise ValueError(f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a row")
+    if most is not None and BYTES_OF_A_NAME * X.shape[1] > most:
+        raise ValueError(f"it says that its rows have {X.shape[1]} features, too many for a file of its size")
     words = target.dtype.kind in _WORDS
     return Table.of_numbers(X, target.ravel().astype(str).astype(object) if words else target.ravel() + 0.0, origin)
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.npz import read_npz
-from elmbench.datasets.table import Table
+from elmbench.datasets.table import BYTES_OF_A_NAME, Table
 from elmbench.errors import ElmbenchError, first_line
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _read_csv(content: bytes, path: Path, choose: ChooseTarget, most: int | None
         raise ValueError("it has line ends of CR alone, not LF or CR LF")
     head = content.split(b"\n", 1)[0].decode("utf-8-sig")
     names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
-    _check_size(32 * len(names), most)
+    _check_size(BYTES_OF_A_NAME * len(names), most)
     target = _target_position(names, choose, path)
     columns = csv_columns(content, len(names), header=True, text=(target,))
     return Table.of_columns(names, columns, target, str(path))
@@ -222,6 +222,7 @@ def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool, mos
         raise _bad(path, "is empty", "rows of data")
     # From the stream, line by line: the text may not fit into memory.
     X, y = load_svmlight_file(_Lines(stream, most), n_features=n_features, zero_based=False)
+    _check_size(BYTES_OF_A_NAME * X.shape[1], most)
     if not sparse:
         _check_size(8 * X.shape[0] * X.shape[1], most)
         X = X.toarray()

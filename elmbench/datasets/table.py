@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = Any  # ndarray or CSR matrix, float64
+#: What the name of a column takes at least: sparse rows may say that they have more columns than memory has room for.
+BYTES_OF_A_NAME = 32
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,19 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     np.testing.assert_array_equal(found.y, np.where(np.arange(40) % 3 > 0, 1, -1))
 
 
+@pytest.mark.parametrize("form", ["svm", "npz"])
+def test_sparse_rows_with_more_columns_than_can_be_named(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"wide.{form}"
+    if form == "svm":
+        path.write_text("1 1:1\n2 2000000000:1\n")
+    else:
+        wide = sp.csr_matrix(([1.0, 1.0], ([0, 1], [0, 1])), shape=(2, 2**62))
+        parts = {name: getattr(wide, name) for name in ("data", "indices", "indptr", "shape")}
+        np.savez(path, **parts, target=np.array([1.0, 2.0]))
+    with pytest.raises(ElmbenchError, match=r"holds more than|too many for a file of its size"):
+        describe(OwnData(str(path)), tmp_path)
+
+
 def test_a_file_that_unpacks_to_far_more_than_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_file, "MOST_AT_LEAST", 10_000)
     path = tmp_path / "mine.csv.bz2"
