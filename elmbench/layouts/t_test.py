@@ -108,7 +108,7 @@ def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
     first, second = both[one].to_numpy(), both[other].to_numpy()
     n = len(both)
     difference, error, freedom = welch_difference(first, second)
-    paired_error = float((first - second).std(ddof=1)) / math.sqrt(n)
+    paired_error = math.sqrt(float((first - second).var(ddof=1)) / n)
     t, paired_t = (difference / one if one else math.nan for one in (error, paired_error))
     p, paired_p = (2 * float(stdtr(*one)) for one in ((freedom, -abs(t)), (n - 1, -abs(paired_t))))
     figures = (t, freedom if error else math.nan, p, paired_t, paired_p, float(n))

@@ -17,14 +17,14 @@ def welch_difference(one: ArrayLike, other: ArrayLike) -> tuple[float, float, fl
     Returns
     -------
     difference, error, freedom
-        Of samples that do not vary the error is zero, and the degrees of freedom are those of one common variance.
+        Of samples that do not vary, or next to nothing, the error is zero, and the degrees of freedom are those of one
+        common variance.
     """
     samples = [np.asarray(sample, dtype=np.float64) for sample in (one, other)]
     difference = float(samples[0].mean() - samples[1].mean())
     of_means = [float(sample.var(ddof=1)) / len(sample) for sample in samples]
     variance = sum(of_means)
-    if variance == 0:
+    spent = sum(part**2 / (len(sample) - 1) for part, sample in zip(of_means, samples, strict=True))
+    if spent == 0:
         return difference, 0.0, float(sum(map(len, samples)) - 2)
-    shares = [part / variance for part in of_means]
-    spent = sum(share**2 / (len(sample) - 1) for share, sample in zip(shares, samples, strict=True))
-    return difference, math.sqrt(variance), 1 / spent
+    return difference, math.sqrt(variance), variance**2 / spent

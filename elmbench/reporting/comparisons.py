@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, bdtrc, betaincinv, stdtr, stdtrit
+from scipy.special import betaincinv, stdtr, stdtrit
 
 from elmbench.numerics.two_samples import welch_difference
 
@@ -156,8 +156,8 @@ def _wilcoxon(differences: NDArray[np.float64], side: str) -> float:
 
 def sign(confirmed: int, n: int) -> Finding:
     """Test whether a claim is true on more than half of all data sets, by the number of ours on which it is."""
-    more = float(bdtrc(confirmed - 1, n, 0.5)) if confirmed else 1.0
-    fewer = float(bdtr(confirmed, n, 0.5))
+    ways = [math.comb(n, i) for i in range(n + 1)]
+    more, fewer = sum(ways[confirmed:]) / 2**n, sum(ways[: confirmed + 1]) / 2**n
     # The interval of Clopper and Pearson.
     low = float(betaincinv(confirmed, n - confirmed + 1, LEVEL)) if confirmed else 0.0
     high = float(betaincinv(confirmed + 1, n - confirmed, 1 - LEVEL)) if confirmed < n else 1.0
