@@ -68,11 +68,12 @@ def layout_of(resolved: Resolved) -> Layout:
     source = resolved.file.path
     layout = find_layout(resolved.spec.layout, source)
     criterion = resolved.spec.protocol.criterion
-    of_choice: Any = ()
+    others: tuple[str, ...] = ()
     if criterion != "score":
         declared_work(criterion)  # is there; its import is not waited for where it has nothing to say
-        of_choice = work_class(criterion).option_names if resolved.spec.options else ()
-    layout.options(resolved.spec, source, of_choice)
+        choice: Any = work_class(criterion) if resolved.spec.options else None
+        others = choice.option_names if choice is not None else ()
+    layout.options(resolved.spec, source, others)
     try:
         layout.check(resolved.spec)
     except ValueError as error:
