@@ -79,7 +79,7 @@ class RunProgress:
         """Take note of the start or end of some work."""
         key = event.work.key
         if event.kind == "no-workers":
-            self._say_once("no worker has joined the scheduler: the run waits for one")
+            self._say_once("the scheduler has no worker: the run waits for one")
             return
         if event.kind != "end":
             self.left.start(key)

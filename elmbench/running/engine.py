@@ -152,7 +152,7 @@ class Run:
         if not todo and not self._unclean(clean):
             return
         with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
-            alone = bool(clean) and executor.workers == 1
+            alone = bool(clean) and executor.fixed and executor.workers == 1
             _Running(self, todo, executor, leases, clean if alone else ()).go_on()
             if again := self._unclean(clean):
                 _Running(self, again, executor, leases, again, at_most=1).go_on()

@@ -82,7 +82,9 @@ class Leases:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._own.unlink(missing_ok=True)
+        # In a folder that has turned read-only the file stays: without its lock it counts as of a run that has died.
+        with contextlib.suppress(OSError):
+            self._own.unlink()
         os.close(self._descriptor)
         _own_runs.pop(str(self._own), None)
 
@@ -123,7 +125,7 @@ def claims(root: Path) -> dict[str, set[str]]:
             if str(path) in _own_runs:
                 found[path.name] = set(_own_runs[str(path)])
             elif _has_died(path):
-                with contextlib.suppress(PermissionError):
+                with contextlib.suppress(OSError):  # in a folder that is read-only
                     path.unlink()
             else:
                 found[path.name] = set(path.read_text().split())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 from made_runs import InProcess, limits_of, run
 from made_work import Content
 
 from elmbench.running.engine import Event, Run, pending
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.store import Store
 from elmbench.work.plan import Plan
@@ -53,6 +55,19 @@ def test_fits_of_a_parallel_run_are_timed_again_one_by_one(workers: InProcess, s
 def test_fits_of_one_worker_are_clean_at_once(workers: InProcess, store: Store, plan: Plan) -> None:
     events = run_clean(plan, store, jobs=1)
     assert len([event for event in events if event.kind == "end"]) == len(plan.works)
+    assert all(store.result(key)["clean"] for key in fits_of(plan))
+
+
+def test_fits_where_another_worker_may_join_are_timed_again(workers: InProcess, store: Store, plan: Plan) -> None:
+    class Cluster(LocalExecutor):
+        fixed = False
+
+    limits = limits_of(plan)
+    settings = Settings(jobs=1, environment="e")
+    todo = pending(plan.works, limits, store)
+    Run(plan.works, limits, store, settings, lambda event: None, Cluster(settings)).run(todo, fits_of(plan))
+    counts = Counter(key for key, _ in workers.diary)
+    assert {counts[key] for key in fits_of(plan)} == {2}
     assert all(store.result(key)["clean"] for key in fits_of(plan))
 
 

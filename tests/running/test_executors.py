@@ -196,7 +196,7 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
 
         Run(plan.works, limits, store, settings, on_event, executor).run(list(plan.works))
     assert {store.result(key)["status"] for key in plan.works} == {"ok"}
-    assert capsys.readouterr().err.count("no worker has joined the scheduler: the run waits for one") == 1
+    assert capsys.readouterr().err.count("the scheduler has no worker: the run waits for one") == 1
 
 
 def test_a_worker_of_another_version_refuses() -> None:

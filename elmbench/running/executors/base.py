@@ -47,6 +47,10 @@ class Executor(Protocol):
         """How many of them are worked on at the same time, at least 1."""
 
     @property
+    def fixed(self) -> bool:
+        """Whether their number stays as it is."""
+
+    @property
     def deserted(self) -> bool:
         """Whether nobody is there to work on them: workers may still join."""
 

@@ -61,6 +61,8 @@ class DaskExecutor:
         only this machine can reach.
     """
 
+    fixed = False
+
     def __init__(self, settings: Settings, scheduler: str | None = None) -> None:
         self._settings = settings
         self._scheduler = scheduler

@@ -27,10 +27,11 @@ class LocalExecutor:
         How many tasks it works on at a time.
     memory : int
         A worker's share of the machine's memory in bytes.
-    deserted : bool
-        Never: its workers are started as they are needed.
+    fixed, deserted : bool
+        Its workers are started as they are needed: always, and never.
     """
 
+    fixed = True
     deserted = False
 
     def __init__(self, settings: Settings) -> None:
