@@ -121,9 +121,9 @@ def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFil
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
     paths = sorted(path.parent.glob("*.yaml"), key=_as_counted)
-    tables = [one for one in paths if one.name != path.name]
-    own = [_read_experiment(one, paper) for one in tables if only in (None, one)]
-    models = (_with_base(one).get("models") for one in tables)
+    contents = {one: _with_base(one) for one in paths if one.name != path.name}
+    own = [_read_experiment(one, content, paper) for one, content in contents.items() if only in (None, one)]
+    models = (content.get("models") for content in contents.values())
     measured = frozenset(column for columns in models if isinstance(columns, dict) for column in columns)
     return {file.id: replace(file, measured=measured) for file in own}
 
@@ -150,8 +150,7 @@ def _as_counted(path: Path) -> list[tuple[str, int]]:
     return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", path.stem)]
 
 
-def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
-    content = _with_base(path)
+def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> ExperimentFile:
     spec = _parsed(content, path)
     expected_id = f"{path.parent.name}/{path.stem}"
     if spec.id != expected_id:
