@@ -26,7 +26,7 @@ SPECS = ("datasets.yaml", "experiments")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package beside specs of its own."""
     folder = tmp_path_factory.mktemp("house")
-    shutil.copytree(TOP / "elmbench", folder / "elmbench", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(TOP / "elmbench", folder / "elmbench")
     shutil.copytree(TOP / "experiments", folder / "experiments")
     shutil.copy(TOP / "datasets.yaml", folder)
     rng = np.random.default_rng(0)

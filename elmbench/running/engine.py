@@ -153,9 +153,12 @@ class Run:
             return
         with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
             alone = bool(clean) and executor.fixed and executor.workers == 1
-            _Running(self, todo, executor, leases, clean if alone else ()).go_on()
+            if alone:
+                _Running(self, todo, executor, leases, clean, at_most=1).go_on()
+            else:
+                _Running(self, todo, executor, leases).go_on()
             if again := self._unclean(clean):
-                _Running(self, again, executor, leases, again, at_most=1).go_on()
+                _Running(self, again, executor, leases, again, at_most=1, anew=True).go_on()
 
     def _unclean(self, fits: Iterable[str]) -> list[str]:
         """Return those fits that ended ok, but beside others."""
@@ -189,6 +192,8 @@ class _Running:
         Keys of the fits whose times are clean where no other run is at work.
     at_most : int, optional
         How many tasks are begun at a time.
+    anew : bool, default=False
+        Whether work is done that is in the store already.
     """
 
     def __init__(
@@ -199,6 +204,7 @@ class _Running:
         leases: Leases,
         clean: Collection[str] = (),
         at_most: int | None = None,
+        anew: bool = False,
     ) -> None:
         self.plan = run
         self.store = run.store
@@ -207,6 +213,7 @@ class _Running:
         self.leases = leases
         self.clean = frozenset(clean)
         self.at_most = at_most
+        self.anew = anew
         self.queue = TaskQueue(as_tasks(run.works, todo), run.estimates)
         self.running: dict[Future[Done], Task] = {}
         #: What other runs are computing, by the keys.
@@ -216,9 +223,9 @@ class _Running:
         """Do all the work."""
         try:
             while self.queue:
-                while len(self.running) < (width := self.at_most or self.executor.width):
+                while self._has_room():
                     # Alone, one after the other: then what has the same data is best done in turn.
-                    task = self.queue.pop(longest=width > 1)
+                    task = self.queue.pop(longest=(self.at_most or self.executor.workers) > 1)
                     if task is None:
                         break
                     self._begin(task)
@@ -248,8 +255,11 @@ class _Running:
             time.sleep(_LOOK_EVERY)
         self.store.sync(at_once=False)
         for task in list(self.elsewhere.values()):
-            if len(self.running) < self.executor.width:
+            if self._has_room():
                 self._begin(task)
+
+    def _has_room(self) -> bool:
+        return len(self.running) < (self.at_most or self.executor.width)
 
     def _begin(self, task: Task) -> None:
         """Start a task, unless another run has done it or is at it."""
@@ -259,7 +269,7 @@ class _Running:
             return
         other = self.leases.take(keys)
         # Only now: what another run has just stored it does not claim any more.
-        if self.at_most is None and self.store.arrived(keys):
+        if not self.anew and self.store.arrived(keys):
             self.leases.drop(keys)
             self._take_over(task)
         elif other is None:

@@ -75,7 +75,7 @@ def test_several_blocks_of_csr_rows(seed):
 def test_wide_rows_are_never_made_dense(n, n_hidden, seed):
     """A fit stays within its estimate, which has the weights, dense as they are; so do the outputs and the grid."""
     d = 100_000
-    X = sp.random(n, d, density=3e-4, format="csr", random_state=np.random.RandomState(seed))
+    X = sp.random_array((n, d), density=3e-4, format="csr", rng=np.random.default_rng(seed))
     y = np.where(np.asarray(X.sum(axis=1)).ravel() > X.sum() / n, 1, -1)
     ELMClassifier(n_hidden=3, random_state=0).fit(X[:50, :9], y[:50])
     estimate = ELMClassifier.memory_estimate(n, d, 1, n_hidden=n_hidden)
@@ -121,7 +121,7 @@ def test_csr_rows_give_what_dense_ones_do_block_by_block(start, kind, seed):
 
 def test_wide_rows_are_never_made_dense_block_by_block(seed):
     d = 100_000
-    X = sp.random(400, d, density=3e-4, format="csr", random_state=np.random.RandomState(seed))
+    X = sp.random_array((400, d), density=3e-4, format="csr", rng=np.random.default_rng(seed))
     y = np.asarray(X.sum(axis=1)).ravel()
     OSELMRegressor(3, random_state=0).fit(X[:50, :9], y[:50])
     tracemalloc.start()

@@ -132,7 +132,7 @@ def test_blocks_take_what_was_allowed(monkeypatch):
 
 def test_sparse_rows_are_never_made_dense():
     """Dense, these rows would take 1.6 GB and the centres 80 MB."""
-    X = sp.random(2000, 100_000, density=5e-4, format="csr", random_state=0)
+    X = sp.random_array((2000, 100_000), density=5e-4, format="csr", rng=np.random.default_rng(0))
     kernel = CentreKernel(X[:100], "rbf", 0.5)
     tracemalloc.start()
     kernel.product(X, np.ones((100, 2)))

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
 
 
+#: Seconds of work beside which the time counts that it takes to keep a result.
+_SHORT = 0.25
+
+
 class LocalExecutor:
     """A pool of threads, each of which owns a worker process; a context manager.
 
     Attributes
     ----------
-    width, workers : int
+    workers : int
         How many tasks it works on at a time.
     memory : int
         A worker's share of the machine's memory in bytes.
@@ -35,7 +39,7 @@ class LocalExecutor:
     deserted = False
 
     def __init__(self, settings: Settings) -> None:
-        self.width = self.workers = settings.jobs
+        self.workers = settings.jobs
         self.memory = share_of_memory(settings.jobs)
         self._settings = settings
         self._local = threading.local()
@@ -43,6 +47,16 @@ class LocalExecutor:
         self._owned: list[Sandbox] = []
         self._free: list[Sandbox] = []
         self._pool = ThreadPoolExecutor(settings.jobs)
+        #: Seconds that a piece of work has taken lately.
+        self._lately = float("inf")
+
+    @property
+    def width(self) -> int:
+        """How many tasks it takes at a time now: of short work one more waits for each worker.
+
+        The worker begins it while the result of the one before is kept.
+        """
+        return self.workers * (2 if self._lately < _SHORT else 1)
 
     def warm(self) -> None:
         """Start a worker before there is work for it."""
@@ -61,7 +75,8 @@ class LocalExecutor:
         sandbox: Sandbox = self._local.sandbox
         started = time.monotonic()
         result = sandbox.run(work, inputs, limits)
-        return Done(result, time.monotonic() - started - sandbox.before, sandbox.before)
+        self._lately = time.monotonic() - started - sandbox.before
+        return Done(result, self._lately, sandbox.before)
 
     def _new(self) -> Sandbox:
         self._owned.append(Sandbox(self._settings))
