@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
+.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas costs fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -120,6 +120,9 @@ fingerprints: $(VENV)/.runtime ## Write the fingerprints of the data sets that a
 
 schemas: $(VENV)/.runtime ## Write the JSON Schemas of the YAML files anew.
 	$(BIN)/python -m elmbench.workflow.schemas
+
+costs: $(VENV)/.runtime ## Write what each table would take, as elmbench show says it, anew.
+	$(BIN)/python -m elmbench.workflow.costs
 
 lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
 	$(PIP) uv

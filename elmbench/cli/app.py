@@ -88,9 +88,12 @@ def _folder(results_dir: str) -> Path:
     return path
 
 
-def hoist(arguments: list[str]) -> list[str]:
-    """Return the arguments with the options of the whole app in front, wherever they stood."""
-    declared: list[Any] = typer.main.get_command(app).params
+def hoist(arguments: list[str], command: Any = None) -> list[str]:
+    """Return the arguments with the options of the whole app in front, wherever they stood.
+
+    `command` is the app as it is called, where it has been made: that takes a while.
+    """
+    declared: list[Any] = (command or typer.main.get_command(app)).params
     takes_value = {name: not option.is_flag for option in declared for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
@@ -116,9 +119,10 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
-    words = hoist(sys.argv[1:] if arguments is None else arguments)
+    command = typer.main.get_command(app)
+    words = hoist(sys.argv[1:] if arguments is None else arguments, command)
     try:
-        app(args=words, prog_name="elmbench")
+        command(args=words, prog_name="elmbench")
     except ElmbenchError as error:
         if state.debug or "--debug" in words:
             traceback.print_exc()

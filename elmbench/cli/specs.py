@@ -96,7 +96,7 @@ def validate() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.errors import ElmbenchError
     from elmbench.layouts import layout_of
-    from elmbench.specs.catalogue import load_catalogue
+    from elmbench.specs.catalogue import check_readings, load_catalogue
     from elmbench.specs.datasets import load_dataset_specs
     from elmbench.specs.profiles import resolve
     from elmbench.specs.registry import find_model
@@ -104,6 +104,7 @@ def validate() -> None:
     files = load_catalogue()
     for file in files.values():
         try:
+            check_readings(file)
             for model in file.spec.models.values():
                 find_model(model.model)
             choices = [{name: value} for name in file.spec.readings for value in file.paper.readings[name].values]

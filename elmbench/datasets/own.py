@@ -27,6 +27,8 @@ MOST_CLASSES = 20
 MOST_DIFFERENT = 0.5
 #: Endings of what is kept of rows from elsewhere: of dense ones, of sparse ones.
 _FORMS = ("parquet", "npz")
+#: How many bytes a file from elsewhere may have, once it is unpacked.
+MOST_BYTES = 2_000_000_000
 #: Sparse rows of no more values in all, zeros included, become dense.
 DENSE_VALUES = 2e7
 
@@ -161,7 +163,7 @@ def _file_of(own: OwnData, cache_dir: Path | str | None) -> tuple[Path, str, str
     kept = [path for form in _FORMS if (path := folder / f"{stem}.{form}").is_file()]
     if not kept:
         source = OpenMLSource(kind="openml", id=int(name), target=own.target or None)
-        parts = fetch_from(source, FetchJob(0, folder / "downloads", 1 << 40)).parts
+        parts = fetch_from(source, FetchJob(0, folder / "downloads", MOST_BYTES)).parts
         table = parts["all"]
         assert isinstance(table, Table)
         kept = [_keep(table, folder, stem)]

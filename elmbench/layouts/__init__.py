@@ -63,13 +63,17 @@ def layout_of(resolved: Resolved) -> Layout:
     ElmbenchError
         If there is no such kind, or the experiment lacks what it needs or gives an option that nothing knows.
     """
-    from elmbench.work import work_class
+    from elmbench.work import declared_work, work_class
 
     source = resolved.file.path
     layout = find_layout(resolved.spec.layout, source)
     criterion = resolved.spec.protocol.criterion
-    choice: Any = None if criterion == "score" else work_class(criterion)
-    layout.options(resolved.spec, source, choice.option_names if choice is not None else ())
+    others: tuple[str, ...] = ()
+    if criterion != "score":
+        declared_work(criterion)  # is there; its import is not waited for where it has nothing to say
+        choice: Any = work_class(criterion) if resolved.spec.options else None
+        others = choice.option_names if choice is not None else ()
+    layout.options(resolved.spec, source, others)
     try:
         layout.check(resolved.spec)
     except ValueError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -202,7 +203,7 @@ class Layout(ABC):
     def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
         """Tell whether the cells of an entry have all the folds of each of their runs."""
         folds = resolved.spec.protocol.outer.folds_of(str(cells["dataset"].iloc[0]))
-        return not self.has_folds or bool((cells["run"].value_counts() == folds).all())
+        return not self.has_folds or set(Counter(cells["run"].tolist()).values()) == {folds}
 
     def last_place(self, figure: PublishedValue) -> float:
         """Return the weight of the last printed digit of a published figure."""

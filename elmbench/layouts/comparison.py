@@ -149,7 +149,7 @@ def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:
     Series
         By model, by Holm's correction; 1 for the best. Empty where there are fewer than two folds.
     """
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     n = len(scores)
     if n < 2 or not len(scores.columns):
@@ -159,7 +159,7 @@ def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:
     for model in map(str, scores):
         apart: NDArray[np.float64] = (scores[best] - scores[model]).to_numpy()
         mean, error = float(apart.mean()), float(apart.std(ddof=1)) * math.sqrt(1 / n + test_share)
-        p[model] = 1.0 if mean == 0 else 2 * float(t.sf(mean / error, n - 1)) if error > 0 else 0.0
+        p[model] = 1.0 if mean == 0 else 2 * float(stdtr(n - 1, -mean / error)) if error > 0 else 0.0
     # Holm: the smallest times the number of tests, the next times one less, none below the one before.
     others = sorted((model for model in p if model != best), key=lambda model: p[model])
     floor = 0.0

@@ -1,12 +1,15 @@
 """A table of results as records: what every writer writes, and what no one has to read back from text."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from elmbench.specs.papers import ChosenReading
-from elmbench.specs.published import PublishedValue
+if TYPE_CHECKING:
+    from elmbench.specs.papers import ChosenReading
+    from elmbench.specs.published import PublishedValue
 
 #: Verdicts on a published figure that our own runs can tell something of.
 JUDGED = ("reproduced", "close", "differs")

@@ -13,6 +13,7 @@ from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.nodes.hidden_layer import ROW_BLOCK, layer_blocks
+from elmbench.numerics.rows import Rows
 
 
 class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
@@ -51,6 +52,10 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
 
+    Notes
+    -----
+    Rows may be sparse, as for `ELMClassifier`.
+
     References
     ----------
     Czarnecki and Tabor, Extreme Entropy Machines: Robust information theoretic classification, sections 3 and 6, eqs.
@@ -73,26 +78,26 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
         self.costs = costs
         self.random_state = random_state
 
-    def _fit(self, X: Array, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array) -> None:
         self._draw_nodes(X.shape[1])
         n_hidden = len(self.weights_)
         found = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
         self.beta_ = np.column_stack([d.beta for d in found])
         self._set(found)
 
-    def _features(self, X: Array) -> Callable[[NDArray[np.intp]], Array]:
+    def _features(self, X: Rows) -> Callable[[NDArray[np.intp]], Array]:
         return lambda rows: self._hidden(X[rows])
 
-    def _projections(self, X: Array) -> Array:
+    def _projections(self, X: Rows) -> Array:
         return EEMNodesMixin._outputs(self, X)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count matrices of the nodes squared, copies of the rows and up to `HELD_BYTES` of their outputs."""
+        """Count matrices of the nodes squared, a block of rows and up to `HELD_BYTES` of their outputs."""
         n_hidden = params.get("n_hidden", 100)
         outputs = 3 * n_hidden * ROW_BLOCK
         nodes = 3 * n_hidden * (n_features + 1)
-        rows = n_samples * (n_features + 2 * n_outputs)
+        rows = min(n_samples, ROW_BLOCK) * n_features + 2 * n_samples * n_outputs
         return min(8 * n_samples * n_hidden, 2 * HELD_BYTES) + 8 * (nodes + rows + outputs + 6 * n_hidden**2)
 
     @classmethod

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.centres import CentresMixin, CentresRegressor
-from elmbench.models.base.weights import WeightedClassifier, weight_key
+from elmbench.models.base.centres import CentresMixin
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import Indices
 from elmbench.numerics.centres import CentreKernel
 from elmbench.numerics.rows import Rows
@@ -84,8 +84,6 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     Extreme Learning Machine, Neural Networks 76, 2016, section 4.3.
     """
 
-    _local = True
-
     def __init__(
         self,
         n_hidden: int = 100,
@@ -98,5 +96,5 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
         self.class_weight = class_weight
 
 
-class ELMRBFRegressor(CentresRegressor, _ELMRBF):
+class ELMRBFRegressor(WeightedRegressor, _ELMRBF):
     """ELM with radial basis functions, for regression: `ELMRBFClassifier` with `y`, in one column or several."""

@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.centres import WIDTH_INTERVAL, CentresMixin, CentresRegressor
+from elmbench.models.base.centres import WIDTH_INTERVAL, CentresMixin, WithWidth
 from elmbench.models.base.kernel import KernelMixin
 from elmbench.models.base.parameters import check_choice, check_count, check_finite
-from elmbench.models.base.weights import WeightedClassifier, weight_key
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import Indices
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
 from elmbench.numerics.pairwise import NAMES, Kernel
@@ -159,5 +159,5 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
         self.class_weight = class_weight
 
 
-class RKELMRegressor(CentresRegressor, _RKELM):
+class RKELMRegressor(WithWidth, WeightedRegressor, _RKELM):
     """Reduced kernel ELM for regression: `RKELMClassifier` with `y`, one column or several, as targets."""

@@ -14,7 +14,7 @@ from elmbench.models.base.weights import WeightedClassifier, weight_key
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.nodes.least_squares import leading_solutions
-from elmbench.numerics.rows import scaled_rows
+from elmbench.numerics.rows import Rows, scaled_rows
 
 CUTOFF = 1e-15
 """Singular values up to so many times the largest one count as zero, as in numpy's `pinv` of the paper's time."""
@@ -71,7 +71,7 @@ class WELMClassifier(WeightedClassifier, EEMNodesMixin, ProjectionPathMixin, Bas
     -----
     The pseudo-inverse is that of the weighted hidden outputs themselves: their Gram matrix has the square of their
     condition number and gives visibly different weights. With nearly as many nodes as rows the model overfits, which
-    is the paper's as well.
+    is the paper's as well. Rows may be sparse, as for `ELMClassifier`.
 
     References
     ----------
@@ -95,7 +95,7 @@ class WELMClassifier(WeightedClassifier, EEMNodesMixin, ProjectionPathMixin, Bas
         self.random_state = random_state
         self.class_weight = class_weight
 
-    def _fit(self, X: Array, T: Array, scale: Array | None) -> None:
+    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])
         solutions = weighted_solutions(self._hidden(X), T, scale, [len(self.weights_)], self._is_balanced)
         ((_, self.beta_, self.condition_),) = solutions

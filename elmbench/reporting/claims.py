@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPLETE, Note
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.comparisons import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
-from elmbench.reporting.summary import is_other_data, share_of_test_rows
+from elmbench.reporting.summary import TOLD, is_other_data, share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.measures import Measure
@@ -154,13 +156,19 @@ class _Results:
         self.resolved, self.layout = resolved, layout_of(resolved)
         entries = self.layout.entries_of(cells, resolved)
         ok = (entries["reading"] == "") & (entries["select"] == select) & (entries["status"] == COMPLETE)
-        self._groups = dict(tuple(entries[ok].groupby(["dataset", "model"], sort=False)))
+        self._entries = entries[ok].reset_index(drop=True)
+        told = self._entries[[name for name in TOLD if name in entries]]
+        self._groups = dict(tuple(told.groupby(["dataset", "model"], sort=False)))
+        self._measured: dict[Measure, NDArray[np.float64]] = {}
         # Data that stand in for the paper's decide none of its claims.
         names = dict.fromkeys(own["dataset"])
         self.shown = [name for name in names if name in resolved.file.spec.datasets]
 
     def cells(self, dataset: str, model: str, measure: Measure) -> pd.DataFrame | None:
-        """Return the cells of a column on a data set; None unless all of them are there and have the measure."""
+        """Return the cells of a column on a data set; None unless all of them are there and have the measure.
+
+        They have the columns that a verdict hangs on; what they measured is `measured`.
+        """
         return self._groups.get((dataset, model)) if (dataset, model, measure.column) in self._whole else None
 
     def is_comparable(self, dataset: str) -> bool:
@@ -168,10 +176,17 @@ class _Results:
         own = [group for (name, _), group in self._groups.items() if name == dataset]
         return self.resolved.compares(dataset) and not any(map(is_other_data, own))
 
+    def measured(self, cells: pd.DataFrame, measure: Measure) -> NDArray[np.float64]:
+        """Return the value of each cell, NaN if it has none: of all cells they are taken once."""
+        if measure not in self._measured:
+            found: NDArray[np.float64] = np.asarray(self.layout.values_of(self._entries, measure), dtype=np.float64)
+            self._measured[measure] = found
+        return self._measured[measure][cells.index.to_numpy()]
+
     def values(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
         """Return the values of cells by run and fold."""
         keys = pd.MultiIndex.from_arrays([cells["run"].astype(int), cells["fold"].astype(int)])
-        return self.layout.values_of(cells, measure).set_axis(keys).dropna()
+        return pd.Series(self.measured(cells, measure), index=keys).dropna()
 
 
 @dataclass(frozen=True)
@@ -239,7 +254,7 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     if own is None:
         return []
     one, pairs = results.values(own, claim.metric), []
-    least = draws_of(results.layout.values_of(own, claim.metric), own, claim.metric).least
+    least = draws_of(results.measured(own, claim.metric), own, claim.metric).least
     measure = claim.than_metric or claim.metric
     for column in _than(claim, dataset, results.resolved):
         other = results.cells(dataset, column, measure)

@@ -88,6 +88,8 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     _as_read.cache_clear()
     for paper_path in sorted(folder.glob("*/paper.yaml")):
         files |= _read_paper(paper_path)
+    for file in files.values() if root else ():
+        check_readings(file)
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
             found = f"{stray} holds experiments but no paper.yaml"
@@ -98,14 +100,31 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
     return files
 
 
-def _read_paper(path: Path) -> dict[str, ExperimentFile]:
-    """Return the tables of a paper, by id."""
+def check_readings(file: ExperimentFile) -> None:
+    """Check that a table is one under each value of each of its readings.
+
+    Of the suite's own tables it is not done each time that they are read: it takes as long as all the rest.
+
+    Raises
+    ------
+    ElmbenchError
+        If a value makes it say something wrong.
+    """
+    for name in file.spec.readings:
+        for value in file.paper.readings[name].values.values():
+            parse_spec(Experiment, overlay(file.content, value.set), file.path, prefix=f"(reading {name})")
+
+
+def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFile]:
+    """Return the tables of a paper, by id, or one of them."""
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
         raise invalid(f"{path}: the key is {paper.key!r}", f"{path.parent.name!r}, as the folder is called")
     paths = sorted(path.parent.glob("*.yaml"), key=_as_counted)
-    own = [_read_experiment(one, paper) for one in paths if one.name != path.name]
-    measured = frozenset(column for file in own for column in file.spec.models)
+    contents = {one: _with_base(one) for one in paths if one.name != path.name}
+    own = [_read_experiment(one, content, paper) for one, content in contents.items() if only in (None, one)]
+    models = (content.get("models") for content in contents.values())
+    measured = frozenset(column for columns in models if isinstance(columns, dict) for column in columns)
     return {file.id: replace(file, measured=measured) for file in own}
 
 
@@ -131,8 +150,7 @@ def _as_counted(path: Path) -> list[tuple[str, int]]:
     return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", path.stem)]
 
 
-def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
-    content = _with_base(path)
+def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> ExperimentFile:
     spec = _parsed(content, path)
     expected_id = f"{path.parent.name}/{path.stem}"
     if spec.id != expected_id:
@@ -141,8 +159,6 @@ def _read_experiment(path: Path, paper: Paper) -> ExperimentFile:
         if name not in paper.readings:
             defined = f"one that {path.parent / 'paper.yaml'} defines: {', '.join(paper.readings)}"
             raise invalid(f"{path}: unknown reading {name!r}", defined)
-        for value in paper.readings[name].values.values():
-            parse_spec(Experiment, overlay(content, value.set), path, prefix=f"(reading {name})")
     if spec.published is not None:
         for csv in filter(None, (spec.published.values, *spec.published.parameter_files)):
             place = path.parent / csv
@@ -221,7 +237,7 @@ def _in_its_paper(name: str) -> ExperimentFile | None:
     for path in sorted((spec_root() / "experiments").glob("*/*.yaml")):
         if f"{path.parent.name}/{path.stem}" == name or ("/" not in name and word.search(path.read_text("utf-8"))):
             _as_read.cache_clear()
-            found = _read_paper(path.parent / "paper.yaml").get(f"{path.parent.name}/{path.stem}")
+            found = _read_paper(path.parent / "paper.yaml", path).get(f"{path.parent.name}/{path.stem}")
             if found is not None and name in (found.id, *found.spec.aliases):
                 return found
     return None

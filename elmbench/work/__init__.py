@@ -41,17 +41,28 @@ def work_class(kind: str) -> type[Work]:
     ElmbenchError
         If there is none of that name.
     """
-    from elmbench.specs.registry.plugins import plugin_objects
-
-    declared: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
-    if kind not in declared:
-        raise unknown_name("kind of work", kind, list(declared), "load the plug-in that declares it: --plugin FILE")
-    found = declared[kind]
+    found = declared_work(kind)
     if isinstance(found, str):
         module, _, name = found.partition(":")
         found = getattr(import_module(module), name)
     result: type[Work] = found
     return result
+
+
+def declared_work(kind: str) -> Any:
+    """Return where the class of a kind of work is, or the class itself where a plug-in declares it.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is none of that name.
+    """
+    from elmbench.specs.registry.plugins import plugin_objects
+
+    declared: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
+    if kind not in declared:
+        raise unknown_name("kind of work", kind, list(declared), "load the plug-in that declares it: --plugin FILE")
+    return declared[kind]
 
 
 def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:

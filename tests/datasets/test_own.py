@@ -176,6 +176,17 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(openml_server: Server, 
         describe(OwnData("openml:7", target="q"), tmp_path)
 
 
+def test_a_set_of_openml_that_is_far_too_large(
+    openml_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own, "MOST_BYTES", 1000)
+    names, kinds = ["a", "b", "c", "kind"], ["NUMERIC"] * 3 + ["{good,bad,ugly}"]
+    add_openml(openml_server, 7, arff_text(names, kinds, FRAME.astype(str).to_numpy().tolist()), target="kind")
+    with pytest.raises(ElmbenchError, match="holds more than the 0"):
+        describe(OwnData("openml:7"), tmp_path)
+    assert not list((tmp_path / "own").glob("*.parquet"))
+
+
 def test_sparse_rows_of_openml_are_never_made_dense(
     openml_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

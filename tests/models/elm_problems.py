@@ -40,6 +40,13 @@ def targets(X: np.ndarray, seed: int, kind: str) -> np.ndarray:
     return values
 
 
+def sparse_rows(X: np.ndarray, seed: int) -> np.ndarray:
+    """Return rows of which half the entries, and all of one row, are zero."""
+    X = np.where(np.random.RandomState(seed).rand(*X.shape) < 0.5, 0.0, X)
+    X[0] = 0.0
+    return X
+
+
 def is_classification(kind: str) -> bool:
     return kind in ("binary", "multi", "one")
 

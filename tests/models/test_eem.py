@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from elm_problems import rows, targets
+import scipy.sparse as sp
+from elm_problems import rows, sparse_rows, targets
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -56,11 +57,19 @@ def densities_differ(t: np.ndarray, means: tuple[float, float], variances: tuple
 
 
 @SETTINGS
-@given(**PROBLEMS, n_hidden=st.integers(1, 90), activation=st.sampled_from(sorted(LAYERS)))
-def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation):
+@given(
+    **PROBLEMS,
+    n_hidden=st.integers(1, 90),
+    activation=st.sampled_from(sorted(LAYERS)),
+    container=st.sampled_from([None, sp.csr_matrix, sp.coo_array]),
+)
+def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
+    """Of sparse rows too, dense in the reference."""
     X = rows(n, d, seed)
     y = targets(X, seed, "binary")
-    model = EEMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(X, y)
+    X = sparse_rows(X, seed) if container else X
+    given_as = container or np.asarray
+    model = EEMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(given_as(X), y)
     H = LAYERS[activation](X, model.weights_, model.biases_)
     beta, means, variances, condition = by_the_text(H, y)
     assume(condition < 1e8)
@@ -71,10 +80,11 @@ def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation):
     probe = rows(30, d, seed + 1)
     expected = LAYERS[activation](probe, model.weights_, model.biases_) @ beta
     scale = np.abs(beta).sum()
-    np.testing.assert_allclose(model.project(probe) - model.means_[0, 0], expected - means[0], atol=10 * unit * scale)
+    projections = model.project(given_as(probe)) - model.means_[0, 0]
+    np.testing.assert_allclose(projections, expected - means[0], atol=10 * unit * scale)
     odds = densities_differ(expected, means, variances)
     clear = np.abs(odds) > 1e-4
-    np.testing.assert_array_equal(model.predict(probe)[clear], np.where(odds > 0, 1, -1)[clear])
+    np.testing.assert_array_equal(model.predict(given_as(probe))[clear], np.where(odds > 0, 1, -1)[clear])
 
 
 @SETTINGS

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from elm_problems import rows, targets
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -215,3 +216,22 @@ def test_memory_estimate_bounds_the_peak(name, n, size):
     tracemalloc.stop()
     estimate = type(model).memory_estimate(n, 5, 1, **params)
     assert 0.3 * estimate < peak < estimate
+
+
+@pytest.mark.parametrize("activation", ["nsig", "rbf"])
+@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
+def test_wide_sparse_rows_are_never_made_dense(cls, activation, seed):
+    """The nodes are: 8 bytes for each feature of each."""
+    n, d = 2200, 4000
+    X = sp.random(n, d, density=2e-3, format="csr", random_state=np.random.RandomState(seed))
+    y = np.where(np.asarray(X.sum(axis=1)).ravel() > X.sum() / n, 1, -1)
+    model = cls(n_hidden=20, activation=activation, random_state=0).fit(X[:50, :9], y[:50])
+    peaks = []
+    for step in (lambda: model.fit(X, y), lambda: model.predict(X)):
+        tracemalloc.start()
+        step()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    rows_as_given = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    estimate = cls.memory_estimate(n, d, 1, n_hidden=20)
+    assert max(peaks) < min(estimate + 2 * rows_as_given, 8 * n * d / 10)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from elm_problems import rows, targets
+import scipy.sparse as sp
+from elm_problems import rows, sparse_rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from path_rule import assert_path_follows_fits, assert_projections_follow_fits, random_folds
@@ -26,6 +27,7 @@ PROBLEMS = st.fixed_dictionaries(
         "kind": st.sampled_from(["binary", "binary", "multi", "one"]),
         "awkward": st.booleans(),
         "n_folds": st.integers(1, 3),
+        "sparse": st.booleans(),
     }
 )
 ACTIVATIONS = st.sampled_from(["sigmoid", "nsig", "rbf"])
@@ -41,10 +43,12 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def a_problem(n, d, seed, kind, awkward, n_folds):
+def a_problem(n, d, seed, kind, awkward, n_folds, sparse=False):
     """Return rows, targets and folds."""
     X = rows(n, d, seed, awkward)
-    return X, targets(X, seed, kind), random_folds(n, n_folds, np.random.RandomState(seed))
+    y = targets(X, seed, kind)
+    X = sp.csr_matrix(sparse_rows(X, seed)) if sparse else X
+    return X, y, random_folds(n, n_folds, np.random.RandomState(seed))
 
 
 @SETTINGS

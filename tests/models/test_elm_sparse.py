@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, targets
+from elm_problems import FACTORS, SHAPES, class_of, real_outputs, rows, sparse_rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from path_rule import assert_path_follows_fits
@@ -19,13 +19,6 @@ from elmbench.numerics.arrays import EPS
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 
 KINDS = ["binary", "multi", "regression", "two-targets"]
-
-
-def sparse_rows(X: np.ndarray, seed: int) -> np.ndarray:
-    """Return rows of which half the entries, and all of one row, are zero."""
-    X = np.where(np.random.RandomState(seed).rand(*X.shape) < 0.5, 0.0, X)
-    X[0] = 0.0
-    return X
 
 
 @examples(120)
@@ -138,9 +131,3 @@ def test_wide_rows_are_never_made_dense_block_by_block(seed):
     estimate = OSELMRegressor.memory_estimate(400, d, 1, n_hidden=20, initial_batch=40, batch_size=16)
     assert 0.5 * estimate < peak < estimate + X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     assert peak < 8 * 400 * d / 2
-
-
-@pytest.mark.parametrize("name", ["WELM", "EEM"])
-def test_the_other_models_with_hidden_nodes_refuse_sparse_rows(name):
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        class_of(name, "binary")().fit(sp.csr_matrix(np.eye(6)), np.arange(6) % 2)

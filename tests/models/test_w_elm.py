@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elm_problems import rows, targets
+import scipy.sparse as sp
+from elm_problems import rows, sparse_rows, targets
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -23,11 +24,16 @@ SETTINGS = examples(80)
     n_hidden=st.integers(1, 120),
     activation=st.sampled_from(sorted(LAYERS)),
     kind=st.sampled_from(["binary", "multi", "one"]),
+    container=st.sampled_from([None, sp.csr_matrix, sp.coo_array]),
 )
-def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind):
+def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind, container):
+    """Of sparse rows too, dense in the reference."""
     X = rows(n, d, seed)
     y = targets(X, seed, kind)
-    model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(X, y)
+    X = sparse_rows(X, seed) if container else X
+    assume(np.ptp(X, axis=0).any())
+    given_as = container or np.asarray
+    model = WELMClassifier(n_hidden=n_hidden, activation=activation, random_state=seed).fit(given_as(X), y)
     H = LAYERS[activation](X, model.weights_, model.biases_)
     classes, coded, sizes = np.unique(y, return_inverse=True, return_counts=True)
     T = np.where(coded[:, None] == np.arange(len(classes)), 1.0, -1.0)
@@ -42,7 +48,7 @@ def test_equals_the_pseudo_inverse(n, d, seed, n_hidden, activation, kind):
     probe = rows(20, d, seed + 1)
     outputs = LAYERS[activation](probe, model.weights_, model.biases_) @ expected
     atol = 1e-12 * condition * (1 + np.abs(expected).max())
-    np.testing.assert_allclose(model.decision_function(probe).reshape(20, -1), outputs, atol=atol, rtol=0)
+    np.testing.assert_allclose(model.decision_function(given_as(probe)).reshape(20, -1), outputs, atol=atol, rtol=0)
     assert condition / 400 < model.condition_ < condition * 400
 
 

@@ -61,10 +61,11 @@ class HiddenNodesMixin:
 class EEMNodesMixin(HiddenNodesMixin):
     """Random hidden nodes G(x, w, b) with w and b uniform on [0, 1], section 7 of Czarnecki & Tabor."""
 
+    _accept_sparse: ClassVar[str] = "csr"
     _activations = NODES
     _interval = (0.0, 1.0)
 
-    def _hidden(self, X: Array) -> Array:
+    def _hidden(self, X: Rows) -> Array:
         return node_outputs(X, self.weights_, self.biases_, self.activation)
 
 

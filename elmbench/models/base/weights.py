@@ -22,8 +22,10 @@ from elmbench.numerics.rows import Rows
 class WeightedClassifier(FamilyClassifier):
     """A classifier of the family whose `fit` takes weights, and which has a `class_weight`.
 
-    Its implementation is ``_fit(X, T, scale)``. `_local` says to scikit-learn where no weight makes one class the
-    likelier everywhere: there is no intercept, and the features vanish away from all rows or fit all of them exactly.
+    Its implementation is ``_fit(X, T, scale)``. `_local` says to scikit-learn, by the tag `poor_score`, where no weight
+    makes one class the likelier everywhere, as its check of `class_weight` asks (those of accuracy pass): there is no
+    intercept, and the features vanish away from all rows or fit all of them exactly. That is the papers' model; other
+    defaults would not change it.
     """
 
     _local: ClassVar[bool] = False

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.eem_nodes import node_outputs
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
+from elmbench.numerics.rows import Rows
 
 
 def unit_columns(operators: Array, size: int) -> Array:
@@ -19,18 +20,18 @@ def unit_columns(operators: Array, size: int) -> Array:
 
 
 def projected_classes(
-    X: Array, positive: NDArray[np.bool_], weights: Array, biases: Array, activation: str, operators: list[Array]
+    X: Rows, positive: NDArray[np.bool_], weights: Array, biases: Array, activation: str, operators: list[Array]
 ) -> tuple[list[Array], list[Array]]:
     """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
 
     An operator costs a product with the hidden outputs, which for fewer operators than nodes is less than the
     covariance matrix of these. Neither outputs nor projections are held for more than a block of rows.
 
-    X is of shape (n, d); `positive`, of shape (n,), says which rows are of the positive class, some of each; weights,
-    biases and activation are as for `node_outputs`. A set of operators, of shape (size, k), works on the first nodes,
-    as many as it has rows, and has means and variances of shape (k, 2), those of the negative class first. The means
-    are less the projection of the first row; the variances divide by the number of rows. Both are exactly zero where no
-    node varies.
+    X is of shape (n, d), dense or CSR; `positive`, of shape (n,), says which rows are of the positive class, some of
+    each; weights, biases and activation are as for `node_outputs`. A set of operators, of shape (size, k), works on the
+    first nodes, as many as it has rows, and has means and variances of shape (k, 2), those of the negative class first.
+    The means are less the projection of the first row; the variances divide by the number of rows. Both are exactly
+    zero where no node varies.
     """
     first = node_outputs(X[:1], weights, biases, activation)
     means = [np.zeros((B.shape[1], 2)) for B in operators]

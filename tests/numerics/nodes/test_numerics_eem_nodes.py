@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
@@ -26,6 +27,12 @@ def test_formulas_as_printed(activation, n_nodes, d, seed):
     weights, biases = drawn(n_nodes, d)
     H = node_outputs(X, weights, biases, activation)
     assert H.shape == (9, n_nodes)
+    assert H.flags.f_contiguous
+    expected = [[FORMULAS[activation](x, w, b) for w, b in zip(weights, biases, strict=True)] for x in X]
+    np.testing.assert_allclose(H, expected, rtol=1e-13)
+    X[X < 0.5] = 0.0
+    X = np.vstack([X, np.zeros((1, d)), X])
+    H = node_outputs(sp.csr_array(X), weights, biases, activation)
     assert H.flags.f_contiguous
     expected = [[FORMULAS[activation](x, w, b) for w, b in zip(weights, biases, strict=True)] for x in X]
     np.testing.assert_allclose(H, expected, rtol=1e-13)
