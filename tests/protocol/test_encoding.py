@@ -28,6 +28,13 @@ def test_what_is_missing_and_what_is_a_word() -> None:
     ]
 
 
+def test_a_category_that_no_training_row_has_a_value_of() -> None:
+    words = np.array([[1.0, NAN], [2.0, NAN], [3.0, 4.0]])
+    found = prepared_inputs(words, np.arange(2), None, (1,))
+    # It is one category, 0, which the test row does not have.
+    assert found.tolist() == [[1, 1], [2, 1], [3, 0]]
+
+
 def test_scaled_by_the_same_rows() -> None:
     found = prepared_inputs(X, TRAIN, Scale.model_validate({"range": [-1, 1], "fit-on": "train"}), (1,))
     assert found[:, 0].tolist() == [-1, 0, 1, 0, 0, 3]
