@@ -1,13 +1,14 @@
 """t-tests between two models over the data sets of a table."""
 
 import math
+import warnings
 
+import numpy as np
 import pandas as pd
 from pydantic import Field
 
 from elmbench.layouts.base import MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
 from elmbench.layouts.table import Column
-from elmbench.numerics.two_samples import welch_difference
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -98,7 +99,7 @@ def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
         By the names of `MEASURES`; t is positive if the first model has the larger mean. What does not exist, as t of
         values that do not vary, is not a number.
     """
-    from scipy.special import stdtr
+    from scipy.stats import ttest_ind, ttest_rel
 
     if not {one, other} <= set(means.columns):
         return {}
@@ -106,10 +107,9 @@ def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:
     if len(both) < 2:
         return {}
     first, second = both[one].to_numpy(), both[other].to_numpy()
-    n = len(both)
-    difference, error, freedom = welch_difference(first, second)
-    paired_error = math.sqrt(float((first - second).var(ddof=1)) / n)
-    t, paired_t = (difference / one if one else math.nan for one in (error, paired_error))
-    p, paired_p = (2 * float(stdtr(*one)) for one in ((freedom, -abs(t)), (n - 1, -abs(paired_t))))
-    figures = (t, freedom if error else math.nan, p, paired_t, paired_p, float(n))
-    return dict(zip(MEASURES, figures, strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of values that do not vary
+        welch, paired = ttest_ind(first, second, equal_var=False), ttest_rel(first, second)
+    tests = [(welch.statistic, welch.df, welch.pvalue), (paired.statistic, paired.pvalue)]
+    figures = [float(one) if np.isfinite(test[0]) else math.nan for test in tests for one in test]
+    return dict(zip(MEASURES, [*figures, float(len(both))], strict=True))

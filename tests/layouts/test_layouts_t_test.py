@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_cells import cell, frame, notes_of, rows_of, table_of
-from scipy.stats import ttest_ind, ttest_rel
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
@@ -50,17 +49,6 @@ def test_t_is_that_of_equation_34(pairs: list[tuple[float, float]]) -> None:
         assert len(a) - 1 <= found["df"] * (1 + 1e-9)
         assert found["df"] <= 2 * (len(a) - 1) * (1 + 1e-9)
         assert compare(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(found["p"], abs=1e-12)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=9))
-def test_both_tests_are_scipys(pairs: list[tuple[float, float]]) -> None:
-    a, b = np.array(pairs).round(3).T
-    found = compare(pd.DataFrame({"a": a, "b": b}), "a", "b")
-    spreads = (np.ptp(a) + np.ptp(b), np.ptp((a - b).round(3)))
-    tests = (ttest_ind(a, b, equal_var=False), ttest_rel(a, b))
-    for spread, test, (t, p) in zip(spreads, tests, (("t", "p"), ("paired_t", "paired_p")), strict=True):
-        if spread > 0:
-            assert (found[t], found[p]) == pytest.approx((test.statistic, test.pvalue), rel=1e-9, abs=1e-12)
 
 
 def test_the_paired_test_is_of_the_differences() -> None:
