@@ -126,7 +126,9 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
             continue
         metric, profile, select, reading = found.groups("")
         seen.add(metric)
-        cells = pd.read_csv(results / profile / id / "cells.csv", keep_default_na=False, na_values=[""])
+        cells = pd.read_csv(
+            results / profile / id / "cells.csv", keep_default_na=False, na_values=[""], dtype={"reading": "str"}
+        )
         cells = cells[
             (cells["reading"].fillna("") == reading) & (cells["select"] == select) & (cells["status"] == "ok")
         ]
