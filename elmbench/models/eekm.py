@@ -65,7 +65,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
     (2) and (4), Algorithms 1 and 2.
     """
 
-    model_version: int = 1
+    model_version: int = 2
 
     def __init__(
         self,

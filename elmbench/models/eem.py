@@ -43,7 +43,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     beta_ : ndarray of shape (n_hidden, n_outputs)
         The direction, one column for two classes, else one a class; zero where the means of the classes coincide.
     means_, variances_ : ndarray of shape (n_outputs, 2)
-        m-, m+ and S-, S+ of the projections beta'h. The variances are at least the machine precision.
+        m-, m+ and S-, S+ of the projections beta'h. The variances are at least their own round-off.
     thresholds_ : ndarray, or list of ndarray for more than two classes
         The projections at which the decision changes, ascending: two, one where the variances are the same, none where
         one class is the likelier everywhere.
@@ -62,7 +62,7 @@ class EEMClassifier(EntropyClassifier, EEMNodesMixin, ProjectionPathMixin, BaseE
     (2) and (4), Algorithms 1 and 2.
     """
 
-    model_version: int = 1
+    model_version: int = 2
 
     def __init__(
         self,

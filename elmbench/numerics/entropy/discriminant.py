@@ -11,8 +11,7 @@ from elmbench.numerics.entropy.covariance import Moments
 from elmbench.numerics.solve import mirror
 
 LEAST_VARIANCE = EPS
-"""Projected variances are at least this, where the projected means are 2 apart: what round-off leaves of a class whose
-rows are projected onto one point, as a single row is."""
+"""Projected variances are at least this, where the projected means are 2 apart, also where no covariance has any."""
 
 LEAST_SPREAD = 1e-70
 """Features that vary by less have products that underflow, and count as constant."""
@@ -53,6 +52,9 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     precision times the largest one: the limit of the direction as ever less is added to all eigenvalues. `dimension` is
     h where further features are zero in all rows, `size` by default. (Czarnecki and Tabor, whose Algorithm 1 divides by
     the norm instead of its square, for the same direction.)
+
+    The variances are at least the round-off of beta'(S+ + S-)beta: a class whose rows are projected onto one point, as
+    a single row is, has no less, and of two such classes none is the narrower.
     """
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])
@@ -64,8 +66,14 @@ def discriminant(negative: Moments, positive: Moments, size: int, dimension: int
     solution, condition = _solved(S_negative + S_positive, difference)
     beta = 2.0 / (difference @ solution) * solution
     mean = float(beta @ negative.first[:size] + beta @ negative.mean[:size])
-    variances = tuple(max(float(beta @ S @ beta), LEAST_VARIANCE) for S in (S_negative, S_positive))
+    least = max(LEAST_VARIANCE, sum(_round_off(beta, S) for S in (S_negative, S_positive)))
+    variances = tuple(max(float(beta @ S @ beta), least) for S in (S_negative, S_positive))
     return Discriminant(beta, (mean, mean + 2.0), (variances[0], variances[1]), condition)
+
+
+def _round_off(b: Array, A: Array) -> float:
+    """Return the bound h EPS |b|'|A||b| of the round-off of b'Ab, for h rows of A."""
+    return float(len(b) * EPS * (np.abs(b) @ np.abs(A) @ np.abs(b)))
 
 
 def _solved(A: Array, b: Array) -> tuple[Array, float]:
