@@ -4,6 +4,7 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,12 +89,8 @@ def _folder(results_dir: str) -> Path:
     return path
 
 
-def hoist(arguments: list[str], command: Any = None) -> list[str]:
-    """Return the arguments with the options of the whole app in front, wherever they stood.
-
-    `command` is the app as it is called, where it has been made: that takes a while.
-    """
-    declared: list[Any] = (command or typer.main.get_command(app)).params
+def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
+    """Return the arguments with the options of the whole app, which are those `declared`, in front."""
     takes_value = {name: not option.is_flag for option in declared for name in option.opts}
     front: list[str] = []
     rest: list[str] = []
@@ -120,7 +117,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
     command = typer.main.get_command(app)
-    words = hoist(sys.argv[1:] if arguments is None else arguments, command)
+    words = hoist(sys.argv[1:] if arguments is None else arguments, command.params)
     try:
         command(args=words, prog_name="elmbench")
     except ElmbenchError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +27,7 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 def status(experiment: Annotated[str | None, typer.Argument(autocompletion=completion.tables)] = None) -> None:
     """Show how many cells of each table are done, running, failed or missing, and how long the rest will take."""
     from elmbench.cli.progress import duration
+    from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
     from elmbench.workflow.status import table_status
 
@@ -38,18 +39,14 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
         experiment = find_experiment(experiment).id
     lines = table_status(store, experiment)
     endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
-    rows: list[tuple[Any, ...]] = [
+    rows = [
         (line.experiment, line.profile, line.planned, said, duration(line.seconds) if line.seconds else "")
         for line, said in zip(lines, endings, strict=True)
     ]
     left = ("left, one core",) if any(line.seconds for line in lines) else ()
     headings = ("experiment", "profile", "cells", "ended", *left)
     shown = [row[: len(headings)] for row in rows]
-    text = None
-    if rows:
-        from elmbench.reporting.writers.text import grid
-
-        text = grid(headings, shown, right=("cells", *left))
+    text = grid(headings, shown, right=("cells", *left)) if rows else None
     state.emit([asdict(line) for line in lines], text)
     if store.damaged:
         state.say(f"{store.damaged} damaged records in {store.root}: the next run computes anew what they held")

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import BYTES_OF_A_NAME, Table
+from elmbench.datasets.table import BYTES_OF_A_NAME, Table, check_size
 
 _CSR = ("data", "indices", "indptr", "shape")
 #: Kinds of NumPy's types: truth values, integers, floats; and words.
@@ -35,8 +35,8 @@ def read_npz(content: bytes, origin: str, most: int | None = None, sparse: bool 
     X: Any
     if arrays.keys() >= set(_CSR):
         X = _matrix(*(arrays[name] for name in _CSR))
-        if not sparse and most is not None and 8 * math.prod(X.shape) > most:
-            raise ValueError(f"it holds {X.shape[0]} rows of {X.shape[1]} features, which are more than the set has")
+        if not sparse:
+            check_size(8 * math.prod(X.shape), most)
     else:
         X = _find(arrays, "features", ("X", "data", "images"), _NUMBERS + _WORDS).astype(np.float64)
         if X.ndim < 2:
@@ -44,8 +44,7 @@ def read_npz(content: bytes, origin: str, most: int | None = None, sparse: bool 
         X = X.reshape(len(X), -1)
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
         raise ValueError(f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a row")
-    if most is not None and BYTES_OF_A_NAME * X.shape[1] > most:
-        raise ValueError(f"it says that its rows have {X.shape[1]} features, too many for a file of its size")
+    check_size(BYTES_OF_A_NAME * X.shape[1], most)
     words = target.dtype.kind in _WORDS
     return Table.of_numbers(X, target.ravel().astype(str).astype(object) if words else target.ravel() + 0.0, origin)
 
@@ -57,8 +56,7 @@ def _arrays(content: bytes, most: int | None) -> dict[str, NDArray[Any]]:
             if info.flag_bits & 1:
                 raise ValueError(f"its part {info.filename} is encrypted")
             total += info.file_size
-            if most is not None and total > most:
-                raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
+            check_size(total, most)
         for info in archive.infolist():
             _check_header(archive, info)
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.npz import read_npz
-from elmbench.datasets.table import BYTES_OF_A_NAME, Table
+from elmbench.datasets.table import BYTES_OF_A_NAME, Table, check_size
 from elmbench.errors import ElmbenchError, first_line
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def read_table(
             if form == "svm":
                 return _read_svm(stream, path, n_features, sparse, most)
             content = read_at_most(stream, most)
-        _check_size(len(content), most)
+        check_size(len(content), most)
         if not content.strip():
             raise _bad(path, "is empty", "rows of data")
         if form == "npz":
@@ -110,11 +110,6 @@ def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
     return b"".join(pieces)
 
 
-def _check_size(n_bytes: int, most: int | None) -> None:
-    if most is not None and n_bytes > most:
-        raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
-
-
 def compression_of(path: PurePath) -> str:
     """Return the ending that says how a file is compressed, or nothing."""
     return path.suffix if path.suffix in _OPENERS else ""
@@ -134,7 +129,7 @@ def _read_csv(content: bytes, path: Path, choose: ChooseTarget, most: int | None
         raise ValueError("it has line ends of CR alone, not LF or CR LF")
     head = content.split(b"\n", 1)[0].decode("utf-8-sig")
     names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
-    _check_size(BYTES_OF_A_NAME * len(names), most)
+    check_size(BYTES_OF_A_NAME * len(names), most)
     target = _target_position(names, choose, path)
     columns = csv_columns(content, len(names), header=True, text=(target,))
     return Table.of_columns(names, columns, target, str(path))
@@ -211,7 +206,7 @@ class _Lines:
         longest = -1 if self._most is None else self._most + 1
         while line := self._stream.readline(longest):
             n_bytes += len(line)
-            _check_size(n_bytes, self._most)
+            check_size(n_bytes, self._most)
             yield line
 
 
@@ -222,9 +217,9 @@ def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool, mos
         raise _bad(path, "is empty", "rows of data")
     # From the stream, line by line: the text may not fit into memory.
     X, y = load_svmlight_file(_Lines(stream, most), n_features=n_features, zero_based=False)
-    _check_size(BYTES_OF_A_NAME * X.shape[1], most)
+    check_size(BYTES_OF_A_NAME * X.shape[1], most)
     if not sparse:
-        _check_size(8 * X.shape[0] * X.shape[1], most)
+        check_size(8 * X.shape[0] * X.shape[1], most)
         X = X.toarray()
     return Table.of_numbers(X, y, str(path))
 
@@ -248,7 +243,7 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | 
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
     # A column of one repeated value takes next to no room in the file, whatever its length.
-    _check_size(8 * file.metadata.num_rows * file.metadata.num_columns, most)
+    check_size(8 * file.metadata.num_rows * file.metadata.num_columns, most)
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
             raise _bad(path, f"holds {field.type} in the column {field.name!r}", "a number or a word in each field")

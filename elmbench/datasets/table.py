@@ -13,6 +13,18 @@ Matrix = Any  # ndarray or CSR matrix, float64
 BYTES_OF_A_NAME = 32
 
 
+def check_size(n_bytes: int, most: int | None) -> None:
+    """Refuse what takes more than the `most` bytes that the data set can have.
+
+    Raises
+    ------
+    ValueError
+        If it does.
+    """
+    if most is not None and n_bytes > most:
+        raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows before their preparation.

@@ -9,6 +9,7 @@ from elmbench.errors import ElmbenchError, closest
 
 if TYPE_CHECKING:
     from elmbench.layouts.base import Layout
+    from elmbench.specs.experiments import Experiment
     from elmbench.specs.profiles import Resolved
 
 #: The kind of table that compares models on data of a user's own.
@@ -63,19 +64,26 @@ def layout_of(resolved: Resolved) -> Layout:
     ElmbenchError
         If there is no such kind, or the experiment lacks what it needs or gives an option that nothing knows.
     """
-    from elmbench.work import declared_work, work_class
-
     source = resolved.file.path
     layout = find_layout(resolved.spec.layout, source)
-    criterion = resolved.spec.protocol.criterion
-    others: tuple[str, ...] = ()
-    if criterion != "score":
-        declared_work(criterion)  # is there; its import is not waited for where it has nothing to say
-        choice: Any = work_class(criterion) if resolved.spec.options else None
-        others = choice.option_names if choice is not None else ()
-    layout.options(resolved.spec, source, others)
+    layout.options(resolved.spec, source, _criterion_options(resolved.spec))
     try:
         layout.check(resolved.spec)
     except ValueError as error:
         raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
     return layout
+
+
+def _criterion_options(spec: Experiment) -> tuple[str, ...]:
+    """Return the names of the options that belong to the criterion of the choice, of which there must be one."""
+    from elmbench.work import declared_work, work_class
+
+    criterion = spec.protocol.criterion
+    if criterion == "score":
+        return ()
+    if not spec.options:
+        declared_work(criterion)  # its class, which takes a while to import, has nothing to say
+        return ()
+    choice: Any = work_class(criterion)
+    names: tuple[str, ...] = choice.option_names
+    return names

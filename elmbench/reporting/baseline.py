@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.metrics import CLASSIFICATION
-from elmbench.reporting.cells import LIMIT, PLACE, SAID, TIMES, read_cells, write_frame
+from elmbench.reporting.cells import NO_METRICS, TIMES, read_cells, write_frame
 from elmbench.specs.measures import COUNTS, Measure
 from elmbench.specs.protocol import OF_LEARNT_ROWS, TRAIN_ACCURACY
 
@@ -120,9 +120,7 @@ def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: 
         return found
     if not np.isnan(_real(old, "mcc")):
         return found + (_compare_counts(place, old, new) or _compare_rates(place, old, new))
-    # Times and reasons stand in a file that was copied by hand.
-    others = (*PLACE, "n_units", "n_test", "condition", "params", "status", "reason", *TIMES, *LIMIT, *SAID)
-    metrics = [name for name in old if name not in others]
+    metrics = [name for name in old if name not in NO_METRICS]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
         found.append(Difference(place, "params", old["params"], new["params"], "equal"))
     for metric in metrics:

@@ -36,6 +36,8 @@ ARITHMETIC = "arithmetic"
 CLEAN_TIMES = "clean_times"
 #: What of a cell is no measure of its model.
 SAID = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES)
+#: All columns but those of what was measured.
+NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *LIMIT, *SAID)
 _USER_WARNING = "UserWarning: "
 #: How a cell may have ended.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")

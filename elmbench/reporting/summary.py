@@ -37,7 +37,7 @@ COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"
 COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
 #: Columns of the cells that say what a verdict hangs on, beside the measured values.
 TOLD = [*ENTRY, "run", "fold", "status", "n_test", REMARKS]
-#: Those columns that are whole numbers or nothing.
+#: Columns of `summary.csv` that are whole numbers or nothing.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.
 GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n", "low", "high"]

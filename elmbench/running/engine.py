@@ -153,10 +153,7 @@ class Run:
             return
         with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
             alone = bool(clean) and executor.fixed and executor.workers == 1
-            if alone:
-                _Running(self, todo, executor, leases, clean, at_most=1).go_on()
-            else:
-                _Running(self, todo, executor, leases).go_on()
+            _Running(self, todo, executor, leases, clean if alone else (), at_most=1 if alone else None).go_on()
             if again := self._unclean(clean):
                 _Running(self, again, executor, leases, again, at_most=1, anew=True).go_on()
 

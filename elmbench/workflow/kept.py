@@ -19,8 +19,7 @@ from elmbench.specs.files import spec_root
 def kept(name: str, file: ExperimentFile, inputs: Iterable[Path], words: Any, make: Callable[[], Any]) -> Any:
     """Return what `make` returns; where that is in the cache folder from before, without making it.
 
-    It is made anew if a file of the suite, a spec or an input has changed, and each time for a
-    table of a user's own.
+    It is made anew if a file of the suite, a spec or an input has changed, and each time for a table of a user's own.
 
     Parameters
     ----------

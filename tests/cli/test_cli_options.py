@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
-from elmbench.cli.app import hoist
+from elmbench.cli.app import app, hoist
 from elmbench.cli.state import state
 
 PLUGIN = '''
@@ -61,8 +62,9 @@ def test_flags_may_stand_anywhere(elmbench: Callable, monkeypatch: pytest.Monkey
 
 
 def test_what_comes_after_two_hyphens_is_no_option() -> None:
-    assert hoist(["show", "--", "--json", "-q"]) == ["show", "--", "--json", "-q"]
-    assert hoist(["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"]) == [
+    declared = typer.main.get_command(app).params
+    assert hoist(["show", "--", "--json", "-q"], declared) == ["show", "--", "--json", "-q"]
+    assert hoist(["run", "a", "--data-dir", "--json", "-m", "x", "--plugin=p.py"], declared) == [
         "--data-dir", "--json", "--plugin=p.py", "run", "a", "-m", "x",
     ]  # fmt: skip
 

@@ -95,7 +95,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "values that are complex": ("npz", lambda: csr(data=np.ones(4) * 1j), "no numbers"),
     "a shape of three numbers": ("npz", lambda: csr(shape=np.array([3, 30, 1])), "not two numbers"),
     "a shape below zero": ("npz", lambda: csr(shape=np.array([-1, 30])), "for -1 rows"),
-    "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "more than the set has"),
+    "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "holds more than"),
     "a single number": ("npz", lambda: npz(X=np.array(3.0), target=np.ones(1)), "0 dimensions"),
     "a target that is a single number": ("npz", lambda: npz(X=np.ones((1, 30)), target=np.array(1.0)), "one target"),
     "records": ("npz", lambda: npz(X=np.zeros(3, dtype=[("a", "f8")]), target=np.ones(3)), "records"),

@@ -212,7 +212,7 @@ def test_sparse_rows_with_more_columns_than_can_be_named(tmp_path: Path, form: s
         wide = sp.csr_matrix(([1.0, 1.0], ([0, 1], [0, 1])), shape=(2, 2**62))
         parts = {name: getattr(wide, name) for name in ("data", "indices", "indptr", "shape")}
         np.savez(path, **parts, target=np.array([1.0, 2.0]))
-    with pytest.raises(ElmbenchError, match=r"holds more than|too many for a file of its size"):
+    with pytest.raises(ElmbenchError, match="holds more than"):
         describe(OwnData(str(path)), tmp_path)
 
 

@@ -10,12 +10,6 @@ from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catal
 from elmbench.workflow import costs as written
 from elmbench.workflow.costs import costs, planned_costs
 
-#: Of every paper and most kinds of table, those that are planned fast.
-PLANNED = [
-    "kos-elm/table7", "kos-elm/stream", "kos-elm/text-speed", "eem/table3", "mk-elm/algorithm1", "rkelm/table5",
-    "rkelm/table9", "rkelm/table10", "rkelm/figure1", "ospvm/table2", "ospvm/table12", "ospvm/text-theta",
-]  # fmt: skip
-
 
 def test_they_are_written_of_every_table_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """If this fails: make costs."""
@@ -28,7 +22,7 @@ def test_they_are_written_of_every_table_as_it_is(monkeypatch: pytest.MonkeyPatc
         assert list(costs(file)) == file.profiles
 
 
-@pytest.mark.parametrize("name", PLANNED)
+@pytest.mark.parametrize("name", load_catalogue())
 def test_they_are_those_of_the_plans(name: str) -> None:
     """If this fails: make costs."""
     file = find_experiment(name)

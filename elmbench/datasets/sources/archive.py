@@ -15,7 +15,7 @@ import numpy as np
 
 from elmbench.datasets.readers import csv_columns, read_at_most
 from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
-from elmbench.datasets.table import Table
+from elmbench.datasets.table import Table, check_size
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import ArchiveSource
 
@@ -50,14 +50,14 @@ def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> d
                 names = [info.filename for info in archive.infolist() if not info.is_dir()]
                 places = {name: _only(name, names, origin) for name in wanted}
                 for place in places.values():
-                    _check_size(archive.getinfo(place).file_size, most)
+                    check_size(archive.getinfo(place).file_size, most)
                 return {name: archive.read(place) for name, place in places.items()}
         with tarfile.open(path) as archive_tar:
             members = {member.name: member for member in archive_tar.getmembers() if member.isreg()}
             found = {}
             for name in wanted:
                 member = members[_only(name, list(members), origin)]
-                _check_size(member.size, most)
+                check_size(member.size, most)
                 stream = archive_tar.extractfile(member)
                 found[name] = stream.read() if stream else b""
             return found
@@ -71,11 +71,6 @@ def _only(name: str, names: list[str], origin: str) -> str:
         held = f"{origin}: the archive holds {len(found)} files named {name!r}"
         raise ElmbenchError(held, expected="one", next_step="correct the name in datasets.yaml")
     return found[0]
-
-
-def _check_size(n_bytes: int, most: int) -> None:
-    if n_bytes > most:
-        raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
 
 
 def _bad(found: str, expected: str) -> ElmbenchError:
@@ -116,7 +111,7 @@ def _lines(content: bytes, most: int) -> list[bytes]:
         if content.startswith(magic):
             with opener(io.BytesIO(content)) as stream:
                 content = read_at_most(stream, most)
-            _check_size(len(content), most)
+            check_size(len(content), most)
             break
     return [line for line in content.split(b"\n") if line.strip()]
 
