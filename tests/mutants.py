@@ -61,6 +61,7 @@ TESTED_BY = {
     "models/base/served": "models/test_path_search.py",
     "models/base/stochastic": "models/test_bsgd.py models/test_linear_sgd.py",
     "models/eekm": "models/test_eem*.py",
+    "models/elm": "models/test_elm*.py models/test_w_elm.py",
     "models/elm_rbf": "models/test_rk_elm*.py",
     "models/fb_kos_elm": "models/test_online_kernel*.py",
     "models/kos_elm": "models/test_online_kernel*.py",
@@ -72,6 +73,10 @@ TESTED_BY = {
     "reporting/summary": "reporting/test_report_summary.py reporting/test_report_[co]*.py",
     "running/executors/worker": "running",
 }
+
+
+#: What of a room is about all its modules, and quick.
+OF_ALL = {"models": "models/test_memory_estimates.py models/test_singular.py"}
 
 
 @dataclass(frozen=True)
@@ -86,13 +91,14 @@ class Fault:
 def tests_of(module: Path) -> tuple[str, ...]:
     """Return what of `tests/` is about a module."""
     about = module.relative_to("elmbench").with_suffix("")
+    of_all = _matching(OF_ALL.get(about.parts[0], ""))
     for place in (about, about.parent):
         if named := TESTED_BY.get(place.as_posix()):
-            return tuple(sorted(_in_root(path) for pattern in named.split() for path in (ROOT / "tests").glob(pattern)))
+            return _matching(named) + of_all
     folder = ROOT / room_of(module)
     # As words of its own: the tests of a search may be several files, and those of RSVM are none of the SVM's.
     found = sorted(path for path in folder.glob("test_*.py") if f"_{module.stem}_" in f"{path.stem}_")
-    return tuple(_in_root(path) for path in found or [folder])
+    return tuple(map(_in_root, found)) + of_all if found else (_in_root(folder),)
 
 
 def room_of(module: Path) -> str:
@@ -101,6 +107,10 @@ def room_of(module: Path) -> str:
     while not folder.is_dir():
         folder = folder.parent
     return _in_root(folder)
+
+
+def _matching(patterns: str) -> tuple[str, ...]:
+    return tuple(sorted(_in_root(path) for pattern in patterns.split() for path in (ROOT / "tests").glob(pattern)))
 
 
 def _in_root(path: Path) -> str:

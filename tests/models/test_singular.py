@@ -54,6 +54,16 @@ def test_what_the_papers_search_is_not_warned_of(C, seed):
 
 
 @pytest.mark.filterwarnings("error")
+def test_of_a_model_that_solves_with_products_it_is_their_root_that_is_warned_of(seed):
+    """HH' has twice the digits of H: where its condition is 1e25, that of H leaves some."""
+    X = rows(60, 3, seed, awkward=True)
+    y = targets(X, seed, "regression")
+    ELMRegressor(50, C=1e20, random_state=0).fit(X, y)
+    ELMRegressor(150, C=1e20, random_state=0).fit(X, y)
+    RKELMRegressor(50, C=1e20, gamma=0.01, random_state=0).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
 def test_no_ridge_to_speak_of_is_no_fault_of_a_matrix_of_full_rank(seed):
     X = np.linspace(0, 1, 30)[:, np.newaxis]
     y = targets(X, seed, "regression")
