@@ -20,6 +20,8 @@ import psutil
 MARK = "ELMBENCH_WORKER"
 #: Seconds after which processes that do not end are given up.
 _PATIENCE = 5.0
+#: An option of `prctl`.
+_SET_PARENT_DEATH_SIGNAL = 1
 
 
 def descendants(process: int) -> list[psutil.Process]:
@@ -138,8 +140,12 @@ def take_orphans() -> None:
 
 def end_with_parent() -> None:
     """Have this process end, even in the middle of compiled code, when the one that started it does."""
-    set_parent_death_signal = 1
-    ask_linux(set_parent_death_signal, signal.SIGKILL)
+    ask_linux(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def go_on_without_parent() -> None:
+    """Have this process go on, if it is stopped by then, when the one that started it ends."""
+    ask_linux(_SET_PARENT_DEATH_SIGNAL, signal.SIGCONT)
 
 
 def name_of_signal(number: int) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -111,15 +113,89 @@ def test_a_model_that_hangs(sandbox: Sandbox, plan_models: PlanModels) -> None:
     assert sandbox.run(cells(plan_models("healthy"))[0], {})["status"] == "ok"
 
 
-def test_a_keeper_that_hangs(fresh: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keeper_that_hangs(plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sandbox_module, "_END", 0.2)
-    work = cells(plan_models("healthy"))[0]
-    fresh.run(work, {})
-    keeper = pid(fresh)
-    os.kill(keeper, signal.SIGSTOP)
     monkeypatch.setattr(sandbox_module, "_START", 0.2)
-    assert fresh.run(work, {}, Limits(seconds=0.5))["status"] == "timeout"
+    path = tmp_path / "endless.py"
+    path.write_text("import time\ntime.sleep(3600)")
+    box = Sandbox(Settings(plugins=(str(path),)))
+    box.warm()
+    keeper = pid(box)
+    assert box.run(cells(plan_models("healthy"))[0], {}, Limits(seconds=0.5))["status"] == "timeout"
     assert gone(keeper)
+
+
+def test_a_keeper_that_is_stopped_goes_on(sandbox: Sandbox, plan_models: PlanModels) -> None:
+    healthy = cells(plan_models("healthy"))[0]
+    sandbox.run(healthy, {})
+    keeper = pid(sandbox)
+    os.kill(keeper, signal.SIGSTOP)
+    assert sandbox.run(healthy, {})["status"] == "ok"
+    assert pid(sandbox) == keeper
+
+
+def test_a_keeper_that_is_stopped_again_and_again(
+    sandbox: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by what an earlier model has left behind: the next model has a fresh one."""
+    monkeypatch.setattr(sandbox_module, "_STOPS", 2)
+    healthy = cells(plan_models("healthy"))[0]
+    sandbox.run(healthy, {})
+    keeper, lives = pid(sandbox), sandbox_module._Keeper.lives
+
+    def stop_before(self: Any) -> bool:
+        if self.process.pid == keeper:
+            os.kill(keeper, signal.SIGSTOP)
+            os.waitid(os.P_PID, keeper, os.WSTOPPED | os.WNOWAIT)
+        return lives(self)
+
+    monkeypatch.setattr(sandbox_module._Keeper, "lives", stop_before)
+    os.kill(keeper, signal.SIGSTOP)
+    for _ in range(3):
+        assert sandbox.run(healthy, {})["status"] == "ok"
+    assert pid(sandbox) != keeper
+
+
+@pytest.mark.parametrize(("kills", "status"), [(1, "ok"), (2, "failed")])
+def test_a_keeper_that_dies_before_the_model_is_at_work(
+    sandbox: Sandbox, plan_models: PlanModels, monkeypatch: pytest.MonkeyPatch, kills: int, status: str
+) -> None:
+    """An earlier model may have seen to it, though to that of a fresh keeper it cannot."""
+    healthy = cells(plan_models("healthy"))[0]
+    sandbox.run(healthy, {})
+    send, sent = Sandbox._send, []
+
+    def kill_and_send(self: Sandbox, keeper: Any, line: bytes) -> None:
+        sent.append(line)
+        if len(sent) <= kills:
+            keeper.process.kill()
+            os.waitid(os.P_PID, keeper.process.pid, os.WEXITED | os.WNOWAIT)
+        send(self, keeper, line)
+
+    monkeypatch.setattr(Sandbox, "_send", kill_and_send)
+    assert sandbox.run(healthy, {})["status"] == status
+    assert len(sent) == 2
+
+
+def test_a_keeper_that_is_stopped_when_its_owner_dies() -> None:
+    """It has to go on then: only it knows what models have started."""
+    owner = """
+import os, signal
+from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.specs.limits import Limits
+box = Sandbox(Settings())
+failed = {"status": "failed", "reason": ""}
+box.ask({"work": {}, "dataset": None, "inputs": {"": failed}}, Limits())  # it is up when it has answered
+keeper = box._keeper.process.pid
+os.kill(keeper, signal.SIGSTOP)
+print(keeper, flush=True)
+os._exit(0)
+"""
+    keeper = int(subprocess.run([sys.executable, "-c", owner], capture_output=True, check=True).stdout)
+    ended = gone(keeper)
+    if not ended:
+        os.kill(keeper, signal.SIGKILL)
+    assert ended
 
 
 def test_what_comes_before_a_unit_does_not_count(

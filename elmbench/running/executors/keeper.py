@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from elmbench.running.executors.lines import Garbled, Lines, checked, written
 from elmbench.running.executors.worker import become_worker, read_request, write_all
-from elmbench.running.processes import end_descendants, last_words, name_of_signal, take_orphans
+from elmbench.running.processes import end_descendants, go_on_without_parent, last_words, name_of_signal, take_orphans
 
 if TYPE_CHECKING:
     from elmbench.work.base import Context, Work
@@ -35,6 +35,7 @@ _PRINTED = 10_000_000
 def main() -> None:
     """Answer requests until the input ends."""
     take_orphans()
+    go_on_without_parent()
     keeper = Keeper(Lines(os.dup(0)), os.dup(1))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

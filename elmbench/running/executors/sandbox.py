@@ -7,9 +7,11 @@ nothing but the end of the process stops a model that hangs in compiled code or 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +23,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from elmbench.running.executors.keeper import how_it_ended
 from elmbench.running.executors.lines import Garbled, Lines, checked, written
-from elmbench.running.executors.worker import write_all
 from elmbench.running.processes import MARK, MemoryWatch, end_family
 from elmbench.specs.limits import Limits, in_words
 
@@ -36,6 +37,8 @@ _START = 900.0
 _END = 5.0
 #: Seconds that a keeper which has closed its pipe may take to end.
 _WITHOUT_PIPE = 1.0
+#: How often a keeper that is found stopped goes on: a machine may suspend all processes now and then.
+_STOPS = 10
 
 
 @dataclass(frozen=True)
@@ -76,15 +79,35 @@ class _Ended(Exception):
         self.result = {"status": status, "reason": reason, **more}
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Keeper:
-    """A keeper's process, what it answers, its standard error, the mark of all that it starts, and its memory."""
+    """A keeper's process, what it answers, its standard error, the mark of all that it starts, and its memory.
+
+    Attributes
+    ----------
+    used : bool
+        Whether it has been asked for something: a model may have done something to it since.
+    stops : int
+        How often it was found stopped.
+    """
 
     process: subprocess.Popen[bytes]
     answers: Lines
     said: IO[bytes]
     mark: str
     memory: MemoryWatch
+    used: bool = False
+    stops: int = 0
+
+    def lives(self) -> bool:
+        """Tell whether it has neither ended nor is stopped again and again; one that is stopped goes on."""
+        if self.process.poll() is not None:
+            return False
+        with contextlib.suppress(ChildProcessError):  # another thread has just seen its end
+            if os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT):
+                self.stops += 1
+                self.process.send_signal(signal.SIGCONT)
+        return self.stops <= _STOPS
 
     def end(self) -> None:
         end_family(self.process, self.mark)
@@ -161,7 +184,6 @@ class Sandbox:
     def ask(self, asked: Mapping[str, Any], limits: Limits) -> Result:
         """Do what is asked for in the words of `asked_of`; see `run`."""
         started, self.before = time.monotonic(), 0.0
-        keeper = self._ready_for(limits)
         self._number += 1
         request = {
             "number": self._number,
@@ -172,19 +194,36 @@ class Sandbox:
             "memory_limit": limits.memory,
         }
         try:
-            self._send(keeper, written(request))
-            ready = self._answer(keeper, Limits(_START, limits.memory))
+            keeper, ready = self._made_ready(written(request), limits)
             self.before = time.monotonic() - started
             return self._answer(keeper, limits) if ready.get("ready") else ready
         except _Ended as end:
             # Of a keeper whose memory is full, or that has not answered, nothing can be kept.
-            if end.result["status"] != "timeout" or not self._worker_ended(keeper):
-                self._keeper = None
-                keeper.end()
+            if end.result["status"] != "timeout" or not self._worker_ended():
+                self.stop()
             return end.result
 
-    def _worker_ended(self, keeper: _Keeper) -> bool:
-        """Have a keeper end its worker, and tell whether it has: a fresh one takes seconds to start."""
+    def _made_ready(self, line: bytes, limits: Limits) -> tuple[_Keeper, Result]:
+        """Hand a request to the keeper; return it and its first answer.
+
+        Where it ends before, a model of an earlier request may have seen to that: then a fresh one is asked.
+        """
+        while True:
+            keeper = self._ready_for(limits)
+            used, keeper.used = keeper.used, True
+            try:
+                self._send(keeper, line)
+                return keeper, self._answer(keeper, Limits(_START, limits.memory))
+            except _Ended as end:
+                if not used or end.result["status"] == "timeout" or self._keeper is not keeper:
+                    raise
+                self.stop()
+
+    def _worker_ended(self) -> bool:
+        """Have the keeper end its worker, and tell whether it has: a fresh one takes seconds to start."""
+        keeper = self._keeper
+        if keeper is None:
+            return False
         try:
             self._send(keeper, written({"number": self._number}))
             self._answer(keeper, Limits(_END))
@@ -195,7 +234,7 @@ class Sandbox:
     def _ready_for(self, limits: Limits) -> _Keeper:
         """Return the keeper, a fresh one where the one before has died or holds much of the memory limit."""
         keeper = self._keeper
-        if keeper is not None and (keeper.process.poll() is not None or self._holds_much(keeper, limits)):
+        if keeper is not None and (not keeper.lives() or self._holds_much(keeper, limits)):
             self.stop()
         self.warm()
         assert self._keeper is not None
@@ -209,8 +248,14 @@ class Sandbox:
 
     def _send(self, keeper: _Keeper, line: bytes) -> None:
         assert keeper.process.stdin is not None
+        rest = memoryview(line)
         try:
-            write_all(keeper.process.stdin.fileno(), line)
+            while rest:
+                # No more at a time than never has to wait: one that does not read may have been stopped.
+                if select.select([], [keeper.process.stdin], [], _INTERVAL)[1]:
+                    rest = rest[os.write(keeper.process.stdin.fileno(), rest[: select.PIPE_BUF]) :]
+                elif not keeper.lives():
+                    raise self._death(keeper)
         except (BrokenPipeError, ValueError):
             raise self._death(keeper) from None
 
@@ -224,7 +269,7 @@ class Sandbox:
                     raise self._death(keeper)
             except Garbled as error:
                 raise _Ended("failed", f"the worker process gave {error}") from None
-            if not readable and keeper.process.poll() is not None:
+            if not readable and not keeper.lives():
                 # Dead, though a process that was started there may still hold the other end of the pipe.
                 raise self._death(keeper)
             check_time(limits, time.monotonic() - started)
@@ -238,6 +283,8 @@ class Sandbox:
     def _death(self, keeper: _Keeper) -> _Ended:
         if self._keeper is not keeper:
             return _Ended("failed", "the run was stopped")
+        if keeper.stops > _STOPS:
+            return _Ended("failed", "the worker process was stopped again and again")
         try:
             code = keeper.process.wait(_WITHOUT_PIPE)
         except subprocess.TimeoutExpired:
