@@ -198,6 +198,11 @@ class HalfCharacter(Base):
         raise RuntimeError("half \\ud800 of it")
 
 
+class Colourful(Base):
+    def act(self, X, y):
+        raise RuntimeError("\\x1b[2J red\\r\\x9b1m \\u202eder\\tand\\nmore")
+
+
 class Talkative(Base):
     def act(self, X, y):
         raise RuntimeError("x" * 5_000_000)
@@ -275,7 +280,8 @@ class LeakingChild(Base):
 
 MODELS = {
     "closing": Closing, "nameless": Nameless, "forging": Forging, "nesting": Nesting, "repeating": Repeating,
-    "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "patching": Patching, "no-label": NoLabel,
+    "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "colourful": Colourful,
+    "patching": Patching, "no-label": NoLabel,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
     "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
     "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,

@@ -225,14 +225,23 @@ def test_a_model_that_leaks(sandbox: Sandbox, plan_models: PlanModels) -> None:
     assert sandbox.run(healthy, {}, Limits(memory=limit))["status"] == "ok"
 
 
-def test_a_plugin_that_the_worker_cannot_load(plan_models: PlanModels, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("plugin_text", "reason"),
+    [
+        ("raise ValueError('gone wrong since')", "gone wrong since"),
+        ("import os\nos.write(2, b'\\x1b[2J red')\nos._exit(3)", "ended by itself with exit code 3: ?[2J red"),
+    ],
+)
+def test_a_plugin_that_the_worker_cannot_load(
+    plan_models: PlanModels, tmp_path: Path, plugin_text: str, reason: str
+) -> None:
     path = tmp_path / "broken.py"
-    path.write_text("raise ValueError('gone wrong since')")
+    path.write_text(plugin_text)
     box = Sandbox(Settings(plugins=(str(path),)))
     result = box.run(cells(plan_models("healthy"))[0], {})
     box.stop()
     assert result["status"] == "failed"
-    assert "gone wrong since" in result["reason"]
+    assert reason in result["reason"]
 
 
 @pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")])
@@ -282,6 +291,7 @@ GARBLED = "the worker process gave "
         ("nesting", GARBLED + "an answer that is no JSON"),
         ("huge", GARBLED + "an integer of 1329 bits for n_units"),
         ("half-character", "RuntimeError: half ? of it"),
+        ("colourful", "RuntimeError: ?[2J red??1m ?der\tand\nmore"),
         ("talkative", "RuntimeError: " + (500 - len("RuntimeError: ")) * "x"),
         ("no-label", "ValueError: expected predictions among the labels -1, 1, got 7 instead"),
     ],

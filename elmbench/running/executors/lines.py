@@ -2,16 +2,20 @@
 
 import json
 import os
+import re
 import select
 from typing import Any
 
 #: Bytes of one line. A million predictions take about ten million.
 LONGEST = 200_000_000
-#: Characters of a message that are kept, and of a traceback.
-_CUT = {"reason": 500, "warnings": 500, "traceback": 5000}
+#: Characters of a message that are kept.
+LONGEST_REASON = 500
+_CUT = {"reason": LONGEST_REASON, "warnings": LONGEST_REASON, "traceback": 5000}
 #: What a whole number may be, and how deep lists and objects may lie in each other.
 _LARGEST = 2**63 - 1
 _DEEPEST = 40
+#: Half characters, what a terminal acts on beside the end of a line and tabs, what turns the order of writing.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Garbled(Exception):
@@ -69,7 +73,7 @@ def written(content: dict[str, Any]) -> bytes:
 
 
 def checked(line: bytes, number: int) -> dict[str, Any]:
-    """Return the object of a line, its texts cut and without half characters.
+    """Return the object of a line, its texts cut and plain.
 
     Parameters
     ----------
@@ -91,10 +95,15 @@ def checked(line: bytes, number: int) -> dict[str, Any]:
     return cleaned
 
 
+def plain(text: str) -> str:
+    """Return a text with a question mark for each character that must reach neither a file nor a terminal."""
+    return text if text.isprintable() else _UNSEEN.sub("?", text)
+
+
 def _clean(value: Any, name: str, depth: int) -> Any:
     """Return a value of JSON as it may be stored; `name` is where it stands."""
     if isinstance(value, str):
-        return value[: _CUT.get(name)].encode("utf-8", "replace").decode()
+        return plain(value[: _CUT.get(name)])
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST:
         raise Garbled(f"an integer of {value.bit_length()} bits" + (f" for {name}" if name else ""))
     if isinstance(value, dict | list) and not depth:

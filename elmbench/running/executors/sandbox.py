@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from elmbench.running.executors.keeper import how_it_ended
-from elmbench.running.executors.lines import Garbled, Lines, checked, written
+from elmbench.running.executors.lines import LONGEST_REASON, Garbled, Lines, checked, plain, written
 from elmbench.running.processes import MARK, MemoryWatch, end_family
 from elmbench.specs.limits import Limits, in_words
 
@@ -289,7 +289,7 @@ class Sandbox:
             code = keeper.process.wait(_WITHOUT_PIPE)
         except subprocess.TimeoutExpired:
             return _Ended("failed", "the worker process closed its pipe")
-        return _Ended("failed", how_it_ended(code, keeper.said.fileno(), 0))
+        return _Ended("failed", plain(how_it_ended(code, keeper.said.fileno(), 0))[:LONGEST_REASON])
 
     def stop(self) -> None:
         """End the worker at once, with whatever it runs and has started."""
