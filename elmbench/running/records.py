@@ -272,9 +272,11 @@ class _OwnFile:
         return start
 
     def sync(self, *, at_once: bool = True) -> None:
-        if not self.unsynced or (not at_once and time.monotonic() - self._synced < SYNC_EVERY):
+        if not at_once and (not self.unsynced or time.monotonic() - self._synced < SYNC_EVERY):
             return
         self._check()
+        if not self.unsynced:
+            return
         try:
             os.fsync(self._descriptor)
             if not self._synced:
@@ -285,13 +287,13 @@ class _OwnFile:
         self._synced = time.monotonic()
 
     def _check(self) -> None:
-        """Refuse to go on where the file has been deleted: what is appended would be lost unnoticed."""
+        """Refuse to go on where the file has been deleted or cut: what was appended would be lost unnoticed."""
         own = os.fstat(self._descriptor)
         try:
             there = os.stat(self.path)
         except OSError:
             raise _gone(self.path) from None
-        if (own.st_dev, own.st_ino) != (there.st_dev, there.st_ino):
+        if (own.st_dev, own.st_ino) != (there.st_dev, there.st_ino) or own.st_size < self.length:
             raise _gone(self.path)
 
     def close(self) -> None:
@@ -312,8 +314,8 @@ def _sync_name(path: Path) -> None:
 
 def _gone(path: Path) -> ElmbenchError:
     return ElmbenchError(
-        f"{path} has been deleted while it was in use",
-        expected="a store that nobody deletes during a run",
+        f"{path} has been deleted or cut while it was in use",
+        expected="a store that nothing else changes during a run",
         next_step="run again: what is missing is computed",
     )
 

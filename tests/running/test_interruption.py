@@ -253,6 +253,6 @@ def test_a_store_that_is_deleted_in_mid_run_is_an_error(tmp_path: Path) -> None:
     shutil.rmtree(runner.results / ".store")
     _, errors = process.communicate(timeout=150)
     assert process.returncode == 2
-    assert "has been deleted while it was in use" in errors
+    assert "has been deleted or cut while it was in use" in errors
     assert "Traceback" not in errors
     assert not (runner.results / "fast").exists()

@@ -115,9 +115,21 @@ def test_a_store_that_is_deleted_while_it_is_in_use(store: Store, anew: bool) ->
     if anew:
         again(store).put(OTHER, RESULT, "e")
     for use in (lambda: store.put(OTHER, RESULT, "e"), lambda: reader.result(KEY)):
-        with pytest.raises(ElmbenchError, match="has been deleted while it was in use") as error:
+        with pytest.raises(ElmbenchError, match="has been deleted or cut while it was in use") as error:
             use()
         assert "run again" in str(error.value.next_step)
+
+
+@pytest.mark.parametrize("synced", [False, True])
+def test_a_file_that_is_cut_while_it_is_in_use(store: Store, synced: bool) -> None:
+    """Else a run would end well, with a table that lacks what was stored before."""
+    store.put(WORK, RESULT, "e")
+    if synced:
+        store.sync()
+    os.truncate(log(store), log(store).stat().st_size - 1)
+    for use in (store.sync, lambda: store.put(OTHER, RESULT, "e"), store.close):
+        with pytest.raises(ElmbenchError, match="has been deleted or cut while it was in use"):
+            use()
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
