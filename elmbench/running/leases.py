@@ -128,13 +128,14 @@ def claims(root: Path) -> dict[str, set[str]]:
                 with contextlib.suppress(OSError):  # in a folder that is read-only
                     path.unlink()
             else:
-                found[path.name] = set(path.read_text().split())
+                found[path.name] = set(path.read_text(errors="replace").split())
     return found
 
 
 def _has_died(path: Path) -> bool:
     """Tell whether nobody holds the lock of a run's file."""
-    descriptor = os.open(path, os.O_RDONLY)
+    # Not to wait where a pipe stands in the place of the file.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
