@@ -15,7 +15,7 @@ from elmbench.datasets.sources import fetch_from
 from elmbench.datasets.sources.fetching import FetchJob
 from elmbench.datasets.sources.own_file import TARGETS, UNNAMED, form_of, read_own, take_column
 from elmbench.datasets.table import Table, label_words
-from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.errors import ElmbenchError, first_line, unknown_name
 from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.datasets.sources import FileSource, OpenMLSource
@@ -25,6 +25,8 @@ Task = Literal["classification", "regression"]
 MOST_CLASSES = 20
 #: A column of words of which more than this share differ from all others is a name, not a category.
 MOST_DIFFERENT = 0.5
+#: Characters of a name that is made of a file's: three of them are the name of a folder.
+LONGEST_NAME = 60
 #: Endings of what is kept of rows from elsewhere: of dense ones, of sparse ones.
 _FORMS = ("parquet", "npz")
 #: How many bytes a file from elsewhere may have, once it is unpacked.
@@ -151,7 +153,11 @@ def _file_of(own: OwnData, cache_dir: Path | str | None) -> tuple[Path, str, str
     """Return the file of a place, its title, and the target column; what is no file is brought into the cache."""
     kind, _, name = own.place.partition(":")
     if kind not in ("openml", "sklearn") or not name:
-        path = Path(own.place).expanduser().resolve()
+        try:
+            path = Path(own.place).expanduser().resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            found = f"{own.place!r} leads nowhere: {first_line(error)}"
+            raise ElmbenchError(found, expected="the path of a file", next_step="correct the path") from error
         return path, path.name, own.target
     folder = cache_folder(cache_dir) / "own"
     stem = f"{kind}-{slug(name)}{'-' + slug(own.target) if own.target else ''}"
@@ -260,9 +266,10 @@ def _check(table: Table, own: OwnData, title: str) -> None:
 def _name_of(place: str) -> str:
     kind, _, name = place.partition(":")
     if kind in ("openml", "sklearn") and name:
-        return f"{kind}-{slug(name)}"
+        return f"{kind}-{slug(name[:LONGEST_NAME])}"
     name = Path(place).name
-    return slug(re.sub(r"(\.(csv|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", "", name, flags=re.I))
+    stem = re.sub(r"(\.(csv|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", "", name, flags=re.I)
+    return slug(stem[:LONGEST_NAME])
 
 
 def slug(name: str) -> str:

@@ -137,6 +137,21 @@ def test_a_file_that_is_not_read(tmp_path: Path, name: str, message: str) -> Non
         describe(OwnData(str(tmp_path / name)))
 
 
+def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    for place in (str(loop), "~nobody-of-that-name/x.csv", "x\0.csv"):
+        with pytest.raises(ElmbenchError, match="leads nowhere"):
+            describe(OwnData(place))
+
+
+def test_a_name_that_is_very_long(tmp_path: Path) -> None:
+    """The file's is made a part of others', with more put to it."""
+    path = tmp_path / f"{'ab ' * 83}.csv"
+    path.write_text("a,kind\n" + "1,no\n2,yes\n" * 10)
+    assert describe(OwnData(str(path))).name == "-".join(["ab"] * 20)
+
+
 def test_other_separators_are_told(tmp_path: Path) -> None:
     FRAME.to_csv(tmp_path / "x.csv", index=False, sep=";")
     with pytest.raises(ElmbenchError) as caught:
