@@ -69,8 +69,8 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     threshold : {"squared", "as-printed"}, default="squared"
         Whether the squared distance is compared with `delta`, as the authors' code does, or the distance itself, as
         in eq. (10).
-    max_atoms : int, optional
-        Size of the dictionary from which no row joins it any more.
+    max_atoms : int, default=None
+        Size of the dictionary from which no row joins it any more; None for no such size.
 
     Attributes
     ----------
