@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
+import elmbench.models
 from elmbench.models import (
     EEKMClassifier,
     EEMClassifier,
@@ -21,6 +23,8 @@ from elmbench.models import (
     RKELMClassifier,
     WELMClassifier,
 )
+from elmbench.models import __all__ as all_models
+from elmbench.models.protocols import MemoryEstimate
 
 #: Rows by far more than nodes or centres, and fewer.
 CASES = [
@@ -65,3 +69,20 @@ def assert_bounded(model, n, d, n_classes):
     tracemalloc.stop()
     estimate = model.memory_estimate(n, d, 1 if n_classes == 2 else n_classes, **model.get_params())
     assert 0.2 * estimate < peak < estimate
+
+
+ESTIMATED = [cls for cls in (getattr(elmbench.models, name) for name in all_models) if isinstance(cls, MemoryEstimate)]
+
+
+@pytest.mark.parametrize("cls", ESTIMATED)
+def test_larger_problems_take_no_less_and_parameters_have_their_defaults(cls):
+    estimate = partial(cls.memory_estimate, 2000, 30)
+    assert estimate() == estimate(1) == estimate(1, **cls().get_params())
+    for sizes in (
+        [cls.memory_estimate(n, 30, 3) for n in (10, 200, 3000, 10**5, 10**7)],
+        [cls.memory_estimate(2000, d, 3) for d in (1, 30, 2000, 10**5)],
+        [estimate(k) for k in (1, 2, 30, 1000)],
+    ):
+        assert all(isinstance(size, int) for size in sizes)
+        assert sizes == sorted(sizes)
+        assert sizes[-1] > sizes[0] > 0
