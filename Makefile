@@ -95,7 +95,7 @@ fuzz-problems: $(VENV)/.dev ## Run the tests of random problems on new and more 
 	  --hypothesis-profile=fuzz --hypothesis-seed=$(SEED)
 
 mutants: $(VENV)/.dev .mutant-packages/.installed ## Plant faults and count which the tests notice; MODULES="..." MUTANTS=20 each.
-	$(THREADS) SEED=$(SEED) $(BIN)/python tests/mutants.py $(MODULES)
+	$(THREADS) SEED=$(SEED) PYTHONPATH=$(CURDIR)/.mutant-packages $(BIN)/python tests/mutants.py $(MODULES)
 
 # What plants faults, apart from .venv.
 .mutant-packages/.installed: tests/mutants.lock | $(VENV)/.runtime

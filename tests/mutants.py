@@ -29,13 +29,11 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from types import ModuleType
 
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / ".mutant-packages"))
-
-from cosmic_ray.ast import ast_nodes, get_ast  # noqa: E402
-from cosmic_ray.mutating import mutate_code  # noqa: E402
-from cosmic_ray.plugins import get_operator, operator_names  # noqa: E402
-
 #: What is mutated unless modules are named.
 ROOMS = ("numerics", "models", "protocol", "reporting")
 #: What nothing can notice: faults in annotations, and what is planted for two words or numbers that Python keeps once.
@@ -76,7 +74,7 @@ TESTED_BY = {
 
 
 #: What of a room is about all its modules, and quick.
-OF_ALL = {"models": "models/test_memory_estimates.py models/test_singular.py"}
+OF_ALL = {"models": "models/test_defaults.py models/test_memory_estimates.py models/test_singular.py"}
 
 
 @dataclass(frozen=True)
@@ -213,8 +211,9 @@ def _pytest(tests: tuple[str, ...], copy: Path, most: int) -> None:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
             os.dup2(nowhere, stream)
-        sys.path[0] = os.environ["PYTHONPATH"] = str(copy)
-        sys.path.remove(str(ROOT / ".mutant-packages"))
+        sys.path[0] = str(copy)
+        sys.path.remove(os.environ["PYTHONPATH"])  # what plants faults, and is none of the tests'
+        os.environ["PYTHONPATH"] = str(copy)
         sys.modules["__main__"] = ModuleType("__main__")  # which processes that are spawned would import
         ended = int(sys.modules["pytest"].main(["-x", "-q", "-n", "0", *tests]))
     finally:

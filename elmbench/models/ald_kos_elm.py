@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
@@ -47,7 +47,8 @@ class _ALDKOSELM(OnlineKernel):
         """Count a dictionary of all rows or of `max_atoms`; without that, of no more than `LARGEST_EXPECTED`."""
         m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
         looked_up = looked_up_bytes(params.get("kernel", "rbf"), m, n_samples)
-        return 2 * inverse_bytes(max(m, 64), n_features, n_outputs) + looked_up
+        inverses = 2 * inverse_bytes(max(m, 64), n_features, n_outputs)
+        return inverses + looked_up + target_bytes(n_samples, n_outputs)
 
 
 class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
@@ -68,8 +69,8 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     threshold : {"squared", "as-printed"}, default="squared"
         Whether the squared distance is compared with `delta`, as the authors' code does, or the distance itself, as
         in eq. (10).
-    max_atoms : int, optional
-        Size of the dictionary from which no row joins it any more.
+    max_atoms : int, default=None
+        Size of the dictionary from which no row joins it any more; None for no such size.
 
     Attributes
     ----------

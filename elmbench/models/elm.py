@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from elmbench.models.base.family import target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
@@ -65,8 +66,10 @@ class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
         n_hidden = params.get("n_hidden", 100)
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
-            return 8 * (nodes + 3 * n_hidden**2 + n_hidden * (2 * min(n_samples, ROW_BLOCK) + 4 * n_outputs))
-        return 8 * (nodes + 2 * n_samples * n_hidden + 2 * n_samples**2 + 3 * n_hidden * n_outputs)
+            floats = nodes + 3 * n_hidden**2 + n_hidden * (2 * min(n_samples, ROW_BLOCK) + 4 * n_outputs)
+        else:
+            floats = nodes + 2 * n_samples * n_hidden + 2 * n_samples**2 + 3 * n_hidden * n_outputs
+        return 8 * floats + target_bytes(n_samples, n_outputs)
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.models.base.parameters import check_count
 from elmbench.numerics.online.states import InverseState
@@ -30,7 +30,8 @@ class _FBKOSELM(OnlineKernel):
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         m = min(n_samples, params.get("budget", 200))
-        return inverse_bytes(m, n_features, n_outputs) + looked_up_bytes(params.get("kernel", "rbf"), m, n_samples)
+        looked_up = looked_up_bytes(params.get("kernel", "rbf"), m, n_samples)
+        return inverse_bytes(m, n_features, n_outputs) + looked_up + target_bytes(n_samples, n_outputs)
 
 
 class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.numerics.online.states import InverseState
 
@@ -16,7 +16,7 @@ class _KOSELM(OnlineKernel):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the inverse, and room for the matrix that it is computed from where round-off demands it."""
         looked_up = looked_up_bytes(params.get("kernel", "rbf"), n_samples, n_samples)
-        return inverse_bytes(n_samples, n_features, n_outputs) + looked_up
+        return inverse_bytes(n_samples, n_features, n_outputs) + looked_up + target_bytes(n_samples, n_outputs)
 
 
 class KOSELMClassifier(SequentialClassifier, _KOSELM):

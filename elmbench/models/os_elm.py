@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import check_choice, check_count, check_real
 from elmbench.numerics.arrays import Array
@@ -93,7 +93,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse
         floats = 4 * n_hidden**2 + 4 * rows * n_hidden + 3 * rows**2
         nodes = 2 * n_hidden * (n_features + 1)
-        return 8 * (floats + nodes + 2 * n_hidden * n_outputs)
+        return 8 * (floats + nodes + 2 * n_hidden * n_outputs) + target_bytes(n_samples, n_outputs)
 
 
 class OSELMClassifier(SequentialClassifier, _OSELM):

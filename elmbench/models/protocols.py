@@ -38,9 +38,10 @@ class Evaluated(NamedTuple):
 class GridPath(Protocol):
     """A class that evaluates a whole grid from shared work.
 
-    A path and one fit a candidate agree in their real outputs to max(1e-10, 10 x condition x machine precision) of the
-    outputs' size, those for the training rows included, where condition is that of the system that is solved. Labels
-    follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same hyperparameters.
+    A path and one fit a candidate agree in their real outputs to 1e-10 of the outputs' size, or to 10 x condition x
+    machine precision of their norm over the training rows where that is more; condition is that of the system that is
+    solved. Labels follow from the outputs by the rule of `predict`, which also decides ties. So both choose the same
+    hyperparameters.
     """
 
     @classmethod

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dlange, dpotrf, dpotri, dpotrs
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.lapack import call
+from elmbench.numerics.lapack import call, cholesky_condition
 
 _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
 """Where a block of `mirror` is written to."""
@@ -100,12 +100,11 @@ class RidgeSystem:
 
     @property
     def condition(self) -> float:
-        """The condition number, as LAPACK's pocon estimates it; in the fallback, from the eigenvalues or infinite."""
+        """The condition number, as `cholesky_condition` has it; in the fallback, from the eigenvalues or infinite."""
         if self._factor is None:
             least, largest = self._sizes.min(), self._sizes.max()
             return float(largest / least) if least > 0 else float(np.inf)
-        reciprocal, _ = dpocon(self._factor, self._norm, uplo="L")
-        return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
+        return cholesky_condition(self._factor, self._norm)
 
 
 def mirror(A: Array) -> None:

@@ -30,7 +30,7 @@ Value = st.one_of(
     st.floats(),
     st.text(max_size=8),
     st.recursive(st.none(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner)),
-)
+).map(copy.deepcopy)  # what it becomes part of is changed again
 
 
 @st.composite

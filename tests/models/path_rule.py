@@ -25,10 +25,12 @@ def allowed(model: Any, outputs: np.ndarray, targets: np.ndarray) -> float:
     """Return by how much outputs of the path may differ from those of a fitted model.
 
     A few test rows may have outputs that are next to nothing, as what coefficients of the size of the targets add up
-    to: their size is that of the targets learnt, which is 1 for a classifier, where this is larger.
+    to: their size is that of the targets learnt, which is 1 for a classifier, where this is larger. Round-off in the
+    solution of a system is bounded in the 2-norm, so what the condition multiplies is the norm of all targets.
     """
-    learnt = 1.0 if hasattr(model, "classes_") else np.abs(targets).max()
-    return min(max(1e-10, 10 * model.condition_ * EPS), 1e9) * max(np.abs(outputs).max(), learnt)
+    size = max(np.abs(outputs).max(), 1.0 if hasattr(model, "classes_") else np.abs(targets).max())
+    norm = size * np.sqrt(len(targets))
+    return max(1e-10 * size, min(10 * model.condition_ * EPS, 1e9) * norm)
 
 
 def clear_labels(outputs: np.ndarray, within: float) -> np.ndarray:

@@ -19,8 +19,9 @@ STEP = 1e-30
 
 
 def plus(x, smoothing):
-    """Return p(x) as the papers print it, of complex x too."""
-    return x + np.log(1 + np.exp(-smoothing * x)) / smoothing
+    """Return p(x) as the papers print it, of complex x too; an exponential that overflows cancels with x."""
+    above = np.where(x.real > 0, x, 0)
+    return above + np.log(np.exp(-smoothing * above) + np.exp(smoothing * (x - above))) / smoothing
 
 
 def a_problem(n, m, seed, kind, smoothing=5.0):

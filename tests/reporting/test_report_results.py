@@ -283,7 +283,7 @@ def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
         ("select", "x", "select is 'x'"),
         ("params", "[1]", r"params is '\[1\]'"),
         ("mcc", "high", "mcc is 'high', which is no number"),
-        ("fold", "1", "stands twice"),
+        ("fold", "1", "line 3: the cell stands twice"),
     ],
 )
 def test_what_is_wrong_with_cells(resolved: Resolved, tmp_path: Path, column: str, value: str, says: str) -> None:

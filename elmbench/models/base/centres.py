@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import FamilyRegressor
+from elmbench.models.base.family import FamilyRegressor, target_bytes
 from elmbench.models.base.parameters import check_count, check_real
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.models.base.singular import warn_of_singular
@@ -107,7 +107,8 @@ class CentresMixin(GridPathMixin):
         size = params.get(cls._size_name, 100)
         block = min(8 * n_samples * max(size, n_features), BLOCK_BYTES)
         centres = min(8 * size * n_features, DENSE_CENTRES_BYTES)
-        return 8 * (size**2 + 4 * size * n_outputs + 3 * n_samples) + 3 * centres + 4 * block
+        floats = size**2 + 4 * size * n_outputs
+        return 8 * floats + target_bytes(n_samples, n_outputs) + 3 * centres + 4 * block
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:

@@ -45,6 +45,11 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.argmax(outputs, axis=1)]
 
 
+def target_bytes(n_samples: int, n_outputs: int) -> int:
+    """Return the bytes of coded targets, of what they are coded from, and of the labels."""
+    return 8 * n_samples * (2 * n_outputs + 3)
+
+
 class _Rows(BaseEstimator):
     """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`.
 

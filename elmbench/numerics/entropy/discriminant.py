@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dlange, dpocon, dpotrf, dpotrs
+from scipy.linalg.lapack import dlange, dpotrf, dpotrs
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.entropy.covariance import Moments
+from elmbench.numerics.lapack import cholesky_condition
 from elmbench.numerics.solve import mirror
 
 LEAST_VARIANCE = EPS
@@ -84,8 +85,7 @@ def _solved(A: Array, b: Array) -> tuple[Array, float]:
     factor, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
     if info == 0 and factor.diagonal().min() ** 2 > len(A) * EPS * before.max():
         solution, _ = dpotrs(factor, b, lower=1)
-        reciprocal, _ = dpocon(factor, norm, uplo="L")
-        return solution, 1.0 / reciprocal if reciprocal > 0 else np.inf
+        return solution, cholesky_condition(factor, norm)
     # dpotrf left the strict upper triangle alone, which is all that is needed to undo it.
     mirror(factor.T)
     np.einsum("ii->i", factor)[:] = before

@@ -2,9 +2,10 @@
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dpocon, dpstrf, dtrtri
+from scipy.linalg.lapack import dpstrf, dtrtri
 
 from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.lapack import cholesky_condition
 
 FLOOR = 1e-12
 """Smaller eigenvalues of a kernel matrix, over its largest diagonal entry, count as so much under the inverse root."""
@@ -34,7 +35,6 @@ class LandmarkFeatures:
         self.map[pivots[:rank] - 1] = inverse.T
         # The eigenvalues of K are those of L'L for its factor L, which are at least those of L1'L1 for the leading rows
         # L1 of L, and these at least the reciprocal of the 1-norm of (L1 L1')^-1, which is estimated here.
-        least, _ = dpocon(leading, 1.0, uplo="L")
-        if not least > 10 * floor:
+        if not 1.0 / cholesky_condition(leading, 1.0) > 10 * floor:
             values, vectors = eigh(factor.T @ factor, check_finite=False)
             self.map = self.map @ (vectors * np.sqrt(np.clip(values, 0.0, floor) / floor))

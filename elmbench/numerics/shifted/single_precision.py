@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import strsv
-from scipy.linalg.lapack import slange, spocon, spotrf, spotrs
+from scipy.linalg.lapack import slange, spotrf, spotrs
 
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.lapack import cholesky_condition
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, scaled_rows
 
@@ -46,9 +47,8 @@ class SingleFactor:
 
     @property
     def condition(self) -> float:
-        """The condition number, as LAPACK's pocon estimates it."""
-        reciprocal, _ = spocon(self._factor, self._norm, uplo="L")
-        return 1.0 / float(reciprocal) if reciprocal > 0 else float(np.inf)
+        """The condition number, as `cholesky_condition` has it."""
+        return cholesky_condition(self._factor, self._norm)
 
     def solve(self, B: Array) -> Array:
         """Return the solution for B of shape (n, k), to single precision."""

@@ -1,0 +1,38 @@
+"""The defaults of parameters are those that the documentation says."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+
+import pytest
+
+import elmbench.models
+from elmbench.models import __all__ as names
+
+CLASSES = {name: getattr(elmbench.models, name) for name in names if name.endswith(("Classifier", "Regressor"))}
+SAID = re.compile(r"^([\w, ]+) : .*?default=(\S+)$", re.MULTILINE)
+AS_IN = re.compile(r"^([\w, ]+)\n    As in `(\w+)`", re.MULTILINE)
+
+
+def defaults(name: str) -> dict[str, object]:
+    """The defaults of a class by parameter."""
+    return {
+        parameter: value.default
+        for parameter, value in inspect.signature(CLASSES[name]).parameters.items()
+        if value.default is not value.empty
+    }
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_they_are_what_is_said(name: str) -> None:
+    doc, found = inspect.getdoc(CLASSES[name]) or "", defaults(name)
+    said: dict[str, object] = {}
+    if name.endswith("Regressor"):
+        said |= defaults(name.replace("Regressor", "Classifier"))
+    for group, other in AS_IN.findall(doc):
+        said |= {parameter: value for parameter, value in defaults(other).items() if parameter in group.split(", ")}
+    for group, value in SAID.findall(doc):
+        said |= dict.fromkeys(group.split(", "), ast.literal_eval(value))
+    assert found == {parameter: said[parameter] for parameter in found}
