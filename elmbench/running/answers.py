@@ -34,6 +34,8 @@ def check_answer(answer: dict[str, Any]) -> None:
     for name, value in (sizes | counts).items():
         if value is not None and not (_is_number(value) and float(value).is_integer()):
             raise ValueError(f"{name} is {_shown(value)}, which is no whole number")
+        if name in sizes and value is not None and value < 0:
+            raise ValueError(f"{name} is {_shown(value)}, which is no size")
     if not isinstance(answer.get("params", {}), dict):
         raise ValueError("params are no names with values")
     warnings = answer.get("warnings", [])

@@ -193,6 +193,10 @@ class Huge(Base):
     n_units_ = 10**400
 
 
+class Negative(Base):
+    n_units_ = -1
+
+
 class HalfCharacter(Base):
     def act(self, X, y):
         raise RuntimeError("half \\ud800 of it")
@@ -281,7 +285,7 @@ class LeakingChild(Base):
 MODELS = {
     "closing": Closing, "nameless": Nameless, "forging": Forging, "nesting": Nesting, "repeating": Repeating,
     "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "colourful": Colourful,
-    "patching": Patching, "no-label": NoLabel,
+    "patching": Patching, "no-label": NoLabel, "negative": Negative,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
     "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
     "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,

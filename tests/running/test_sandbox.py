@@ -290,6 +290,7 @@ GARBLED = "the worker process gave "
         ("forging", GARBLED + "an answer to another question"),
         ("nesting", GARBLED + "an answer that is no JSON"),
         ("huge", GARBLED + "an integer of 1329 bits for n_units"),
+        ("negative", "ValueError: n_units is -1, which is no size"),
         ("half-character", "RuntimeError: half ? of it"),
         ("colourful", "RuntimeError: ?[2J red??1m ?der\tand\nmore"),
         ("talkative", "RuntimeError: " + (500 - len("RuntimeError: ")) * "x"),
