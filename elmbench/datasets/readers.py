@@ -116,7 +116,11 @@ def compression_of(path: PurePath) -> str:
 
 
 def _unreadable(path: Path, error: Exception) -> ElmbenchError:
-    return _bad(path, f"cannot be read: {first_line(error)}", "a complete file in the format that its name says")
+    said = first_line(error)
+    if isinstance(error, LookupError | TypeError | AttributeError | StopIteration):
+        # A parser that had not thought of this says something of itself, not of the file.
+        said = f"its parser gives up ({type(error).__name__}: {said})"
+    return _bad(path, f"cannot be read: {said}", "a complete file in the format that its name says")
 
 
 def _bad(path: Path, found: str, expected: str) -> ElmbenchError:
