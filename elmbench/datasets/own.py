@@ -25,8 +25,8 @@ Task = Literal["classification", "regression"]
 MOST_CLASSES = 20
 #: A column of words of which more than this share differ from all others is a name, not a category.
 MOST_DIFFERENT = 0.5
-#: Characters of a name that is made of a file's: three of them are the name of a folder.
-LONGEST_NAME = 60
+#: Characters of a data set's name: three of them are the name of a folder.
+_LONGEST_NAME = 60
 #: Endings of what is kept of rows from elsewhere: of dense ones, of sparse ones.
 _FORMS = ("parquet", "npz")
 #: How many bytes a file from elsewhere may have, once it is unpacked.
@@ -266,10 +266,15 @@ def _check(table: Table, own: OwnData, title: str) -> None:
 def _name_of(place: str) -> str:
     kind, _, name = place.partition(":")
     if kind in ("openml", "sklearn") and name:
-        return f"{kind}-{slug(name[:LONGEST_NAME])}"
+        return f"{kind}-{short_slug(name)}"
     name = Path(place).name
     stem = re.sub(r"(\.(csv|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", "", name, flags=re.I)
-    return slug(stem[:LONGEST_NAME])
+    return short_slug(stem)
+
+
+def short_slug(name: str) -> str:
+    """Return what `slug` makes of the beginning of a name, for a folder that may be named after three of them."""
+    return slug(name[:_LONGEST_NAME])
 
 
 def slug(name: str) -> str:

@@ -85,5 +85,4 @@ def _criterion_options(spec: Experiment) -> tuple[str, ...]:
         declared_work(criterion)  # its class, which takes a while to import, has nothing to say
         return ()
     choice: Any = work_class(criterion)
-    names: tuple[str, ...] = choice.option_names
-    return names
+    return tuple(choice.option_names)

@@ -210,10 +210,10 @@ def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
 
 
 def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
-    from elmbench.datasets.own import LONGEST_NAME, slug
+    from elmbench.datasets.own import short_slug
 
     if asked.name:
-        return slug(asked.name[:LONGEST_NAME])
+        return short_slug(asked.name)
     first = "-".join(spec.name for spec in specs[:3])
     return first if len(specs) <= 3 else f"{specs[0].name}-and-{len(specs) - 1}-more"
 
