@@ -137,11 +137,16 @@ def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved)
     for claim in resolved.file.spec.claims:
         if claim.dataset in (MOST, ALL_OF_THEM):
             # A run of some data sets alone cannot confirm what is said of all.
-            every = [name for name in resolved.file.spec.datasets if name not in resolved.spec.other_rows]
+            every = [name for name in _of_the_paper(resolved) if name not in resolved.spec.other_rows]
             if results.shown:
                 yield _check(claim, every if claim.dataset == ALL_OF_THEM else results.shown, results)
         elif claim.dataset in results.shown:
             yield _check(claim, [claim.dataset], results)
+
+
+def _of_the_paper(resolved: Resolved) -> list[str]:
+    """Return the table's data sets without those that stand in for one of the paper's."""
+    return [name for name in resolved.file.spec.datasets if name not in resolved.stand_ins]
 
 
 class _Results:
@@ -160,9 +165,8 @@ class _Results:
         told = self._entries[[name for name in TOLD if name in entries]]
         self._groups = dict(tuple(told.groupby(["dataset", "model"], sort=False)))
         self._measured: dict[Measure, NDArray[np.float64]] = {}
-        # Data that stand in for the paper's decide none of its claims.
         names = dict.fromkeys(own["dataset"])
-        self.shown = [name for name in names if name in resolved.file.spec.datasets]
+        self.shown = [name for name in names if name in _of_the_paper(resolved)]
 
     def cells(self, dataset: str, model: str, measure: Measure) -> pd.DataFrame | None:
         """Return the cells of a column on a data set; None unless all of them are there and have the measure.
