@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from elmbench.files import write_atomically
@@ -14,17 +15,25 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import Quantity
 from elmbench.reporting.cells import read_cells
+from elmbench.reporting.comparisons import LEVEL, Region, corrected_t
 from elmbench.reporting.folders import has_results, results_folder
 from elmbench.reporting.results import read_commands
+from elmbench.reporting.summary import share_of_test_rows
+from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.papers import Paper, Reading
 from elmbench.specs.profiles import Resolved, resolve
 
+#: How the pages explain `fits`.
+FITS = (
+    "`fits` names the value of the reading whose mean is nearer to the published figure than any other value's. "
+    "A t-test of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than "
+    "three runs. It must do so for every figure that rounds to the published one."
+)
 _INTRODUCTION = (
-    "What the text does not settle, and what each way to read it gives, all other readings at their defaults, on",
-    "the same folds and random numbers. `fits` names the value that comes nearest to the published figure, where",
-    "it is nearer than the next by more than two standard errors of the differences cell by cell. Figures that a",
-    "reading does not move are left out.",
+    "A reading is one way to interpret a passage that the paper leaves open. Each table shows the means under every "
+    "value of a reading, with all other readings at their defaults, on the same folds and random numbers. Figures that "
+    "a reading does not change are left out."
 )
 
 
@@ -65,7 +74,7 @@ def write_readings(
     path = results_dir / "readings" / f"{paper.key}.md"
     if not any(found.values()):
         return None
-    lines = [f"# Readings of {paper.title}", "", f"{paper.authors} ({paper.year}).", "", *_INTRODUCTION]
+    lines = [f"# Readings of {paper.title}", "", f"{paper.authors} ({paper.year}).", "", _INTRODUCTION, "", FITS]
     for name, reading in paper.readings.items():
         lines += _section(name, reading, found[name])
     folders = [results_folder(results_dir, run.profile, run.file.id) for run in _with_results(files, results_dir)]
@@ -103,6 +112,7 @@ def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolve
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
     cells = found[found["status"] != "unavailable"]
     wanted = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading")
+    layout = layout_of(resolved)
     entries: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]] = {}
     for (dataset, model, select), group in wanted.groupby(["dataset", "model", "select"], sort=False):
         if len(set(group["reading"])) > 1:
@@ -121,7 +131,9 @@ def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolve
                 continue
             place = f"{resolved.spelling(dataset)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
             means = {value: _measured(table[value], ended[value]) for value in values}
-            fits = _nearest(table[(ended == "ok").all(axis=1)], float(paper.value))
+            ok = table[(ended == "ok").all(axis=1)]
+            share = share_of_test_rows(dataset, resolved) or 0.0
+            fits = _fits(ok, float(paper.value), layout.last_place(paper) / 2, share)
             yield ReadingComparison(
                 f"{place}{select}, {len(table)} cells)",
                 float(paper.value),
@@ -148,14 +160,27 @@ def _measured(values: pd.Series[float], ended: pd.Series[str]) -> str:
     return mean.text + (f" ({len(bad)} {bad.iloc[0]})" if len(bad) else "")
 
 
-def _nearest(table: pd.DataFrame, published: float) -> str:
-    """Return the value whose mean is nearest to the published figure, if `fits` may name it."""
-    if len(table) < 2:
+def _fits(cells: pd.DataFrame, published: float, rounding: float, test_share: float) -> str:
+    """Return the value of the reading that is nearer to the print than every other value, or nothing.
+
+    The draws are the runs, as they are in the verdicts. If there are too few, they are the folds, which share training
+    rows. Every figure that rounds to the print must give the same answer.
+    """
+    runs = cells.groupby("run").mean()
+    draws, share = (runs, 0.0) if len(runs) >= FEWEST_RUNS else (cells, test_share)
+    if len(draws) < FEWEST_RUNS:
         return ""
-    order = (table.mean() - published).abs().sort_values().index
-    difference = table[order[0]] - table[order[1]]
-    error = float(difference.std(ddof=1)) / len(difference) ** 0.5
-    return str(order[0]) if abs(float(difference.mean())) > 2 * error else ""
+    fitting = {_nearest(draws, end, share) for end in (published - rounding, published + rounding)}
+    return fitting.pop() if len(fitting) == 1 else ""
+
+
+def _nearest(draws: pd.DataFrame, published: float, test_share: float) -> str:
+    # With these signs the mean over the draws is the distance of the mean; the mean of |draw - print| is not.
+    distances = (draws - published) * np.sign(draws.mean() - published)
+    nearest = distances.mean().idxmin()
+    others = distances.drop(columns=nearest).sub(distances[nearest], axis=0)
+    tests = (corrected_t(others[other], test_share, Region(low=0.0)) for other in others)
+    return str(nearest) if all(test.confirming <= LEVEL for test in tests) else ""
 
 
 def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +35,61 @@ def stored(*mcc: float, **values: Any) -> list[dict[str, Any]]:
     return folds("ELM", *mcc, reading="order=stored", **values)
 
 
+#: Five folds.
+NEAR, FAR = (0.90, 0.89, 0.90, 0.91, 0.90), (0.70, 0.71, 0.70, 0.69, 0.70)
+
+
+def runs(values: Iterable[float], reading: str = "") -> list[dict[str, Any]]:
+    """Return one cell a run."""
+    return [cell(run=i, mcc=value, reading=reading) for i, value in enumerate(values)]
+
+
 def test_the_nearer_value_fits(compared: Callable[..., list[ReadingComparison]]) -> None:
-    (found,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
-    assert found.means == {"shuffled": "0.705", "stored": "0.895"}
+    (found,) = compared([*folds("ELM", *FAR), *stored(*NEAR)])
+    assert found.means == {"shuffled": "0.700", "stored": "0.900"}
     assert (found.published, found.fits) == (0.9, "stored")
-    assert found.place == "WDBC ELM mcc (Table I, paper, nested, 2 cells)"
-    (found,) = compared([*folds("ELM", 0.90, 0.89), *stored(0.70, 0.71)])
+    assert found.place == "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
+    (found,) = compared([*folds("ELM", *NEAR), *stored(*FAR)])
     assert found.fits == "shuffled"
 
 
 def test_a_difference_within_chance_decides_nothing(compared: Callable[..., list[ReadingComparison]]) -> None:
-    (found,) = compared([*folds("ELM", 0.80, 0.89), *stored(0.88, 0.82)])
+    (found,) = compared([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)])
     assert found.fits == ""
+
+
+def test_two_draws_decide_nothing(compared: Callable[..., list[ReadingComparison]]) -> None:
+    (found,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
+    assert found.fits == ""
+
+
+@pytest.mark.parametrize(("shuffled", "fits"), [(0.802, ""), (0.85, "shuffled"), (0.60, "stored")])
+def test_values_on_both_sides_of_the_print_fit_by_their_distances(
+    compared: Callable[..., list[ReadingComparison]], shuffled: float, fits: str
+) -> None:
+    """The two values are far apart in every run; only their distances from .9 decide."""
+    spread = [-0.01, 0.0, 0.01, 0.005, -0.005]
+    lines = runs(shuffled + one for one in spread)
+    lines += runs((1.0 - one for one in spread), "order=stored")
+    (found,) = compared(lines, "WDBC,ELM,mcc,0.90,,\n")
+    assert found.fits == fits
+
+
+def test_the_folds_of_a_run_are_no_draws_of_their_own(compared: Callable[..., list[ReadingComparison]]) -> None:
+    """Forty folds tell the values apart, four runs do not."""
+    lines = []
+    for run, (one, other) in enumerate([(0.80, 0.90), (0.84, 0.82), (0.85, 0.83), (0.80, 0.89)]):
+        lines += [line | {"run": run} for line in folds("ELM", *[one] * 10)]
+        lines += [line | {"run": run} for line in stored(*[other] * 10)]
+    assert compared(lines)[0].fits == ""
+
+
+def test_a_fit_holds_for_every_figure_that_rounds_to_the_print(
+    compared: Callable[..., list[ReadingComparison]],
+) -> None:
+    lines = [*runs([0.88] * 4), *runs([0.93] * 4, "order=stored")]
+    assert compared(lines, "WDBC,ELM,mcc,0.900,,\n")[0].fits == "shuffled"
+    assert compared(lines, "WDBC,ELM,mcc,0.9,,\n")[0].fits == ""
 
 
 def test_what_a_reading_does_not_move_is_left_out(compared: Callable[..., list[ReadingComparison]]) -> None:
@@ -65,21 +108,24 @@ def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., l
 def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
     compared: Callable[..., list[ReadingComparison]],
 ) -> None:
-    lines = [*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)]
-    lines[3] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
+    lines = [*folds("ELM", 0.70, 0.71, 0.70), *stored(0.90, 0.89, 0.90)]
+    assert compared(lines)[0].fits == "stored"
+    diverged = {"status": "diverged", "mcc": None, "reason": "not finite"}
+    lines[5] |= diverged
     (found,) = compared(lines)
-    assert (found.means["stored"], found.fits) == ("0.900 (1 diverged)", "")
-    lines[2] |= {"status": "diverged", "mcc": None, "reason": "not finite"}
+    assert (found.means["stored"], found.fits) == ("0.895 (1 diverged)", "")
+    lines[3] |= diverged
+    lines[4] |= diverged
     assert compared(lines)[0].means["stored"] == "diverged"
 
 
 def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
     compared: Callable[..., list[ReadingComparison]],
 ) -> None:
-    lines = [*folds("ELM", 0.7, 0.7, 0.95), *stored(0.8, 0.8, None)]
-    lines[5] |= {"status": "diverged", "reason": "not finite"}
+    lines = [*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8, None)]
+    lines[7] |= {"status": "diverged", "reason": "not finite"}
     (found,) = compared(lines, "WDBC,ELM,mcc,0.79,,\n")
-    assert (found.means["shuffled"], found.fits) == ("0.783", "stored")
+    assert (found.means["shuffled"], found.fits) == ("0.770", "stored")
 
 
 def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[ReadingComparison]]) -> None:
@@ -115,14 +161,14 @@ def page(toy: Toy, tmp_path: Path) -> Callable[..., str]:
 
 
 def test_the_page(page: Callable[..., str]) -> None:
-    text = page([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
+    text = page([*folds("ELM", *FAR), *stored(*NEAR)])
     assert "- `shuffled` (default): any" in text
-    assert "| WDBC ELM mcc (Table I, paper, nested, 2 cells) | 0.9 | 0.705 | 0.895 | stored |" in text
+    assert "| WDBC ELM mcc (Table I, paper, nested, 5 cells) | 0.9 | 0.700 | 0.900 | stored |" in text
     assert page(folds("ELM", 0.70, 0.71)) == ""
 
 
 def test_the_leaking_value_is_labelled(page: Callable[..., str], paper: dict[str, Any]) -> None:
     paper["readings"]["order"]["values"]["stored"]["leaks"] = True
-    text = page([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
+    text = page([*folds("ELM", *FAR), *stored(*NEAR)])
     assert "| figure | published | shuffled | stored (leaking) | fits |" in text
     assert text.count("stored (leaking) |") == 2

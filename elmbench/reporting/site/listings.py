@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from elmbench.reporting.claims import ClaimOutcome
 from elmbench.reporting.notes import optimism_notes
+from elmbench.reporting.readings import FITS
 from elmbench.reporting.site.charts import optimism_chart
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.site.links import anchor, readings_page, table_page
@@ -68,9 +69,8 @@ _OPTIMISM = (
     "plain paired t-test over its data sets, where it has three or more.",
 )
 _READINGS = (
-    "What a text does not settle is a reading with a name; the first value is the default. `fits` names the value that "
-    "comes nearest to the published figure, where it is nearer than the next by more than two standard errors of the "
-    "differences cell by cell. A reading that leaks can never make a figure reproduced.",
+    "A reading is one way to interpret a passage that a paper leaves open; its first value is the default.",
+    f"{FITS} A reading that leaks can never make a figure reproduced.",
 )
 
 
