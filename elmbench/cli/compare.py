@@ -32,6 +32,7 @@ def compare(
     time_order: Annotated[
         str | None, typer.Option("--time-order", help="Column to sort by: each fold is learnt from what is before.")
     ] = None,
+    dates: Annotated[str, typer.Option(help="How to read a date such as 1/2/2023: day-first or month-first.")] = "",
     impute: Annotated[bool, typer.Option("--impute", help="Fill missing values in, by training rows.")] = False,
     name: Annotated[str, typer.Option(help="Of the results' folder; else made of the data's names.")] = "",
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
@@ -48,6 +49,8 @@ def compare(
 
     if task not in (None, "classification", "regression"):
         raise unknown_name("task", str(task), ["classification", "regression"], "elmbench compare --help")
+    if dates not in ("", "day-first", "month-first"):
+        raise unknown_name("order of day and month", dates, ["day-first", "month-first"], "elmbench compare --help")
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
         if not dry_run:
@@ -58,7 +61,8 @@ def compare(
         from elmbench.workflow.prepare import RunOptions
 
         kind = cast(Literal["classification", "regression"] | None, task)
-        own = tuple(OwnData(place, target, kind, groups, time_order, impute) for place in data)
+        day_first = {"day-first": True, "month-first": False}.get(dates)
+        own = tuple(OwnData(place, target, kind, groups, time_order, impute, day_first) for place in data)
         models = tuple(word.strip() for text in model or () for word in text.split(",") if word.strip())
         asked = Comparison(own, models, read_all_grids(grid or []), metric, folds, runs, limit, name)
         options = RunOptions(settings=settings, retry=retry, command=_command())

@@ -158,7 +158,7 @@ def load_fetched(spec: DatasetSpec, source: Source, receipt: Receipt, cache_dir:
 def _finish(table: Table, spec: DatasetSpec, source: Source | None = None, key: str | None = None) -> Dataset:
     groups = None
     if spec.ordered_by is not None:
-        table = sorted_by(table, spec.ordered_by)
+        table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
     if spec.groups is not None:
         table, named = take_column(table, spec.groups)
         groups = group_numbers(named)

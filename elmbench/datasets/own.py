@@ -13,7 +13,7 @@ from elmbench.datasets.prepare import category_order
 from elmbench.datasets.receipts import write_table
 from elmbench.datasets.sources import fetch_from
 from elmbench.datasets.sources.fetching import FetchJob
-from elmbench.datasets.sources.own_file import TARGETS, UNNAMED, form_of, read_own, take_column
+from elmbench.datasets.sources.own_file import TARGETS, UNNAMED, form_of, read_own, sorted_by, take_column
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError, first_line, unknown_name
 from elmbench.files import cache_folder, replacing
@@ -51,6 +51,8 @@ class OwnData:
         Columns, see `DatasetSpec`.
     impute : bool
         Whether missing values are filled in.
+    day_first : bool or None
+        Settles whether the date 1/2/2023 is in February or in January, if no value does.
     """
 
     place: str
@@ -59,6 +61,7 @@ class OwnData:
     groups: str | None = None
     ordered_by: str | None = None
     impute: bool = False
+    day_first: bool | None = None
 
 
 def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
@@ -72,8 +75,11 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
     path, title, target = _file_of(own, cache_dir)
     source, how = _with_target(FileSource(kind="file", path=str(path), target=target), own)
     table = read_own(source)
-    for column in filter(None, (own.ordered_by, own.groups)):
-        table, _ = take_column(table, column)
+    ends = ""
+    if own.ordered_by is not None:
+        table, ends = sorted_by(table, own.ordered_by, own.day_first)
+    if own.groups is not None:
+        table, _ = take_column(table, own.groups)
     names = _names_of_rows(table)
     source = source.model_copy(update={"drop": names})
     table = table.columns(np.array([name not in names for name in table.names]))
@@ -92,6 +98,8 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
             len(table.nominal) > 8
         )
         said.append(f"words, encoded on each training part: {words}")
+    if ends:
+        said.append(f"sorted by {own.ordered_by}, {ends}")
     if names:
         said.append(f"left out, as nearly every row has a word of its own: {', '.join(names)}")
     sparse = sp.issparse(table.X) and n * d > DENSE_VALUES
@@ -107,6 +115,7 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
         by_fold=bool(table.nominal) or (missing and own.impute),
         groups=own.groups,
         ordered_by=own.ordered_by,
+        day_first=own.day_first,
         sources=(source,),
         citation=f"data of the user's own; {outside} columns are no features" if outside else "data of the user's own",
         notes=("; ".join(said),),

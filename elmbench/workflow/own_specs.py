@@ -80,7 +80,7 @@ def _filled(name: object, path: Path, entry: Any) -> Any:
     entry = entry | {"sources": here}
     if "shape" in entry or "like" in entry or len(here) != 1 or here[0].get("kind") != "file" or "path" not in here[0]:
         return entry
-    target, known = here[0].get("target", "target"), {"groups", "ordered_by", "task"}
+    target, known = here[0].get("target", "target"), {"groups", "ordered_by", "day_first", "task"}
     said = {key: entry[key] for key in known if key in entry}
     own = OwnData(here[0]["path"], str(target), impute=bool(entry.get("by_fold", False)), **said)
     found = describe(own).model_dump(mode="json", exclude_defaults=True, exclude={"name"})

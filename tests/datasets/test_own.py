@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -238,3 +239,34 @@ def test_a_file_that_unpacks_to_far_more_than_it_holds(tmp_path: Path, monkeypat
     with pytest.raises(ElmbenchError, match="holds more than"):
         describe(OwnData(str(path)))
     assert describe(OwnData(str(written(tmp_path, "csv.gz")))).shape.instances == N
+
+
+@pytest.mark.parametrize(
+    ("form", "day_first"),
+    [("%d.%m.%Y", None), ("%d/%m/%Y", None), ("%m/%d/%Y", None), ("%Y-%m-%d", None), ("%d.%m.%y %H:%M", None)],
+)
+def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str, day_first: bool | None) -> None:
+    days = pd.date_range("2023-01-01", "2024-12-30", periods=N).floor("D")
+    mixed = np.random.default_rng(1).permutation(N)
+    FRAME.assign(a=np.arange(N), day=days.strftime(form)).iloc[mixed].to_csv(tmp_path / "x.csv", index=False)
+    spec = describe(OwnData(str(tmp_path / "x.csv"), "kind", ordered_by="day", day_first=day_first))
+    assert "sorted by day, 2023-01-01 to 2024-12-30" in spec.notes[0]
+    np.testing.assert_array_equal(load(spec).X[:, 0], np.arange(N))
+
+
+def test_an_order_that_could_be_read_in_two_ways_is_refused_unless_it_is_said(tmp_path: Path) -> None:
+    days = pd.date_range("2023-01-01", periods=12).append(pd.date_range("2023-03-01", periods=12)).repeat(5)[:N]
+    FRAME.assign(a=days.month, day=days.strftime("%-d/%-m/%Y")).to_csv(tmp_path / "x.csv", index=False)
+    own = OwnData(str(tmp_path / "x.csv"), "kind", ordered_by="day")
+    with pytest.raises(ElmbenchError, match="'2/1/2023', which may be 2023-01-02 or 2023-02-01") as caught:
+        describe(own)
+    assert "--dates day-first" in str(caught.value.next_step)
+    assert (np.diff(load(describe(replace(own, day_first=True))).X[:, 0]) >= 0).all()
+
+
+@pytest.mark.parametrize("words", [["week 9", "week 10"], ["1.1.2023", "32.1.2023"]])
+def test_an_order_of_words_is_refused(tmp_path: Path, words: list[str]) -> None:
+    FRAME.assign(day=words * (N // 2)).to_csv(tmp_path / "x.csv", index=False)
+    odd = words[1] if "32" in words[1] else words[0]
+    with pytest.raises(ElmbenchError, match=f"sorted by, holds '{odd}'"):
+        describe(OwnData(str(tmp_path / "x.csv"), "kind", ordered_by="day"))

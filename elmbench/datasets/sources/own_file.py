@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.datasets.dates import Dates, read_dates, span
 from elmbench.datasets.readers import compression_of, read_table
 from elmbench.datasets.sources.folder import COMPRESSIONS, FORMATS
 from elmbench.datasets.table import Table, label_words
@@ -93,15 +94,38 @@ def take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
     return table.columns(np.arange(len(table.names)) != place), values
 
 
-def sorted_by(table: Table, name: str) -> Table:
-    """Return the rows in the order of a column, numbers rising or words in alphabetical order, without that column."""
+def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[Table, str]:
+    """Sort the rows by a column of numbers or dates; return them without that column, and its first and last value.
+
+    Raises
+    ------
+    ElmbenchError
+        If values are missing, are neither numbers nor dates, or are dates that could be read in two ways.
+    """
     table, values = take_column(table, name)
     if any(value is None or value != value for value in values):
         found = f"{table.origin}: the column {name!r}, which the rows are sorted by, has missing values"
         raise ElmbenchError(found, expected="a value in every row", next_step="complete or remove these rows")
-    order = np.argsort(values.astype(str) if values.dtype == object else values, kind="stable")
+    if values.dtype == object:
+        values = _dates_of(table, name, values, day_first)
+        ends = span(values)
+    else:
+        ends = f"{values.min():.12g} to {values.max():.12g}"
+    order = np.argsort(values, kind="stable")
     nominal = {place: words[order] for place, words in table.nominal.items()}
-    return replace(table, X=table.X[order], target=table.target[order], nominal=nominal)
+    return replace(table, X=table.X[order], target=table.target[order], nominal=nominal), ends
+
+
+def _dates_of(table: Table, name: str, words: NDArray[np.object_], day_first: bool | None) -> Dates:
+    dates = read_dates(words, day_first, name)
+    if dates is not None:
+        return dates
+    odd = next((word for word in words if read_dates([word], True) is None), words[0])
+    raise ElmbenchError(
+        f"{table.origin}: the column {name!r}, which the rows are sorted by, holds {odd!r}",
+        expected="numbers, or dates in one format",
+        next_step="write its values as YYYY-MM-DD, or as numbers that rise with time",
+    )
 
 
 def group_numbers(values: NDArray[Any]) -> NDArray[np.int64]:

@@ -69,7 +69,7 @@ class DatasetSpec(SpecPart):
 
     With `by_fold`, words and missing values are left to the folds: what replaces them is taken from training rows only.
     `groups` names a column that tells which rows belong together, `ordered_by` one that the rows are sorted by; neither
-    is a feature.
+    is a feature. `day_first` settles whether the date 1/2/2023 is in February or in January, if no value does.
 
     The name of generated data may fix options of theirs, as in `sparse-10k[density=0.6]` (see `with_options`).
     """
@@ -88,6 +88,7 @@ class DatasetSpec(SpecPart):
     by_fold: bool = False
     groups: str | None = None
     ordered_by: str | None = None
+    day_first: bool | None = None
     redraw: Literal["run"] | None = None
     papers: dict[str, PaperCounts] = Field(default_factory=dict)
     sources: tuple[Source, ...] = Field(min_length=1)

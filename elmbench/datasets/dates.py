@@ -1,0 +1,107 @@
+"""Dates as people write them: one format for a whole column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Dates = NDArray[np.datetime64]
+#: Formats beside ISO 8601. In dates with points the day comes first in every country.
+_DATES = (
+    "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y",
+    "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d",
+    "%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d",
+    "%d %b %Y", "%d %B %Y", "%d. %b %Y", "%d. %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y",
+    "%b %Y", "%B %Y", "%m/%Y", "%m.%Y",
+)  # fmt: skip
+_TIMES = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+
+
+def read_dates(words: Iterable[object], day_first: bool | None = None, column: str = "") -> Dates | None:
+    """Read a column of dates; return None if it holds anything else.
+
+    Parameters
+    ----------
+    words : iterable of str or None
+        None is a missing value, and becomes NaT.
+    day_first : bool, optional
+        Settles whether 1/2/2023 is in February or in January, if no value does.
+    column : str
+        Name of the column, for the error.
+
+    Returns
+    -------
+    ndarray of datetime64 of shape (n,) or None
+        Times with an offset are in UTC.
+
+    Raises
+    ------
+    ElmbenchError
+        If the values fit several formats that give different dates.
+    """
+    import pandas as pd
+
+    series = pd.Series(list(words), dtype=object)
+    known = series.dropna().astype(str).str.strip()
+    if known.empty or known.str.isdigit().all():
+        return None
+    formats = ["ISO8601", *_formats_of(known.iloc[0])]
+    readings = {text: dates for text in formats if (dates := _parsed(known, text)) is not None}
+    if not readings:
+        return None
+    first = next(iter(readings.values()))
+    if not all(dates.equals(first) for dates in readings.values()):
+        wanted = {True: "%d", False: "%m", None: "?"}[day_first]
+        chosen = [text for text in readings if text.startswith(wanted)]
+        if len(chosen) != 1:
+            raise _ambiguous(known, readings, column)
+        first = readings[chosen[0]]
+    return np.asarray(first.reindex(series.index), dtype="datetime64[us]")
+
+
+def span(dates: Dates) -> str:
+    """Return the first and the last of dates in words, with the time of day if there is one."""
+    unit = "D" if (dates == dates.astype("datetime64[D]")).all() else "s"
+    return " to ".join(str(date.astype(f"datetime64[{unit}]")) for date in (dates.min(), dates.max()))
+
+
+def _parsed(words: pd.Series[str], text: str) -> pd.Series[pd.Timestamp] | None:
+    """Return the dates of words in one format; None unless all words have it."""
+    import pandas as pd
+
+    try:
+        return pd.to_datetime(words, format=text, utc=True).dt.tz_localize(None)
+    except ValueError:
+        return None
+
+
+def _formats_of(word: str) -> Iterator[str]:
+    """Yield the formats that a word has."""
+    for date in _DATES:
+        for time in _TIMES:
+            for separator in (" ", ", ", "T") if time else ("",):
+                text = f"{date}{separator}{time}"
+                try:
+                    datetime.strptime(word, text)
+                except ValueError:
+                    continue
+                yield text
+
+
+def _ambiguous(words: pd.Series[str], readings: dict[str, pd.Series[pd.Timestamp]], column: str) -> ElmbenchError:
+    row = next(row for row in words.index if len({dates[row] for dates in readings.values()}) > 1)
+    found = dict.fromkeys(str(dates[row].date()) for dates in readings.values())
+    return ElmbenchError(
+        f"the column {column!r} holds dates such as {words[row]!r}, which may be {' or '.join(found)}",
+        expected="a date that decides, such as one with a day above 12",
+        next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
+    )
