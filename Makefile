@@ -144,8 +144,8 @@ clean: ## Remove the environment and caches; results stay.
 	rm -rf $(VENV) .bench-packages .mutant-packages .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v < (3, 14) or sys.exit( \
-	  "found Python %d.%d; elmbench needs 3.11 to 3.13. Next: make PYTHON=python3.12 ..." % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v >= (3, 11) or sys.exit( \
+	  "Found Python %d.%d; elmbench needs 3.11 or later. Next: make PYTHON=python3.13 ..." % v)'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python

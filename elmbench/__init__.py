@@ -1,14 +1,24 @@
 """elmbench reruns the experiments of five papers on extreme learning machines.
 
-From Python: `run`, `compare`, `read_results`, `PathSearchCV`, `load_dataset`, `make_model` and `list_models`; the
+Use `run`, `compare`, `read_results`, `PathSearchCV`, `load_dataset`, `make_model` and `list_models` from Python. The
 estimators are in `elmbench.models`.
 """
 
 from typing import Any
 
-__all__ = ["PathSearchCV", "__version__", "compare", "list_models", "load_dataset", "make_model", "read_results", "run"]
+__all__ = [
+    "PathSearchCV",
+    "__version__",
+    "compare",
+    "list_models",
+    "load_dataset",
+    "make_model",
+    "models",
+    "read_results",
+    "run",
+]
 
-_HOMES = {
+_MODULES = {
     "PathSearchCV": "elmbench.models.path_search",
     "load_dataset": "elmbench.datasets",
     "run": "elmbench.workflow.api",
@@ -20,13 +30,17 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first used, so that `elmbench --help` does not wait for numpy and scikit-learn.
+    # Imported on first use, so that `elmbench --help` does not wait for numpy and scikit-learn.
+    from importlib import import_module, metadata
+
     if name == "__version__":
-        from importlib.metadata import version
-
-        return version("elmbench")
-    if name not in _HOMES:
+        return metadata.version("elmbench")
+    if name == "models":
+        return import_module("elmbench.models")
+    if name not in _MODULES:
         raise AttributeError(f"module 'elmbench' has no attribute {name!r}")
-    import importlib
+    return getattr(import_module(_MODULES[name]), name)
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+
+def __dir__() -> list[str]:
+    return __all__

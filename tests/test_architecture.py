@@ -46,9 +46,9 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def room(module: str) -> str | None:
-    """Return the room that a module of the suite is in; None for the package itself and for foreign ones."""
+    """Return the package that holds a module of elmbench; None for `elmbench` itself and for foreign modules."""
     parts = module.split(".")
-    return parts[1] if parts[0] == "elmbench" and len(parts) > 1 else None
+    return parts[1] if parts[0] == "elmbench" and parts[1:] not in ([], ["__main__"]) else None
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
