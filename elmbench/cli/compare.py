@@ -67,9 +67,10 @@ def compare(
         asked = Comparison(own, models, read_all_grids(grid or []), metric, folds, runs, limit, name)
         options = RunOptions(settings=settings, retry=retry, command=_command())
         prepared = prepare_comparison(asked, options, state.results_dir)
-        for resolved, _ in prepared.tables:
-            for spec in resolved.datasets.values():
-                state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features; {spec.notes[0]}")
+        for resolved, plan in prepared.tables:
+            remarks = {cell.dataset: cell.remarks for cell in plan.cells}
+            for name, spec in resolved.datasets.items():
+                state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features; {remarks[name]}")
         if dry_run:
             show_plan(prepared)
         else:

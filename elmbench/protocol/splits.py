@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +14,24 @@ from elmbench.specs.protocol import SIZED, Split
 
 if TYPE_CHECKING:
     from elmbench.datasets import Dataset
+    from elmbench.specs.datasets import DatasetSpec
 
 Indices = NDArray[np.intp]
 
 
 def splitter(split: Split, seed: int) -> Any:
     """Return scikit-learn's splitter into folds: shuffled ones, but for rows in their order."""
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 
     if split.kind == "ordered-kfold":
         return TimeSeriesSplit(split.folds)
-    kind = {"stratified-kfold": StratifiedKFold, "kfold": KFold, "group-kfold": GroupKFold}[split.kind]
-    return kind(split.folds, shuffle=True, random_state=seed)
+    kinds = {
+        "stratified-kfold": StratifiedKFold,
+        "kfold": KFold,
+        "stratified-group-kfold": StratifiedGroupKFold,
+        "group-kfold": GroupKFold,
+    }
+    return kinds[split.kind](split.folds, shuffle=True, random_state=seed)
 
 
 def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) -> tuple[Indices, Indices]:
@@ -57,7 +64,9 @@ def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, In
     """Return the training and test rows of every outer fold of a run, in the order of the file; see `outer_split`."""
     check_splittable(data, split)
     if split.kind.endswith("kfold"):
-        return list(splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y, data.groups))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of rare classes: `rare_class_remark` names them
+            return list(splitter(split, integer_seed("split", data.name, run)).split(data.X, data.y, data.groups))
     if split.kind == "official":
         assert data.splits is not None
         train, test = data.splits["train"], data.splits["test"]
@@ -102,7 +111,7 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
 
 
 def check_splittable(data: Dataset, split: Split) -> None:
-    """Refuse a split that would leave a part empty or a fold without one of the classes.
+    """Refuse a split that would leave a part empty, a holdout without one of the classes, or all classes too rare.
 
     Raises
     ------
@@ -130,17 +139,17 @@ def check_splittable(data: Dataset, split: Split) -> None:
             )
         if split.kind != "stratified-holdout":
             return
-    if split.kind == "group-kfold":
+    if split.kind.endswith("group-kfold"):
         _check_groups(data, split)
-    stratified = split.kind.startswith("stratified-")
-    smallest = int(np.unique(data.y, return_counts=True)[1].min()) if stratified else n
-    # Of two parts, as of two folds, each has a row of every class.
-    needed = 2 if split.kind == "stratified-holdout" else split.folds + (split.kind == "ordered-kfold")
-    if smallest < needed:
-        what = "rows in its smallest class" if stratified else "rows"
-        for_what = "a stratified holdout" if split.kind == "stratified-holdout" else f"{needed} folds"
+    rows, what, needed, for_what = n, "rows", split.folds + (split.kind == "ordered-kfold"), f"{split.folds} folds"
+    if split.kind.startswith("stratified-"):
+        sizes = np.unique(data.y, return_counts=True)[1]
+        rows, what = int(sizes.max()), "rows in its largest class"
+    if split.kind == "stratified-holdout":
+        rows, what, needed, for_what = int(sizes.min()), "rows in its smallest class", 2, "a stratified holdout"
+    if rows < needed:
         raise ElmbenchError(
-            f"{data.name} has {smallest} {what}, too few for {for_what}",
+            f"{data.name} has {rows} {what}, too few for {for_what}",
             expected=f"at least {needed}",
             next_step="lower `folds` in the experiment's protocol"
             if split.kind.endswith("kfold")
@@ -153,6 +162,21 @@ def _check_groups(data: Dataset, split: Split) -> None:
     if n_groups < split.folds:
         found = f"{data.name} has {n_groups} groups of rows, too few for {split.folds} folds"
         raise ElmbenchError(found, expected=f"at least {split.folds}", next_step="lower the number of folds")
+
+
+def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
+    """Return a remark on the classes that have fewer rows than there are stratified folds; nothing if none has."""
+    counts = spec.shape.classes
+    if split.kind not in ("stratified-kfold", "stratified-group-kfold") or not isinstance(counts, dict):
+        return ""
+    sizes = {label: n for label, n in counts.items() if n is not None}
+    if spec.positive:
+        n_positive = sum(sizes.get(label, 0) for label in spec.positive)
+        sizes = {" or ".join(spec.positive): n_positive, "the rest": sum(sizes.values()) - n_positive}
+    rare = [f"the class {label!r} has {n} row{'s' * (n != 1)}" for label, n in sizes.items() if n < split.folds]
+    if not rare:
+        return ""
+    return f"{', '.join(rare)}, fewer than the {split.folds} folds: some test parts have none of them"
 
 
 def stratified_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:

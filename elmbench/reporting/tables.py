@@ -125,7 +125,8 @@ def _protocol(resolved: Resolved) -> str:
     runs = f", {outer.runs} runs" if outer.runs > 1 else ""
     searched = f"at most {rows} rows of each training part, in " if rows else "each training part, in "
     inner = f"{protocol.inner.folds} inner folds"
-    return f"{outer.folds} outer folds ({outer.kind}){runs}; hyperparameters are searched on {searched}{inner}."
+    kinds = sorted({outer.split(spec.name, spec.task).kind for spec in resolved.datasets.values()})
+    return f"{outer.folds} outer folds ({', '.join(kinds)}){runs}; hyperparameters are searched on {searched}{inner}."
 
 
 def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:

@@ -34,12 +34,20 @@ PREQUENTIAL: Metric = "prequential_error"
 #: Not of the test rows: measured where a table asks for it, and never what hyperparameters are chosen by.
 OF_LEARNT_ROWS = (TRAIN_ACCURACY, PREQUENTIAL)
 #: Metrics that exist for one task only; all others exist for both.
-_OF_TASK = {
+_OF_TASK: dict[str, tuple[Metric, ...]] = {
     "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1", *OF_LEARNT_ROWS),
     "regression": ("nrmse", "rmse", PREQUENTIAL),
 }
+
+
+def metrics_for_task(task: str) -> tuple[Metric, ...]:
+    """Return the metrics of the test rows that exist for a task."""
+    return tuple(name for name in _OF_TASK[task] if name not in OF_LEARNT_ROWS)
+
+
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")
+FoldKind = Literal["stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold"]
 Rows = Annotated[int, Field(ge=1)]
 
 
@@ -100,11 +108,12 @@ def _for_task(kind: str, task: str) -> str:
 class Splitter(Spec):
     """k folds of shuffled rows; `stratified-kfold` keeps the proportions of the classes, where there are classes.
 
-    `group-kfold` keeps rows of one group in one fold; `ordered-kfold` takes the rows in their order, each fold being
-    tested by what was learnt from all rows before it.
+    `group-kfold` keeps the rows of one group in one fold, and `stratified-group-kfold` the proportions of the classes
+    as far as the groups allow; `ordered-kfold` takes the rows in their order, and each fold is tested by a model that
+    has learnt all rows before it.
     """
 
-    kind: Literal["stratified-kfold", "kfold", "group-kfold", "ordered-kfold"]
+    kind: FoldKind
     folds: int = Field(ge=2)
 
     def split(self, task: str) -> Split:
@@ -138,15 +147,14 @@ class OuterOverride(Spec):
 class Outer(Spec):
     """The outer splits, repeated `runs` times.
 
-    `stratified-kfold` and `kfold` shuffle the rows into `folds` folds, `group-kfold` and `ordered-kfold` are those of
-    `Splitter`; `holdout` shuffles them into a training and a
-    test part of the printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both; `official`
+    The kinds of folds are those of `Splitter`; `holdout` shuffles the rows into a training and a test part of the
+    printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both; `official`
     takes the two parts that the public source has; `in-order` takes the first rows of a series for training and those
     that follow for the test.
     """
 
     kind: Literal[
-        "stratified-kfold", "kfold", "group-kfold", "ordered-kfold",
+        "stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold",
         "holdout", "stratified-holdout", "official", "in-order",
     ]  # fmt: skip
     folds: int = Field(default=1, ge=1)
@@ -223,7 +231,7 @@ class Protocol(Spec):
             if metric not in OF_LEARNT_ROWS:
                 return metric
         found = f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is"
-        raise invalid(found, f"one of {', '.join(name for name in _OF_TASK[task] if name not in OF_LEARNT_ROWS)}")
+        raise invalid(found, f"one of {', '.join(metrics_for_task(task))}")
 
     def metrics_for(self, task: str) -> list[Metric]:
         """Return every metric of the table that tells how good a model for a task is, in the table's order."""

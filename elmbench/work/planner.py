@@ -8,6 +8,7 @@ from typing import Any
 from elmbench.datasets import Identity, identify
 from elmbench.errors import DataUnavailableError
 from elmbench.protocol.content import content_of
+from elmbench.protocol.splits import rare_class_remark
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
@@ -37,7 +38,7 @@ class DatasetPlanner:
     missing : str
         Why the data are not here; empty where they are.
     remarks : str
-        What was guessed about the rows that are here, or that they are not those of the public file.
+        What was guessed about the rows that are here, that they are not those of the public file, or rare classes.
     """
 
     def __init__(
@@ -53,7 +54,8 @@ class DatasetPlanner:
         try:
             found = [self._identity(run) for run in range(self.work.runs)]
             self.work.checksums = [identity.checksum for identity in found]
-            self.remarks = "; ".join(found[0].remarks) if found else ""
+            rare = rare_class_remark(dataset, self.work.protocol.outer.split(dataset.name, dataset.task))
+            self.remarks = "; ".join(filter(None, (*(found[0].remarks if found else ()), rare)))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
 

@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import joblib
 
-from elmbench.datasets import load
+from elmbench.datasets import Dataset, load
 from elmbench.datasets.own import OwnData, Task, describe, write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.planning import extra_column
 from elmbench.models.protocols import MemoryEstimate
-from elmbench.protocol.splits import check_splittable
+from elmbench.protocol.splits import outer_parts
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.sandbox import Settings
@@ -26,8 +26,9 @@ from elmbench.specs.files import parse_spec
 from elmbench.specs.limits import in_words, parse_limits
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import OF_LEARNT_ROWS, Metric
+from elmbench.specs.protocol import Split, metrics_for_task
 from elmbench.specs.registry import check_parameters, find_model
+from elmbench.specs.registry.entry import TASKS
 from elmbench.work.base import fit_seconds
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
@@ -185,9 +186,20 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
     resolved = experiment_of(asked, specs)
     for spec in specs:
         if spec.groups is not None:
-            # Only the rows tell how many groups there are.
-            check_splittable(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
+            _check_groups(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
     return prepare_tables(replace(options, profile=PROFILE, whole=True), [(resolved, Request())], results_dir)
+
+
+def _check_groups(data: Dataset, split: Split) -> None:
+    """Refuse groups that are too few for the outer folds, or for the inner ones: only the rows tell their number."""
+    assert data.groups is not None
+    left = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
+    if left < INNER_FOLDS:
+        raise ElmbenchError(
+            f"{data.name}: a training part of {split.folds} folds has {left} groups of rows",
+            expected=f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds",
+            next_step="change --folds, or name a column with more groups",
+        )
 
 
 def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
@@ -237,11 +249,8 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
     if grouped and ordered:
         found = "both groups and an order of the rows are given"
         raise ElmbenchError(found, expected="one of the two", next_step="leave --groups or --time-order out")
-    counts = [
-        min(c or 0 for c in spec.shape.classes.values()) for spec in specs if isinstance(spec.shape.classes, dict)
-    ]
-    rare = bool(counts) and min(counts) < asked.folds
-    kind = "group-kfold" if grouped else "ordered-kfold" if ordered else "kfold" if rare else "stratified-kfold"
+    # Folds of a regression are not stratified: a split knows its task.
+    kind = "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
     by_column = {"kind": "standard", "fit-on": "train"}
     return {
         "scale": by_column,
@@ -257,11 +266,16 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
 
 
 def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
-    known = [
-        name for name in get_args(Metric) if not name.endswith("_seconds") and name not in ("n_units", *OF_LEARNT_ROWS)
-    ]
-    if asked.metric and asked.metric not in known:
-        raise unknown_name("metric", asked.metric, known, "elmbench compare --help")
+    fitting = {spec.task: metrics_for_task(spec.task) for spec in specs}
+    if asked.metric and not any(asked.metric in names for names in fitting.values()):
+        known: list[str] = [name for task in TASKS for name in metrics_for_task(task)]
+        if asked.metric not in known:
+            raise unknown_name("metric", asked.metric, known, "elmbench compare --help")
+        raise ElmbenchError(
+            f"{asked.metric!r} is not a {specs[0].task} metric; {specs[0].title} is a {specs[0].task} task",
+            expected=f"one of {', '.join(fitting[specs[0].task])}",
+            next_step="choose another --metric, or another --task or --target",
+        )
     return list(dict.fromkeys((asked.metric, *METRICS) if asked.metric else METRICS))
 
 

@@ -83,7 +83,9 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
         (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' is 'k-elm'"),
         (["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"], "the grid of 'C' of 'k-elm'"),
         (["-t", "buys", "--groups", "colour", "--time-order", "day"], "both groups and an order"),
+        (["-t", "buys", "--metric", "nrmse"], "'nrmse' is not a classification metric"),
         (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),
+        (["-t", "buys", "--groups", "colour", "--folds", "2"], "a training part of 2 folds has 1 groups of rows"),
         (["-t", "buys", "-m", "elmo"], "unknown model 'elmo'"),
     ],
 )
@@ -92,6 +94,16 @@ def test_what_cannot_be_asked_ends_in_2(elmbench: Callable, shop: Callable, word
     assert found.code == 2
     assert message in found.err
     assert "Next:" in found.err
+
+
+def test_a_rare_class_is_said_before_anything_runs(elmbench: Callable, shop: Callable) -> None:
+    shop()
+    frame = pd.read_csv("shop.csv")
+    frame.loc[:2, "buys"] = "perhaps"
+    frame.to_csv("shop.csv", index=False)
+    found = elmbench("compare", "shop.csv", "-t", "buys", "-m", "ridge", "--dry-run")
+    assert found.code == 0, found.err
+    assert "the class 'perhaps' has 3 rows, fewer than the 5 folds" in " ".join(found.out.split())
 
 
 def test_missing_values_are_refused_with_the_option_named(elmbench: Callable, shop: Callable) -> None:

@@ -88,7 +88,7 @@ def test_order_of_presentation(toys: dict[str, Dataset]) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "n", "message"),
     [
-        ("two", "stratified-kfold", 80, r"two has \d+ rows in its smallest class, too few for 80 folds"),
+        ("two", "stratified-kfold", 80, r"two has \d+ rows in its largest class, too few for 80 folds"),
         ("real", "kfold", 91, "real has 90 rows, too few for 91 folds"),
     ],
 )

@@ -116,6 +116,7 @@ def test_regression_and_classification_side_by_side() -> None:
     assert [resolved.dataset(name).task for name in ("one", "two")] == ["regression", "classification"]
     assert resolved.file.id == "own/one-two"
     (found,) = execute(run)
+    assert "3 outer folds (kfold, stratified-kfold)" in found.text
     ranks = found.summary[(found.summary["dataset"] == "all") & (found.summary["metric"] == "rank")]
     assert ranks.set_index("model")["mean"].sum() == 3
     assert found.summary.set_index(["dataset", "model", "metric"])["mean"]["one", "ridge", "nrmse"] < 0.2
@@ -172,6 +173,7 @@ def test_groups_stay_together_and_are_no_feature() -> None:
     run = prepared(OwnData("shop.csv", "buys", groups="shop"), folds=3)
     place = fits(run)[0].place
     assert place.dataset.n_features == 2
+    assert place.protocol.outer.kind == "stratified-group-kfold"
     for fold in range(3):
         found = fold_data(replace(place, fold=fold), None)
         assert found.groups is not None
@@ -242,6 +244,8 @@ def test_rows_that_a_program_holds() -> None:
     [
         ({"models": ("eem",)}, "has no estimator for regression"),
         ({"metric": "beauty"}, "unknown metric 'beauty'"),
+        ({"metric": "accuracy"}, "'accuracy' is not a regression metric"),
+        ({"metric": "fit_seconds"}, "unknown metric 'fit_seconds'"),
         ({"models": ("k-elms",)}, "did you mean 'k-elm'"),
     ],
 )
@@ -249,6 +253,33 @@ def test_what_cannot_be_asked_is_said(asked: dict[str, Any], message: str) -> No
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
     with pytest.raises(ElmbenchError, match=message):
         prepared(OwnData("a.csv"), **asked)
+
+
+def test_a_regression_is_ranked_by_a_metric_of_regression() -> None:
+    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
+    with pytest.raises(ElmbenchError) as caught:
+        prepared(OwnData("a.csv"), metric="mcc")
+    assert caught.value.expected == "one of nrmse, rmse"
+    ((resolved, _),) = prepared(OwnData("a.csv"), metric="rmse").tables
+    assert resolved.spec.protocol.metric_for("regression") == "rmse"
+    assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
+
+
+def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
+    labels = np.append(np.repeat([f"c{i:02d}" for i in range(11)], 10), ["rare"] * 2)
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(len(labels), 2)), columns=["a", "b"]).assign(kind=labels)
+    frame.sample(frac=1, random_state=0).to_csv("twelve.csv", index=False)
+    run = prepared(OwnData("twelve.csv"), models=("ridge",))
+    (remark,) = {cell.remarks for _, plan in run.tables for cell in plan.cells}
+    assert "the class 'rare' has 2 rows, fewer than the 5 folds" in remark
+    for work in fits(run):
+        counts = np.bincount(fold_data(work.place, None).y_test, minlength=12)
+        assert counts[:11].tolist() == [2] * 11
+    (found,) = execute(run)
+    assert set(found.cells["status"]) == {"ok"}
+    assert "stratified-kfold" in found.text
+    assert "the class 'rare' has 2 rows" in found.text
 
 
 def test_a_grid_of_a_model_that_is_not_compared_is_said() -> None:
