@@ -9,7 +9,7 @@ from rich.text import Text
 from elmbench.layouts.table import JUDGED, VERDICTS, three_figures
 from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
-from elmbench.reporting.claims import CLAIM_VERDICTS
+from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.writers.junit import Case
 from elmbench.reporting.writers.terminal import counted
 from elmbench.reporting.writers.text import grid

@@ -3,123 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import COMPLETE, Note
+from elmbench.layouts.table import COMPLETE
 from elmbench.reporting.cells import TIMES
-from elmbench.reporting.comparisons import LEVEL, Finding, Region, corrected_t, sign, signed_rank, together, welch
+from elmbench.reporting.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
+from elmbench.reporting.claim_terms import columns_compared, datasets_claimed, is_borne_out, is_true, region_of
+from elmbench.reporting.comparisons import LEVEL, Finding, corrected_t, sign, signed_rank, together, welch
 from elmbench.reporting.summary import TOLD, is_other_data, share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
-from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
+from elmbench.specs.experiments import MOST, Claim
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
-ClaimVerdict = Literal["holds", "does not hold", "undecided", "not comparable"]
-#: Every verdict on a claim.
-CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
-#: Columns of `claims.csv`.
-COLUMNS = ["says", "dataset", "metric", "model", "is", "than", "verdict", "test", "estimate", "low", "high", "p"]
-COLUMNS += ["n", "of", "remark"]
-#: What is said of a claim on times.
+#: The fewest data sets on which a test can reach the level: all of them must agree.
+FEWEST_DATASETS = math.ceil(-math.log2(LEVEL))
 _ONE_MACHINE = "times of one machine"
 _NOT_THE_PAPERS = "the rows are not all of the paper's, or not the paper's"
 _MISSING = "cells are missing"
-
-
-@dataclass(frozen=True)
-class ClaimOutcome(Note):
-    """What the results say of a claim.
-
-    Attributes
-    ----------
-    claim : Claim
-    verdict : {"holds", "does not hold", "undecided", "not comparable"}
-    others : tuple of str
-        The columns that it compares with.
-    finding : Finding or None
-        Of the test that decides; None if nothing was tested.
-    p : float or None
-        The probability of data that speak for the verdict as ours do if the contrary is right (of a claim that is not
-        decided: for the claim).
-    place : str
-        The column and, of a claim on all data sets, the data set that decides; empty if there is one only.
-    figures : tuple of float
-        The means of the two columns, of a single data set.
-    remark : str
-        What else must be said.
-    """
-
-    kind = "claim"
-    claim: Claim
-    verdict: ClaimVerdict
-    others: tuple[str, ...] = ()
-    finding: Finding | None = None
-    p: float | None = None
-    place: str = ""
-    figures: tuple[float, ...] = ()
-    remark: str = ""
-
-    @property
-    def text(self) -> str:
-        said = f'claim "{self.claim.says}" ({_where(self.claim)}): {self.verdict}; {self.compared}'
-        return "; ".join(filter(None, (said, self._tested(), self.remark)))
-
-    @property
-    def compared(self) -> str:
-        """What is compared, such as `mcc of ELM above 0.5 times K-ELM`."""
-        return f"{self.claim.metric.column} of {self.claim.model} {self._relation()} {self._than()}"
-
-    def _relation(self) -> str:
-        claim = self.claim
-        how = f"within {claim.within:g} of" if claim.relation == "close" else claim.relation
-        return f"{how} {claim.factor:g} times" if claim.factor != 1 else how
-
-    def _than(self) -> str:
-        of_other = f"{self.claim.than_metric.column} of " if self.claim.than_metric else ""
-        return of_other + ", ".join(self.others)
-
-    def _tested(self) -> str:
-        found = self.finding
-        if found is None or self.p is None:
-            return ""
-        figures = " against ".join(f"{figure:.4g}" for figure in self.figures)
-        interval = "" if found.low is None else f" [{found.low:.3g}, {found.high:.3g}]"
-        name, before = self._estimated(found), f"{self.place}: " if self.place else ""
-        shown = f"{before}{figures}{', ' if figures else ''}{name} {found.estimate:.3g}{interval}"
-        return f"{shown}, {found.test}, p = {self.p:.2g}, n = {found.n} {found.of}"
-
-    def _estimated(self, found: Finding) -> str:
-        if found.test == "sign test":
-            return f"on {round(found.estimate * found.n)} of {found.n} data sets, share"
-        if self.claim.metric.metric in TIMES:
-            return "ratio"
-        return "median difference" if found.of == "data sets" else "difference"
-
-    def record(self) -> dict[str, Any]:
-        """Return the line of `claims.csv`, None for what is missing."""
-        found = self.finding
-        claim = self.claim.model_dump(by_alias=True, mode="json")
-        line = {name: claim[name] for name in ("says", "dataset", "metric", "model")}
-        tested = {name: getattr(found, name, None) for name in ("test", "estimate", "low", "high", "n", "of")}
-        remark = "; ".join(filter(None, (self.place, self.remark)))
-        line |= {"is": self._relation(), "than": self._than(), "verdict": self.verdict, "p": self.p, "remark": remark}
-        return {name: (line | tested)[name] for name in COLUMNS}
-
-
-def _where(claim: Claim) -> str:
-    return f"{claim.dataset} data sets" if claim.dataset in (MOST, ALL_OF_THEM) else claim.dataset
-
-
-def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
-    """Return the outcomes as `claims.csv` has them."""
-    return pd.DataFrame([outcome.record() for outcome in outcomes], columns=COLUMNS).astype({"n": "Int64"})
 
 
 def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
@@ -135,18 +42,8 @@ def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved)
         return
     results = _Results(summary, cells, resolved)
     for claim in resolved.file.spec.claims:
-        if claim.dataset in (MOST, ALL_OF_THEM):
-            # A run of some data sets alone cannot confirm what is said of all.
-            every = [name for name in _of_the_paper(resolved) if name not in resolved.spec.other_rows]
-            if results.shown:
-                yield _check(claim, every if claim.dataset == ALL_OF_THEM else results.shown, results)
-        elif claim.dataset in results.shown:
-            yield _check(claim, [claim.dataset], results)
-
-
-def _of_the_paper(resolved: Resolved) -> list[str]:
-    """Return the table's data sets without those that stand in for one of the paper's."""
-    return [name for name in resolved.file.spec.datasets if name not in resolved.stand_ins]
+        if any(results.shows(one) for one in claim.comparisons):
+            yield _outcome(claim, results)
 
 
 class _Results:
@@ -154,19 +51,28 @@ class _Results:
 
     def __init__(self, summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> None:
         select = summary["select"].iloc[0]
-        own = summary[(summary["reading"] == "") & (summary["select"] == select)]
+        lines = summary[(summary["reading"] == "") & (summary["select"] == select)]
         # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
-        whole = (own["ended"] == COMPLETE) & own["mean"].notna()
-        self._whole = set(zip(*(own.loc[whole, name] for name in ("dataset", "model", "metric")), strict=True))
+        whole = (lines["ended"] == COMPLETE) & lines["mean"].notna()
+        self._whole = set(zip(*(lines.loc[whole, name] for name in ("dataset", "model", "metric")), strict=True))
         self.resolved, self.layout = resolved, layout_of(resolved)
         entries = self.layout.entries_of(cells, resolved)
         ok = (entries["reading"] == "") & (entries["select"] == select) & (entries["status"] == COMPLETE)
         self._entries = entries[ok].reset_index(drop=True)
-        told = self._entries[[name for name in TOLD if name in entries]]
-        self._groups = dict(tuple(told.groupby(["dataset", "model"], sort=False)))
+        columns = self._entries[[name for name in TOLD if name in entries]]
+        self._groups = dict(tuple(columns.groupby(["dataset", "model"], sort=False)))
         self._measured: dict[Measure, NDArray[np.float64]] = {}
-        names = dict.fromkeys(own["dataset"])
-        self.shown = [name for name in names if name in _of_the_paper(resolved)]
+        self._run = set(lines["dataset"])
+
+    def shows(self, claim: Claim) -> bool:
+        """Return True if a data set of a comparison was run."""
+        return not self._run.isdisjoint(datasets_claimed(claim, self.resolved))
+
+    def datasets(self, claim: Claim) -> list[str]:
+        """Return the data sets of a comparison; of `most`, those that were run."""
+        names = datasets_claimed(claim, self.resolved)
+        # A run of some data sets cannot confirm a claim about all.
+        return [name for name in names if name in self._run] if claim.dataset == MOST else names
 
     def cells(self, dataset: str, model: str, measure: Measure) -> pd.DataFrame | None:
         """Return the cells of a column on a data set; None unless all of them are there and have the measure.
@@ -176,15 +82,14 @@ class _Results:
         return self._groups.get((dataset, model)) if (dataset, model, measure.column) in self._whole else None
 
     def is_comparable(self, dataset: str) -> bool:
-        """Tell whether the rows are all of the paper's, and no others."""
-        own = [group for (name, _), group in self._groups.items() if name == dataset]
-        return self.resolved.compares(dataset) and not any(map(is_other_data, own))
+        """Return True if the rows are all of the paper's, and no others."""
+        groups = [group for (name, _), group in self._groups.items() if name == dataset]
+        return self.resolved.compares(dataset) and not any(map(is_other_data, groups))
 
     def measured(self, cells: pd.DataFrame, measure: Measure) -> NDArray[np.float64]:
-        """Return the value of each cell, NaN if it has none: of all cells they are taken once."""
+        """Return the value of each cell, NaN if it has none."""
         if measure not in self._measured:
-            found: NDArray[np.float64] = np.asarray(self.layout.values_of(self._entries, measure), dtype=np.float64)
-            self._measured[measure] = found
+            self._measured[measure] = np.asarray(self.layout.values_of(self._entries, measure), dtype=np.float64)
         return self._measured[measure][cells.index.to_numpy()]
 
     def values(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
@@ -208,59 +113,82 @@ class _Pair:
         return float(self.one.mean()), float(self.two.mean())
 
 
-def _check(claim: Claim, datasets: list[str], results: _Results) -> ClaimOutcome:
-    outcome = ClaimOutcome(claim, "undecided", _others(claim, datasets, results.resolved))
-    if claim.metric.metric in TIMES:
-        outcome = replace(outcome, remark=_ONE_MACHINE)
-    whole = [dataset for dataset in datasets if results.is_comparable(dataset)]
-    if not whole or (claim.dataset != MOST and len(whole) < len(datasets)):
-        return replace(outcome, verdict="not comparable", remark=_NOT_THE_PAPERS)
-    found = {dataset: _pairs(claim, dataset, results) for dataset in whole}
-    rows = {dataset: pairs for dataset, pairs in found.items() if pairs}
+@dataclass(frozen=True)
+class _Test:
+    """A test that a claim must pass, and what it is about: data set, model, column and metric."""
+
+    finding: Finding
+    about: tuple[str, str, str, str]
+    means: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """The tests of a comparison; `verdict` and `remark` say why they cannot confirm it, if they cannot."""
+
+    tests: list[_Test] = field(default_factory=list)
+    verdict: ClaimVerdict = "undecided"
+    remark: str = ""
+
+
+def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
+    others = []
+    for one in claim.comparisons:
+        columns = (columns_compared(one, name, results.resolved) for name in results.datasets(one))
+        others.append(tuple(dict.fromkeys(column for names in columns for column in names)))
+    found = [_tests(one, results) for one in claim.comparisons]
+    blocked = next((one for one in found if one.verdict != "undecided"), None)
+    remarks = (blocked.remark if blocked else "", _ONE_MACHINE if claim.metric.metric in TIMES else "")
+    outcome = ClaimOutcome(claim, blocked.verdict if blocked else "undecided", tuple(others))
+    outcome = replace(outcome, in_print=is_borne_out(claim, results.resolved), remark="; ".join(filter(None, remarks)))
+    tests = [test for one in found for test in one.tests]
+    return _decided(outcome, tests) if tests else outcome
+
+
+def _decided(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
+    """Return the outcome by the tests, all of which the claim must pass."""
+    decisive, confirming, contradicting = together([test.finding for test in tests])
+    test = next(test for test in tests if test.finding is decisive)
+    varies = [len(set(values)) > 1 for values in zip(*(test.about for test in tests), strict=True)]
+    place = ", ".join(name for name, several in zip(test.about, varies, strict=True) if several and name)
+    outcome = replace(outcome, finding=decisive, place=place, means=test.means)
+    # Tests of a part of the claim can contradict it, not confirm it.
+    if contradicting <= LEVEL:
+        return replace(outcome, verdict="does not hold", p=contradicting)
+    holds = outcome.verdict == "undecided" and confirming <= LEVEL
+    return replace(outcome, verdict="holds" if holds else outcome.verdict, p=confirming)
+
+
+def _tests(claim: Claim, results: _Results) -> _Tests:
+    datasets = results.datasets(claim)
+    comparable = [dataset for dataset in datasets if results.is_comparable(dataset)]
+    if not comparable or (claim.dataset != MOST and len(comparable) < len(datasets)):
+        return _Tests(verdict="not comparable", remark=_NOT_THE_PAPERS)
+    rows = [pairs for dataset in comparable if (pairs := _pairs(claim, dataset, results))]
     if not rows:
-        return replace(outcome, remark=_MISSING)
+        return _Tests(verdict="incomplete", remark=_MISSING)
     if claim.dataset == MOST:
-        return _over(outcome, rows)
-    outcome = _each(outcome, rows, results)
-    # Those that are there can contradict a claim on all data sets, not confirm it.
-    if len(rows) < len(datasets) and outcome.verdict != "does not hold":
-        return _remarked(replace(outcome, verdict="undecided"), _MISSING)
-    return outcome
+        return _on_most(claim, rows)
+    pairs = [pair for row in rows for pair in row]
+    if min(len(values) for pair in pairs for values in (pair.one, pair.two)) < FEWEST_RUNS:
+        return _Tests(verdict="too few runs", remark=f"fewer than {FEWEST_RUNS} folds or runs")
+    tests = [_Test(_on_one(claim, pair, results), _about(claim, pair), pair.means) for pair in pairs]
+    return _Tests(tests) if len(rows) == len(datasets) else _Tests(tests, "incomplete", _MISSING)
 
 
-def _remarked(outcome: ClaimOutcome, remark: str) -> ClaimOutcome:
-    return replace(outcome, remark="; ".join(filter(None, (remark, outcome.remark))))
-
-
-def _others(claim: Claim, datasets: list[str], resolved: Resolved) -> tuple[str, ...]:
-    than = [_than(claim, dataset, resolved) for dataset in datasets]
-    return tuple(dict.fromkeys(column for columns in than for column in columns))
-
-
-def _than(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
-    """Return the columns that a claim compares with.
-
-    `others` leaves out a column for which the paper prints no figure: the paper says nothing about it.
-    """
-    if claim.than != "others":
-        return list(claim.than)
-    left_out = {
-        column
-        for (place, column, metric), figure in resolved.published.items()
-        if (place, metric) == (dataset, claim.metric.column) and figure.value is None
-    }
-    return [column for column in resolved.file.spec.models if column != claim.model and column not in left_out]
+def _about(claim: Claim, pair: _Pair) -> tuple[str, str, str, str]:
+    return pair.dataset, claim.model, pair.other, claim.metric.column
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's column beside those of each other one; nothing unless all are there."""
-    own = results.cells(dataset, claim.model, claim.metric)
-    if own is None:
+    cells = results.cells(dataset, claim.model, claim.metric)
+    if cells is None:
         return []
-    one, pairs = results.values(own, claim.metric), []
-    least = draws_of(results.measured(own, claim.metric), own, claim.metric).least
+    one, pairs = results.values(cells, claim.metric), []
+    least = draws_of(results.measured(cells, claim.metric), cells, claim.metric).least
     measure = claim.than_metric or claim.metric
-    for column in _than(claim, dataset, results.resolved):
+    for column in columns_compared(claim, dataset, results.resolved):
         other = results.cells(dataset, column, measure)
         if other is None:
             return []
@@ -268,79 +196,38 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     return pairs
 
 
-def _each(outcome: ClaimOutcome, rows: dict[str, list[_Pair]], results: _Results) -> ClaimOutcome:
-    """Return the outcome of a claim that must be true of every pair."""
-    pairs = [pair for row in rows.values() for pair in row]
-    if min(len(values) for pair in pairs for values in (pair.one, pair.two)) < FEWEST_RUNS:
-        return _remarked(outcome, "too few runs")
-    findings = [_on_one(outcome.claim, pair, results) for pair in pairs]
-    decisive, confirming, contradicting = together(findings)
-    pair = pairs[findings.index(decisive)]
-    place = ", ".join([pair.dataset] * (len(rows) > 1) + [pair.other] * (len(pairs) > len(rows)))
-    outcome = _decided(replace(outcome, place=place), decisive, confirming, contradicting)
-    return replace(outcome, figures=pair.means)
-
-
 def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
-    """Return the test of a claim on one data set; of times it is about the logarithm of their ratio."""
-    timed = claim.metric.metric in TIMES
-    one, two = (pair.one.map(math.log), pair.two.map(math.log)) if timed else (pair.one, claim.factor * pair.two)
-    region = _region(claim, math.log(claim.factor) if timed else 0.0)
-    least, share = 0.0 if timed else pair.least, share_of_test_rows(pair.dataset, results.resolved)
+    """Return the test of a claim on one data set; of ratios it is about their logarithm."""
+    of_ratios = is_of_ratios(claim)
+    one, two = (pair.one.map(math.log), pair.two.map(math.log)) if of_ratios else (pair.one, pair.two)
+    region = region_of(claim)
+    least, share = 0.0 if of_ratios else pair.least, share_of_test_rows(pair.dataset, results.resolved)
     if share is None:
-        found = welch(one, two, region, least)
+        finding = welch(one, two, region, least)
     else:
         of = "folds" if len(one) > one.index.get_level_values("run").nunique() else "runs"
-        found = corrected_t((one - two).dropna(), share, region, least, of)
-    return _as_ratio(found) if timed else found
+        finding = corrected_t((one - two).dropna(), share, region, least, of)
+    return _as_ratio(finding) if of_ratios else finding
 
 
-def _as_ratio(found: Finding) -> Finding:
-    low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
-    return replace(found, estimate=math.exp(found.estimate), low=low, high=high)
+def _as_ratio(finding: Finding) -> Finding:
+    low, high = (None if end is None else math.exp(end) for end in (finding.low, finding.high))
+    return replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
 
 
-def _region(claim: Claim, bound: float) -> Region:
-    if claim.relation == "close":
-        return Region(bound - claim.within, bound + claim.within)
-    return Region(low=bound) if claim.relation == "above" else Region(high=bound)
-
-
-def _over(outcome: ClaimOutcome, rows: dict[str, list[_Pair]]) -> ClaimOutcome:
-    """Return the outcome of a claim over data sets."""
-    claim = outcome.claim
-    counted = claim.relation == "close" or claim.metric.metric in TIMES
-    if counted or claim.test == "sign":
-        found = sign(sum(all(_is_true(claim, pair) for pair in row) for row in rows.values()), len(rows))
-        outcome = _decided(outcome, found, found.confirming, found.contradicting)
+def _on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
+    """Return the tests of a claim over data sets."""
+    if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
+        n_true = sum(all(is_true(claim, *pair.means) for pair in row) for row in rows)
+        tests = [_Test(sign(n_true, len(rows)), (MOST, claim.model, "", claim.metric.column))]
     else:
         columns: dict[str, list[float]] = {}
-        for pair in (pair for row in rows.values() for pair in row):
-            columns.setdefault(pair.other, []).append(_difference(claim, pair))
-        findings = [signed_rank(differences, _region(claim, 0.0)) for differences in columns.values()]
-        decisive, confirming, contradicting = together(findings)
-        place = list(columns)[findings.index(decisive)] if len(columns) > 1 else ""
-        outcome = _decided(replace(outcome, place=place), decisive, confirming, contradicting)
-    if outcome.verdict == "undecided" and 0.5 ** len(rows) > LEVEL:
-        return _remarked(outcome, "too few data sets")
-    return outcome
-
-
-def _difference(claim: Claim, pair: _Pair) -> float:
-    own, other = pair.means
-    return own - claim.factor * other
-
-
-def _is_true(claim: Claim, pair: _Pair) -> bool:
-    found = _difference(claim, pair)
-    if claim.relation == "close":
-        return abs(found) <= claim.within
-    return found > 0 if claim.relation == "above" else found < 0
-
-
-def _decided(outcome: ClaimOutcome, found: Finding, confirming: float, contradicting: float) -> ClaimOutcome:
-    if confirming <= LEVEL:
-        return replace(outcome, verdict="holds", finding=found, p=confirming)
-    if contradicting <= LEVEL:
-        return replace(outcome, verdict="does not hold", finding=found, p=contradicting)
-    return replace(outcome, verdict="undecided", finding=found, p=confirming)
+        for pair in (pair for row in rows for pair in row):
+            columns.setdefault(pair.other, []).append(pair.means[0] - pair.means[1])
+        tests = [
+            _Test(signed_rank(differences, region_of(claim)), (MOST, claim.model, column, claim.metric.column))
+            for column, differences in columns.items()
+        ]
+    if len(rows) < FEWEST_DATASETS:
+        return _Tests(tests, "too few data sets", f"{len(rows)} comparable, {FEWEST_DATASETS} needed")
+    return _Tests(tests)

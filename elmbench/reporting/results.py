@@ -15,7 +15,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import Figure, Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
-from elmbench.reporting.claims import ClaimOutcome, claims_frame
+from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.summary import optimism, summarise

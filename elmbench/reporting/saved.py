@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting import claims
+from elmbench.reporting import claim_outcomes
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.summary import COLUMNS, GAINS
 
@@ -62,7 +62,7 @@ class SavedTable:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        return self._frame("claims.csv", claims.COLUMNS)
+        return self._frame("claims.csv", claim_outcomes.COLUMNS)
 
     @cached_property
     def optimism(self) -> pd.DataFrame:

@@ -102,37 +102,71 @@ class Published(Spec):
         return (self.parameters,) if isinstance(self.parameters, str) else self.parameters
 
 
+#: Relations of a claim that need a margin, `within`.
+MARGINS = ("close", "no-worse", "no-better")
+
+
+class OtherComparison(Spec):
+    """What differs from the comparison of a claim in another one that the same sentence makes."""
+
+    dataset: str | None = None
+    metric: WrittenMeasure | None = None
+    model: str | None = None
+    than: tuple[str, ...] | None = None
+
+
 class Claim(Spec):
     """A sentence of the paper about a table, and the figures that confirm or contradict it.
 
-    The claim is that `metric` of `model` is `is` (above, below or close to) `factor` times the same metric (or
-    `than-metric`) of every column in `than`, or of all `others`; close means at most `within` apart. `dataset` is a
-    data set, `most` or `all` of those of the table. docs/claims.md says how it is tested.
+    The claim is that `metric` of `model` is `is` the same metric (or `than-metric`) of every column in `than`, or of
+    all `others`. docs/claims.md defines the relations and how each is tested.
     """
 
     #: Word for word; [...] is what is left out.
     says: str = Field(min_length=1)
+    #: A data set, `most` or `all` of those of the table.
     dataset: str
     metric: WrittenMeasure
     model: str
-    relation: Literal["above", "below", "close"] = Field(alias="is")
+    relation: Literal["above", "below", "close", "no-worse", "no-better", "between"] = Field(alias="is")
     than: tuple[str, ...] | Literal["others"]
     than_metric: WrittenMeasure | None = None
-    factor: float = Field(default=1.0, gt=0)
+    #: The margin of `close`, `no-worse` and `no-better`.
     within: float = Field(default=0.0, ge=0)
+    #: Both ends of the ratio of the two figures.
+    between: tuple[float, float] | None = None
     #: On `most` data sets: count those on which it is true, in place of Wilcoxon's test of the differences.
     test: Literal["sign"] | None = None
+    #: The other comparisons of the sentence; all of them must be true.
+    also: tuple[OtherComparison, ...] = ()
+    #: Why the paper's own figures do not bear the sentence out.
+    slip: str = ""
+
+    @property
+    def comparisons(self) -> tuple[Claim, ...]:
+        """The claim as one comparison or several, each a claim of its own."""
+        first = self.model_copy(update={"also": ()})
+        changes = ({name: getattr(other, name) for name in other.model_fields_set} for other in self.also)
+        return (first, *(first.model_copy(update=change) for change in changes))
 
     @model_validator(mode="after")
     def _can_be_tested(self) -> Claim:
         if self.test is not None and self.dataset != MOST:
             raise ValueError(f"test: {self.test} counts data sets; expected dataset: {MOST}, not {self.dataset}")
-        if (self.relation == "close") != (self.within > 0):
+        if (self.relation in MARGINS) != (self.within > 0):
             raise ValueError(
-                f"is: {self.relation} with within: {self.within:g}; expected a width of close, and no other"
+                f"is: {self.relation} with within: {self.within:g}; expected a margin for {', '.join(MARGINS)} only"
             )
-        if self.relation == "close" and self.metric.metric.endswith("_seconds"):
-            raise ValueError(f"{self.metric.column} is a time; expected above or below, by a factor")
+        low, high = self.between or (0.0, 0.0)
+        if (self.relation == "between") != (0 <= low < high):
+            raise ValueError(
+                f"is: {self.relation} with between: {self.between}; expected the two ends of a ratio for between only"
+            )
+        is_time = self.metric.metric.endswith("_seconds")
+        if is_time and self.relation in MARGINS:
+            raise ValueError(f"{self.metric.column} is a time; expected is: above, below or between")
+        if self.relation == "between" and not is_time and self.metric.metric not in ("nrmse", "rmse"):
+            raise ValueError(f"is: between of {self.metric.column}; expected a time or an error, which have ratios")
         return self
 
 
@@ -233,7 +267,8 @@ class Experiment(Spec):
         for key, profile in self.profiles.items():
             if profile:
                 places[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
-        places["claims"] = [claim.dataset for claim in self.claims if claim.dataset not in (MOST, ALL_OF_THEM)]
+        named = (one.dataset for claim in self.claims for one in claim.comparisons)
+        places["claims"] = [name for name in named if name not in (MOST, ALL_OF_THEM)]
         for kind, names in places.items():
             for name in names:
                 _check_name(f"{kind} names", name, self.datasets)
@@ -242,10 +277,11 @@ class Experiment(Spec):
     @model_validator(mode="after")
     def _claims_are_about_columns(self) -> Experiment:
         for place, claim in enumerate(self.claims):
-            for column in (claim.model, *(() if claim.than == "others" else claim.than)):
-                _check_name(f"claims.{place} names the column", column, self.models)
+            for one in claim.comparisons:
+                for column in (one.model, *(() if one.than == "others" else one.than)):
+                    _check_name(f"claims.{place} names the column", column, self.models)
             if claim in self.claims[:place]:
-                raise ValueError(f"claims.{place} says again what claims.{self.claims.index(claim)} says: {claim.says}")
+                raise ValueError(f"claims.{place} repeats claims.{self.claims.index(claim)}: {claim.says}")
         return self
 
     def _check_search(self, column: str, model: Model) -> None:

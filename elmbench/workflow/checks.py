@@ -1,7 +1,8 @@
 """Results of many tables compared with their baselines or with the published values."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from elmbench.layouts.table import COMPARED, VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
+from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.folders import has_results, results_folder
 from elmbench.reporting.results import read_results, records, rewrite_results
 from elmbench.specs.catalogue import ExperimentFile, Watch, find_experiment, load_catalogue
@@ -117,7 +119,8 @@ class PublishedCheck:
     figures : list of dict
         A line of `summary.csv` for each figure that has a verdict.
     claims : list of dict
-        A line of `claims.csv` for each claim of the paper about the table.
+        A line of `claims.csv` for each claim of the paper about the table, with Holm's correction for all claims of the
+        paper that were checked.
     """
 
     experiment: str
@@ -144,7 +147,8 @@ def check_published(names: list[str], profile: str, results_dir: Path, watch: Wa
     NothingToCompareError
         If a table that is named has no results.
     """
-    checks = []
+    checks: list[PublishedCheck] = []
+    outcomes: dict[str, list[ClaimOutcome]] = {}
     for file in watch(_files(names, lambda file: has_results(results_dir, profile, file.id))):
         resolved = resolve(file, profile)
         _require_results(file, profile, results_dir)
@@ -154,6 +158,16 @@ def check_published(names: list[str], profile: str, results_dir: Path, watch: Wa
         verdicts = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
         figures = records(own[own["verdict"] != ""])
         metrics = agreements(own, results.cells, resolved)
-        claims = [claim.record() for claim in results.claims]
-        checks.append(PublishedCheck(file.id, profile, verdicts, metrics, figures, claims))
-    return checks
+        checks.append(PublishedCheck(file.id, profile, verdicts, metrics, figures, []))
+        outcomes[file.id] = results.claims
+    return [replace(check, claims=claims) for check, claims in zip(checks, _records(outcomes), strict=True)]
+
+
+def _records(outcomes: Mapping[str, list[ClaimOutcome]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the claims of each table, corrected over the tables of its paper."""
+    corrected: dict[str, list[dict[str, Any]]] = {}
+    for paper in {table.split("/")[0] for table in outcomes}:
+        tables = [table for table in outcomes if table.startswith(f"{paper}/")]
+        claims = iter(correct_by_holm([claim for table in tables for claim in outcomes[table]]))
+        corrected |= {table: [claim.record() for claim in islice(claims, len(outcomes[table]))] for table in tables}
+    return (corrected[table] for table in outcomes)

@@ -210,6 +210,35 @@ def test_the_first_value_of_a_reading_is_its_default() -> None:
     assert paper.readings["r"].default == "z"
 
 
+CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "than": "others"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ({"is": "close"}, "close with within: 0; expected a margin"),
+        ({"is": "above", "within": 0.1}, "above with within: 0.1; expected a margin"),
+        ({"is": "no-worse", "within": 0.1, "metric": "fit_seconds"}, "is a time; expected is: above, below or between"),
+        ({"is": "between", "metric": "fit_seconds"}, "the two ends of a ratio for between only"),
+        ({"is": "between", "metric": "fit_seconds", "between": [0.5, 0.2]}, "the two ends of a ratio"),
+        ({"is": "below", "between": [0.2, 0.5]}, "the two ends of a ratio for between only"),
+        ({"is": "between", "between": [0.2, 0.5]}, "expected a time or an error, which have ratios"),
+        ({"is": "above", "also": [{"model": "SVM"}]}, r"claims.0 names the column 'SVM'"),
+        ({"is": "above", "also": [{"dataset": "sylva"}]}, "claims names 'sylva'"),
+    ],
+)
+def test_claims_that_cannot_be_tested(experiment: dict[str, Any], claim: dict[str, Any], message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        parse(put(experiment, "claims", [CLAIM | claim]))
+
+
+def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(experiment: dict[str, Any]) -> None:
+    also = [{"metric": "gmean"}, {"model": "K-ELM", "than": ["ELM"]}]
+    (claim,) = parse(put(experiment, "claims", [CLAIM | {"is": "above", "also": also}])).claims
+    compared = [(one.model, one.metric.column, one.than) for one in claim.comparisons]
+    assert compared == [("ELM", "mcc", "others"), ("ELM", "gmean", "others"), ("K-ELM", "mcc", ("ELM",))]
+
+
 def test_a_claim_names_a_measure(experiment: dict[str, Any]) -> None:
     claim = {"says": "x", "dataset": "wdbc", "metric": "gmean@h=500", "model": "ELM", "is": "above", "than": "others"}
     (found,) = parse(put(experiment, "claims", [claim | {"than-metric": "mcc"}])).claims

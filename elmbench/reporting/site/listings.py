@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from elmbench.reporting.claims import ClaimOutcome
+from elmbench.reporting.claim_outcomes import correct_by_holm
 from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.readings import FITS
 from elmbench.reporting.site.charts import optimism_chart
@@ -59,7 +59,12 @@ def listings(papers: Sequence[PaperResults]) -> Iterator[Listing]:
     yield Listing("environment.html", "environment", "Where the numbers come from", (), list(_environments(papers)))
 
 
-_CLAIMS = ("Sentences of the papers about their tables, each checked against our results under the default readings.",)
+_CLAIMS = (
+    "Sentences of the papers about their tables, each tested on our results under the default readings. `In print` "
+    "says whether the paper's own figures bear the sentence out (a dash: it prints too few of them).",
+    "The verdicts of a paper hold together at a level of 5 %: they are corrected by Holm's method for the number of "
+    "its tested claims.",
+)
 _OPTIMISM = (
     "The mean with the hyperparameters of the best mean over the outer test folds (oracle) minus the mean with those "
     "chosen on inner folds of the training part (nested), on the same folds; of an error the other way round, so that "
@@ -80,17 +85,20 @@ def _run(papers: Sequence[PaperResults]) -> Iterator[tuple[PaperResults, Profile
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
-        rows = []
-        for table in paper.tables:
-            for own in table.profiles[:1]:
-                for note in own.results.table.notes:
-                    if isinstance(note, ClaimOutcome):
-                        rows.append((note.claim.says, table.file.spec.label, own.profile, note.verdict, note.text))
+        first = [(table.file.spec.label, table.profiles[0]) for table in paper.tables if table.profiles]
+        places = [(label, own.profile) for label, own in first for _ in own.results.claims]
+        outcomes = correct_by_holm([outcome for _, own in first for outcome in own.results.claims])
+        rows = [
+            (one.claim.says, *place, _IN_PRINT[one.in_print], one.verdict, one.evidence)
+            for place, one in zip(places, outcomes, strict=True)
+        ]
         if rows:
             links = [(table_page(t.file.id), t.file.spec.label) for t in paper.tables if t.profiles]
-            columns = ("claim", "table", "profile", "verdict", "by")
-            key = paper.paper.key
-            yield Part(paper.paper.title, columns=columns, rows=rows, links=links, anchor=key)
+            columns = ("claim", "table", "profile", "in print", "verdict", "evidence")
+            yield Part(paper.paper.title, columns=columns, rows=rows, links=links, anchor=paper.paper.key)
+
+
+_IN_PRINT = {True: "yes", False: "no", None: "–"}
 
 
 def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:

@@ -1,0 +1,171 @@
+"""The outcome of a claim: its verdict, its words, its line of `claims.csv`, and Holm's correction (docs/claims.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import pandas as pd
+
+from elmbench.layouts.table import Note
+from elmbench.reporting.cells import TIMES
+from elmbench.reporting.comparisons import LEVEL, Finding
+from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
+
+ClaimVerdict = Literal[
+    "holds", "does not hold", "undecided", "too few data sets", "too few runs", "incomplete", "not comparable"
+]
+#: Every verdict on a claim.
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
+#: Columns of `claims.csv`.
+COLUMNS = ["says", "dataset", "metric", "model", "is", "than", "in_print", "verdict", "test", "estimate"]
+COLUMNS += ["low", "high", "p", "n", "of", "remark"]
+#: How the relations read in a sentence.
+_RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
+
+
+@dataclass(frozen=True)
+class ClaimOutcome(Note):
+    """The result of testing a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    verdict : str
+        One of `CLAIM_VERDICTS`.
+    others : tuple of (tuple of str)
+        The columns that each comparison of the claim compares with.
+    in_print : bool or None
+        Whether the paper's own figures bear the claim out; None if it prints too few of them.
+    finding : Finding or None
+        The decisive test; None if nothing was tested.
+    p : float or None
+        The probability of data that speak for the verdict as ours do if the contrary is right (of a claim that is not
+        decided: for the claim).
+    place : str
+        What the decisive test is about: the data set, model, column and metric, as far as the tests differ in them.
+    means : tuple of float
+        Of the two columns, if the decisive test is about a single data set.
+    remark : str
+        What else the reader must know.
+    """
+
+    kind = "claim"
+    claim: Claim
+    verdict: ClaimVerdict
+    others: tuple[tuple[str, ...], ...] = ()
+    in_print: bool | None = None
+    finding: Finding | None = None
+    p: float | None = None
+    place: str = ""
+    means: tuple[float, ...] = ()
+    remark: str = ""
+
+    @property
+    def text(self) -> str:
+        return f'claim "{self.claim.says}": {self.verdict}; {self.evidence}'
+
+    @property
+    def evidence(self) -> str:
+        """The comparisons, the decisive test, the paper's own figures and the remark."""
+        return "; ".join(filter(None, (self._compared(), self._tested(), self._printed(), self.remark)))
+
+    def _compared(self) -> str:
+        """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
+        where = dict.fromkeys(_where(one) for one in self.claim.comparisons)
+        compared = [
+            f"{one.metric.column} of {one.model} {_relation(one)} {_than(one, others)}"
+            for one, others in zip(self.claim.comparisons, self.others, strict=True)
+        ]
+        return f"on {' and '.join(where)} {' and '.join(dict.fromkeys(compared))}"
+
+    def _tested(self) -> str:
+        finding = self.finding
+        if finding is None or self.p is None:
+            return ""
+        means = " against ".join(f"{mean:.4g}" for mean in self.means)
+        interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
+        place = f"{self.place}: " if self.place else ""
+        estimate = f"{place}{means}{', ' if means else ''}{self._estimated(finding)} {finding.estimate:.3g}{interval}"
+        return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.of}"
+
+    def _estimated(self, finding: Finding) -> str:
+        if finding.test == "sign test":
+            return f"on {round(finding.estimate * finding.n)} of {finding.n} data sets, share"
+        if is_of_ratios(self.claim):
+            return "ratio"
+        return "median difference" if finding.of == "data sets" else "difference"
+
+    def _printed(self) -> str:
+        if self.in_print is not False:
+            return ""
+        return "the paper's own figures do not bear it out" + (f": {self.claim.slip}" if self.claim.slip else "")
+
+    def record(self) -> dict[str, Any]:
+        """Return the line of `claims.csv`, None for what is missing."""
+        comparisons = self.claim.comparisons
+        tested = {name: getattr(self.finding, name, None) for name in ("test", "estimate", "low", "high", "n", "of")}
+        line: dict[str, Any] = {
+            "says": self.claim.says,
+            "dataset": _joined(one.dataset for one in comparisons),
+            "metric": _joined(one.metric.column for one in comparisons),
+            "model": _joined(one.model for one in comparisons),
+            "is": _relation(self.claim),
+            "than": _joined(_than(one, others) for one, others in zip(comparisons, self.others, strict=True)),
+            "in_print": self.in_print,
+            "verdict": self.verdict,
+            "p": self.p,
+            "remark": "; ".join(filter(None, (self.place, self.remark))),
+        }
+        return {name: (line | tested)[name] for name in COLUMNS}
+
+
+def is_of_ratios(claim: Claim) -> bool:
+    """Return True if a claim is about the ratio of two figures, not about their difference."""
+    return claim.relation == "between" or claim.metric.metric in TIMES
+
+
+def _where(claim: Claim) -> str:
+    return f"{claim.dataset} data sets" if claim.dataset in (MOST, ALL_OF_THEM) else claim.dataset
+
+
+def _relation(claim: Claim) -> str:
+    if claim.between is not None:
+        return f"{claim.between[0]:.3g} to {claim.between[1]:.3g} times"
+    words = _RELATIONS.get(claim.relation, claim.relation)
+    if claim.relation == "close":
+        return f"within {claim.within:g} of"
+    return f"{words} (margin {claim.within:g})" if claim.relation in MARGINS else words
+
+
+def _than(claim: Claim, others: Sequence[str]) -> str:
+    return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(others)
+
+
+def _joined(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
+    """Return the outcomes as `claims.csv` has them."""
+    return pd.DataFrame([outcome.record() for outcome in outcomes], columns=COLUMNS).astype({"n": "Int64"})
+
+
+def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
+    """Return the outcomes of a paper's claims with decisions that hold together (Holm 1979), in the same order.
+
+    With m tested claims, the k-th smallest p (k = 0, 1, ...) must be at most LEVEL / (m - k), like all before it. Other
+    decisions become `undecided`. Tests on too few data sets do not count: no figures could make them decide (Tarone
+    1990).
+    """
+    tested = sum(one.p is not None and one.verdict != "too few data sets" for one in outcomes)
+    decided = [i for i, one in enumerate(outcomes) if one.verdict in CLAIM_VERDICTS[:2]]
+    corrected, rejects = list(outcomes), True
+    for k, i in enumerate(sorted(decided, key=lambda i: outcomes[i].p or 0.0)):
+        one = outcomes[i]
+        rejects = rejects and (one.p or 0.0) * (tested - k) <= LEVEL
+        if not rejects:
+            remark = f"by itself it {one.verdict}, but not after Holm's correction for {tested} claims"
+            corrected[i] = replace(one, verdict="undecided", remark="; ".join(filter(None, (remark, one.remark))))
+    return corrected
