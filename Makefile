@@ -6,6 +6,8 @@ JOBS ?= 2
 # Of `make fuzz`: each run has its own seed; it is in the command that make prints. Minutes for each reader.
 SEED ?= $(shell date +%s)
 FUZZ_MINUTES ?= 10
+# Targets that make the committed results write to results/, where no command writes by itself.
+COMMITTED := $(BIN)/elmbench --results-dir results
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -24,54 +26,54 @@ reproduce: $(VENV)/.runtime ## Run what needs no download (profile fast) and pri
 
 results: $(VENV)/.runtime ## Make the committed results anew; ELMBENCH_DATA_DIR must name the folder of data files.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with sylva.csv and calhousing.csv"; exit 2; }
-	$(BIN)/elmbench run --paper kos-elm --jobs $(JOBS)
-	$(BIN)/elmbench run table4 table7 --profile paper -d wdbc --jobs $(JOBS)
-	$(BIN)/elmbench run table4 -d wdbc --select nested --jobs $(JOBS)
-	$(BIN)/elmbench run table4 -d wdbc --select nested --reading c-grid=all-powers --jobs $(JOBS)
+	$(COMMITTED) run --paper kos-elm --jobs $(JOBS)
+	$(COMMITTED) run table4 table7 --profile paper -d wdbc --jobs $(JOBS)
+	$(COMMITTED) run table4 -d wdbc --select nested --jobs $(JOBS)
+	$(COMMITTED) run table4 -d wdbc --select nested --reading c-grid=all-powers --jobs $(JOBS)
 	for reading in os-start=ridge ald-threshold=as-printed carry-over=folds order=stored scaling=train; do \
-	  $(BIN)/elmbench run table4 -d wdbc --reading $$reading --jobs $(JOBS) || exit 1; done
-	$(BIN)/elmbench run table4 -d sylva -m fb-kos-elm --reading carry-over=folds --jobs $(JOBS)
-	$(BIN)/elmbench run table6 -m os-elm --reading os-start=ridge --jobs $(JOBS)
-	$(BIN)/elmbench run table6 -m ald-kos-elm --reading ald-threshold=as-printed --jobs $(JOBS)
-	$(BIN)/elmbench run table6 -d calhousing -m os-elm -m fb-kos-elm -m ald-kos-elm --reading order=stored --jobs $(JOBS)
-	$(BIN)/elmbench run table6 -d mackey-glass --reading mg-noise=0 --jobs $(JOBS)
+	  $(COMMITTED) run table4 -d wdbc --reading $$reading --jobs $(JOBS) || exit 1; done
+	$(COMMITTED) run table4 -d sylva -m fb-kos-elm --reading carry-over=folds --jobs $(JOBS)
+	$(COMMITTED) run table6 -m os-elm --reading os-start=ridge --jobs $(JOBS)
+	$(COMMITTED) run table6 -m ald-kos-elm --reading ald-threshold=as-printed --jobs $(JOBS)
+	$(COMMITTED) run table6 -d calhousing -m os-elm -m fb-kos-elm -m ald-kos-elm --reading order=stored --jobs $(JOBS)
+	$(COMMITTED) run table6 -d mackey-glass --reading mg-noise=0 --jobs $(JOBS)
 	for noise in 1e-4 2e-4; do \
-	  $(BIN)/elmbench run table6 -d mackey-glass -m elm -m os-elm -m fb-kos-elm -m ald-kos-elm \
+	  $(COMMITTED) run table6 -d mackey-glass -m elm -m os-elm -m fb-kos-elm -m ald-kos-elm \
 	    --reading mg-noise=$$noise --jobs $(JOBS) || exit 1; done
-	$(BIN)/elmbench report
+	$(COMMITTED) report
 
 results-eem: $(VENV)/.runtime ## The same for the EEM paper, of as many of its data sets as the folder holds.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the EEM paper's data files"; exit 2; }
-	$(BIN)/elmbench run --paper eem --jobs $(JOBS)
-	$(BIN)/elmbench run eem/table4 --profile paper --runs 10 -m w-elm -m eem -m ls-svm -m eekm --jobs $(JOBS)
-	$(BIN)/elmbench run eem/table4 --profile paper --runs 1 -m svm --jobs $(JOBS)
-	$(BIN)/elmbench run eem/table5 eem/table9 eem/table10 --profile paper --jobs $(JOBS)
-	$(BIN)/elmbench run eem/table4 -d heart -d ionosphere -d liver-disorders --reading scaling=train --jobs $(JOBS)
-	$(BIN)/elmbench run eem/table4 eem/table5 -m LS-SVM-RBF --reading ls-svm-weights=as-printed --jobs $(JOBS)
-	$(BIN)/elmbench run eem/table1 eem/table9 --reading dcs=as-printed --jobs $(JOBS)
-	$(BIN)/elmbench run eem/table1 --reading nodes=nsig --jobs $(JOBS)
-	$(BIN)/elmbench report
+	$(COMMITTED) run --paper eem --jobs $(JOBS)
+	$(COMMITTED) run eem/table4 --profile paper --runs 10 -m w-elm -m eem -m ls-svm -m eekm --jobs $(JOBS)
+	$(COMMITTED) run eem/table4 --profile paper --runs 1 -m svm --jobs $(JOBS)
+	$(COMMITTED) run eem/table5 eem/table9 eem/table10 --profile paper --jobs $(JOBS)
+	$(COMMITTED) run eem/table4 -d heart -d ionosphere -d liver-disorders --reading scaling=train --jobs $(JOBS)
+	$(COMMITTED) run eem/table4 eem/table5 -m LS-SVM-RBF --reading ls-svm-weights=as-printed --jobs $(JOBS)
+	$(COMMITTED) run eem/table1 eem/table9 --reading dcs=as-printed --jobs $(JOBS)
+	$(COMMITTED) run eem/table1 --reading nodes=nsig --jobs $(JOBS)
+	$(COMMITTED) report
 
 results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the RKELM paper's data files"; exit 2; }
-	$(BIN)/elmbench run --paper rkelm --jobs $(JOBS)
-	$(BIN)/elmbench run rkelm/table11 --profile paper --jobs $(JOBS)
-	$(BIN)/elmbench run rkelm/table3 --profile paper -d auto-mpg -d wisconsin -d triazines --jobs $(JOBS)
-	$(BIN)/elmbench report
+	$(COMMITTED) run --paper rkelm --jobs $(JOBS)
+	$(COMMITTED) run rkelm/table11 --profile paper --jobs $(JOBS)
+	$(COMMITTED) run rkelm/table3 --profile paper -d auto-mpg -d wisconsin -d triazines --jobs $(JOBS)
+	$(COMMITTED) report
 
 results-ospvm: $(VENV)/.runtime ## The same for the OSPVM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with the OSPVM paper's data files"; exit 2; }
-	$(BIN)/elmbench run --paper ospvm --jobs $(JOBS)
-	$(BIN)/elmbench run --paper ospvm --profile paper -d orl-faces -d arcene -d dexter -d mfeat --jobs $(JOBS)
+	$(COMMITTED) run --paper ospvm --jobs $(JOBS)
+	$(COMMITTED) run --paper ospvm --profile paper -d orl-faces -d arcene -d dexter -d mfeat --jobs $(JOBS)
 	for reading in theta-ratio=squared rank=truncate mean-update=off input-scaling=zero-one input-scaling=unit-rows; do \
-	  $(BIN)/elmbench run ospvm/table2 ospvm/table4 ospvm/table8 ospvm/table12 --reading $$reading \
+	  $(COMMITTED) run ospvm/table2 ospvm/table4 ospvm/table8 ospvm/table12 --reading $$reading \
 	    -d orl-faces -d arcene -d dexter -d mfeat --jobs $(JOBS) || exit 1; done
-	$(BIN)/elmbench report
+	$(COMMITTED) report
 
 results-mk-elm: $(VENV)/.runtime ## The same for the MK-ELM paper.
 	@test -n "$$ELMBENCH_DATA_DIR" || { echo "set ELMBENCH_DATA_DIR to a folder with ionosphere and mfeat"; exit 2; }
-	$(BIN)/elmbench run mk-elm/algorithm1 --jobs $(JOBS)
-	$(BIN)/elmbench run mk-elm/algorithm1 --profile paper -d wdbc -d ionosphere --jobs $(JOBS)
+	$(COMMITTED) run mk-elm/algorithm1 --jobs $(JOBS)
+	$(COMMITTED) run mk-elm/algorithm1 --profile paper -d wdbc -d ionosphere --jobs $(JOBS)
 
 bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-learn and others, half an hour; ROWS="elm-wdbc ..." for some.
 	$(THREADS) $(BIN)/python -m benchmarks $(ROWS)

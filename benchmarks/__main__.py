@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from benchmarks.report import environment_line, line, write_report
 from benchmarks.row import Result, Row
+from elmbench.files import RESULTS_DIR
 
 
 def all_rows() -> list[Row]:
@@ -59,7 +60,7 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown row {', '.join(unknown)}; known: {', '.join(rows)}")
     chosen = [rows[key] for key in asked.rows] or list(rows.values())
-    folder = asked.out or (None if asked.trial else Path("results/bench"))
+    folder = asked.out or (None if asked.trial else Path(RESULTS_DIR, "bench"))
     started = time.monotonic()
     with threadpool_limits(limits=1):
         threads = {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"}

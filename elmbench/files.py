@@ -11,6 +11,9 @@ from pathlib import Path
 
 from elmbench.errors import ElmbenchError
 
+#: A user's results folder unless another is named; git ignores it in a checkout.
+RESULTS_DIR = "elmbench-results"
+
 _RESULTS_FOLDER = "a results folder that can be written, on a disk with room"
 _RESUME = "free some room or give another folder with --results-dir, then run again: it resumes"
 

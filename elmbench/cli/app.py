@@ -36,8 +36,12 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def options(
     results_dir: Annotated[
-        str, typer.Option(envvar="ELMBENCH_RESULTS_DIR", help="Where results and the store are.")
-    ] = "results",
+        str | None,
+        typer.Option(
+            envvar="ELMBENCH_RESULTS_DIR",
+            help="Folder of results and of the store; elmbench-results unless it is named.",
+        ),
+    ] = None,
     data_dir: Annotated[
         str | None,
         typer.Option(envvar="ELMBENCH_DATA_DIR", help="Folder of data files, looked into before any download."),
@@ -63,7 +67,7 @@ def options(
     ] = False,
 ) -> None:
     """Keep the options of the whole app and load the plug-ins."""
-    state.results_dir = _folder(results_dir)
+    state.named_results_dir = None if results_dir is None else _folder(results_dir)
     state.data_dir = data_dir
     state.quiet, state.as_json, state.debug = quiet, as_json, debug
     if cache_dir is not None:

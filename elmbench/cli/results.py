@@ -51,11 +51,10 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
     if store.damaged:
         state.say(f"{store.damaged} damaged records in {store.root}: the next run computes anew what they held")
     if not rows:
-        written = len(list(state.results_dir.glob("*/*/*/cells.csv")))
-        if written:
-            state.say(f"no run has been made here; {state.results_dir} holds {written} tables: elmbench table table4")
-        else:
-            state.say(f"nothing has been run into {state.results_dir}; next: elmbench run table4")
+        committed = state.results_dirs.committed
+        written = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
+        shown = f"; {committed} holds {written} committed tables: elmbench table table4" if written else ""
+        state.say(f"nothing has been run into {state.results_dir}{shown or '; next: elmbench run table4'}")
     if busy := len(store.under_way()):
         seconds = sum(line.seconds for line in lines)
         state.say(f"{busy} searches and fits are under way: about {duration(seconds / busy)} left at this pace")
@@ -115,13 +114,16 @@ def table(
         _compare_models(file, profile, diagram)
         return
     form = "json" if state.as_json else form
-    folder = results_folder(state.results_dir, profile, file.id)
+    dirs = state.results_dirs
+    folder = results_folder(dirs.of(profile, file.id), profile, file.id)
     inputs = [folder / name for name in ("cells.csv", "environment.json", PICTURE)]
     name = f"tables/{profile}-{file.id.replace('/', '-')}-{form}"
     text = kept(
         name, file, inputs, [profile, form, state.plugins, *state.appearance], lambda: _shown(file, profile, form)
     )
     state.console.file.write(text)
+    if dirs.committed is not None:
+        state.remark(dirs.origin(profile, file.id))
 
 
 def _shown(file: ExperimentFile, profile: str, form: str) -> str:
@@ -134,7 +136,7 @@ def _shown(file: ExperimentFile, profile: str, form: str) -> str:
     from elmbench.reporting.writers.terminal import results_text
     from elmbench.specs.profiles import resolve
 
-    results = read_results(resolve(file, profile), state.results_dir)
+    results = read_results(resolve(file, profile), state.results_dirs.of(profile, file.id))
     if form == "md":
         picture = PICTURE if (results.folder / PICTURE).is_file() else None
         return markdown(results.table, read_commands(results.folder), picture)
@@ -158,7 +160,7 @@ def _compare_models(file: ExperimentFile, profile: str, diagram: Path | None) ->
     from elmbench.specs.profiles import resolve
 
     resolved = resolve(file, profile)
-    found = compare_models(read_results(resolved, state.results_dir).summary, resolved)
+    found = compare_models(read_results(resolved, state.results_dirs.of(profile, file.id)).summary, resolved)
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(found[0], title_of(resolved)))
     state.emit([asdict(one) for one in found], statistics_text(found))
@@ -218,11 +220,14 @@ def _check_published(names: list[str], profile: str, strict: bool, *, junit: boo
     from elmbench.reporting.writers.junit import junit as xml
     from elmbench.workflow.checks import check_published
 
-    checks = check_published(names, profile, state.results_dir, watched)
+    dirs = state.results_dirs
+    checks = check_published(names, profile, dirs, watched)
     if junit:
         typer.echo(xml(published_cases(checks)), nl=False)
     else:
         state.emit([asdict(one) for one in checks], published_text(checks) if checks else None)
+        if dirs.committed is not None:
+            state.remark(dirs.origins((profile, one.experiment) for one in checks))
     _end(sum(one.compared for one in checks), strict and any(one.verdicts["differs"] for one in checks))
 
 
@@ -263,5 +268,5 @@ def report(
     from elmbench.cli.progress import watched
     from elmbench.workflow.report import report
 
-    written = report(state.results_dir, out, watched)
+    written = report(state.results_dirs, out, watched)
     state.emit([str(path) for path in written], "\n".join(f"written: {path}" for path in written))

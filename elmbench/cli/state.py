@@ -4,25 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elmbench.files import RESULTS_DIR
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from elmbench.reporting.folders import ResultsDirs
 
 
 @dataclass
 class State:
     """The options of the whole app; plug-ins by their absolute paths."""
 
-    results_dir: Path = Path("results")
+    named_results_dir: Path | None = None
     data_dir: str | None = None
     plugins: tuple[str, ...] = ()
     quiet: bool = False
     as_json: bool = False
     debug: bool = False
     _console: Console | None = field(default=None, repr=False)
+
+    @property
+    def results_dir(self) -> Path:
+        """The folder that results are written to, as all results of a user."""
+        return self.named_results_dir or Path(RESULTS_DIR)
+
+    @property
+    def results_dirs(self) -> ResultsDirs:
+        """The folders that tables are read from: the named one alone, else the user's before the committed one."""
+        from elmbench.reporting.folders import ResultsDirs, committed_results
+
+        return ResultsDirs(self.results_dir, None if self.named_results_dir else committed_results())
 
     @property
     def console(self) -> Console:
@@ -56,6 +73,11 @@ class State:
         """Print a line for people; not with `-q` or `--json`."""
         if not (self.quiet or self.as_json):
             self.console.print(text, markup=False)
+
+    def remark(self, text: str) -> None:
+        """Print a line for people on standard error, beside output that a file may take; not with `-q` or `--json`."""
+        if not (self.quiet or self.as_json):
+            print(text, file=sys.stderr)
 
 
 def as_json(content: Any) -> str:

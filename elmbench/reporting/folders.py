@@ -1,6 +1,11 @@
-"""Where the files of a table are, below the results folder."""
+"""Where the files of a table are: below a user's results folder, or below the committed one."""
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+
+from elmbench.specs.files import spec_root
 
 #: The picture of a table that has a figure.
 PICTURE = "figure.png"
@@ -12,5 +17,62 @@ def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
 
 
 def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
-    """Tell whether a table has cells."""
+    """Return True if a table has cells below a results folder."""
     return (results_folder(results_dir, profile, experiment) / "cells.csv").is_file()
+
+
+@dataclass(frozen=True)
+class ResultsDirs:
+    """The results folders that tables are read from.
+
+    Attributes
+    ----------
+    own : path
+        The user's folder. A table that it holds is read from it.
+    committed : path or None
+        The folder of the committed results, for all other tables; None if only `own` counts.
+    """
+
+    own: Path
+    committed: Path | None = None
+
+    def has(self, profile: str, experiment: str) -> bool:
+        """Return True if either folder holds a table."""
+        return has_results(self.of(profile, experiment), profile, experiment)
+
+    def of(self, profile: str, experiment: str) -> Path:
+        """Return the results folder that a table is read from; the user's if neither holds it."""
+        if self.committed is None or has_results(self.own, profile, experiment):
+            return self.own
+        return self.committed if has_results(self.committed, profile, experiment) else self.own
+
+    def origin(self, profile: str, experiment: str) -> str:
+        """Return a line that says whose results of a table are shown, and where they are."""
+        chosen = self.of(profile, experiment)
+        folder = results_folder(chosen, profile, experiment)
+        if chosen == self.committed:
+            return f"committed results, {folder}; your own: elmbench run {experiment} --profile {profile}"
+        if self.committed is not None and has_results(self.committed, profile, experiment):
+            other = f"elmbench table {experiment} --profile {profile} --results-dir {self.committed}"
+            return f"your results, {folder}; the committed ones: {other}"
+        return f"your results, {folder}"
+
+    def origins(self, tables: Iterable[tuple[str, str]]) -> str:
+        """Return a line that says how many of some tables, by profile and id, come from each folder."""
+        counts = Counter(self.of(profile, experiment) for profile, experiment in tables)
+        return (
+            f"{counts[self.own]} tables from your results ({self.own}), "
+            f"{counts.total() - counts[self.own]} from the committed ones ({self.committed})"
+        )
+
+
+def committed_results() -> Path | None:
+    """Return the folder of the committed results, relative to the working folder if it lies below it.
+
+    None in an installation: a wheel holds no results.
+    """
+    folder = spec_root() / "results"
+    if not folder.is_dir():
+        return None
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder

@@ -16,7 +16,7 @@ from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import Quantity
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.comparisons import LEVEL, Region, corrected_t
-from elmbench.reporting.folders import has_results, results_folder
+from elmbench.reporting.folders import ResultsDirs, results_folder
 from elmbench.reporting.results import read_commands
 from elmbench.reporting.summary import share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS
@@ -68,16 +68,16 @@ class ReadingComparison:
 
 
 def write_readings(
-    paper: Paper, found: Mapping[str, list[ReadingComparison]], files: Sequence[ExperimentFile], results_dir: Path
+    paper: Paper, found: Mapping[str, list[ReadingComparison]], files: Sequence[ExperimentFile], dirs: ResultsDirs
 ) -> Path | None:
-    """Write `readings/<paper>.md`, of what `compare_readings` found; return it, or None if nothing was run."""
-    path = results_dir / "readings" / f"{paper.key}.md"
+    """Write `readings/<paper>.md` into the user's folder; return it, or None if `compare_readings` found nothing."""
+    path = dirs.own / "readings" / f"{paper.key}.md"
     if not any(found.values()):
         return None
     lines = [f"# Readings of {paper.title}", "", f"{paper.authors} ({paper.year}).", "", _INTRODUCTION, "", FITS]
     for name, reading in paper.readings.items():
         lines += _section(name, reading, found[name])
-    folders = [results_folder(results_dir, run.profile, run.file.id) for run in _with_results(files, results_dir)]
+    folders = [_folder(run, dirs) for run in _with_results(files, dirs)]
     commands = dict.fromkeys(command for folder in folders for command in read_commands(folder))
     lines += ["", "## Commands", "", *(f"    {command}" for command in commands)]
     write_atomically(path, "\n".join(lines) + "\n")
@@ -85,25 +85,30 @@ def write_readings(
 
 
 def compare_readings(
-    readings: Mapping[str, Reading], files: Sequence[ExperimentFile], results_dir: Path
+    readings: Mapping[str, Reading], files: Sequence[ExperimentFile], dirs: ResultsDirs
 ) -> dict[str, list[ReadingComparison]]:
     """Return by its id the published figures in these tables that each reading moves."""
     found: dict[str, list[ReadingComparison]] = {name: [] for name in readings}
-    for resolved in _with_results(files, results_dir):
-        cells = read_cells(results_folder(results_dir, resolved.profile, resolved.file.id) / "cells.csv")
+    for resolved in _with_results(files, dirs):
+        cells = read_cells(_folder(resolved, dirs) / "cells.csv")
         for name, reading in readings.items():
             if name in resolved.file.spec.readings:
                 found[name] += _compare(name, reading, cells, resolved)
     return found
 
 
-def _with_results(files: Sequence[ExperimentFile], results_dir: Path) -> list[Resolved]:
+def _folder(resolved: Resolved, dirs: ResultsDirs) -> Path:
+    results_dir = dirs.of(resolved.profile, resolved.file.id)
+    return results_folder(results_dir, resolved.profile, resolved.file.id)
+
+
+def _with_results(files: Sequence[ExperimentFile], dirs: ResultsDirs) -> list[Resolved]:
     """Return the tables that have results and whose figures can be compared under readings, but for profile `ci`."""
     found = [
         resolve(file, profile)
         for file in files
         for profile in PROFILES[1:]
-        if profile in file.profiles and has_results(results_dir, profile, file.id)
+        if profile in file.profiles and dirs.has(profile, file.id)
     ]
     return [resolved for resolved in found if layout_of(resolved).compares_readings]
 

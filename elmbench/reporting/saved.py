@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
+from elmbench.files import RESULTS_DIR
 from elmbench.reporting import claim_outcomes
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.summary import COLUMNS, GAINS
@@ -135,12 +136,12 @@ class SavedResults(Mapping[str, SavedTable]):
         return pd.concat(whole, ignore_index=True)
 
 
-def read_results(folder: Path | str = "results") -> SavedResults:
+def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     """Return the tables that a run, `elmbench compare` or `elmbench merge` has written below a folder.
 
     Parameters
     ----------
-    folder : path, default="results"
+    folder : path, default="elmbench-results"
         The folder of all results, that of a profile or of a paper, or that of a single table.
 
     Returns
@@ -155,7 +156,7 @@ def read_results(folder: Path | str = "results") -> SavedResults:
 
     Examples
     --------
-    >>> found = read_results("results")  # doctest: +SKIP
+    >>> found = read_results()  # doctest: +SKIP
     >>> found.summary.query("metric == 'mcc'").groupby(["table", "model"])["mean"].mean()  # doctest: +SKIP
     >>> found["fast/kos-elm/table4"].cells  # doctest: +SKIP
     """

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from elmbench.files import RESULTS_DIR
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.engines import executor_of
@@ -33,7 +34,7 @@ def run(
     data_dir: Path | str | None = None,
     plugins: Sequence[Path | str] = (),
     spec_dirs: Sequence[Path | str] = (),
-    results_dir: Path | str = "results",
+    results_dir: Path | str = RESULTS_DIR,
     retry: bool = False,
     force: bool = False,
     clean_times: bool = False,
@@ -71,7 +72,7 @@ def run(
         Files that declare models, kinds of table or kinds of work.
     spec_dirs : sequence of path
         Folders of data sets and tables of one's own.
-    results_dir : path, default="results"
+    results_dir : path, default="elmbench-results"
     retry, force : bool, default=False
         Run again what ended other than ok, or everything.
     clean_times : bool, default=False

@@ -13,7 +13,7 @@ from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
-from elmbench.reporting.folders import has_results, results_folder
+from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.results import read_results, records, rewrite_results
 from elmbench.specs.catalogue import ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
@@ -112,6 +112,8 @@ class PublishedCheck:
 
     Attributes
     ----------
+    folder : str
+        The folder of the table's results.
     verdicts : dict of str to int
         How many figures have each verdict.
     metrics : list of Agreement
@@ -125,6 +127,7 @@ class PublishedCheck:
 
     experiment: str
     profile: str
+    folder: str
     verdicts: dict[str, int]
     metrics: list[Agreement]
     figures: list[dict[str, Any]]
@@ -136,7 +139,7 @@ class PublishedCheck:
         return sum(self.verdicts[verdict] for verdict in COMPARED)
 
 
-def check_published(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[PublishedCheck]:
+def check_published(names: list[str], profile: str, dirs: ResultsDirs, watch: Watch = iter) -> list[PublishedCheck]:
     """Compare tables (by their ids; if there are none, all with results) with their published figures.
 
     Only the default readings count, and of several selections the table's own. `watch` yields the tables that it is
@@ -149,8 +152,9 @@ def check_published(names: list[str], profile: str, results_dir: Path, watch: Wa
     """
     checks: list[PublishedCheck] = []
     outcomes: dict[str, list[ClaimOutcome]] = {}
-    for file in watch(_files(names, lambda file: has_results(results_dir, profile, file.id))):
+    for file in watch(_files(names, lambda file: dirs.has(profile, file.id))):
         resolved = resolve(file, profile)
+        results_dir = dirs.of(profile, file.id)
         _require_results(file, profile, results_dir)
         results = read_results(resolved, results_dir)
         own = results.figures
@@ -158,7 +162,7 @@ def check_published(names: list[str], profile: str, results_dir: Path, watch: Wa
         verdicts = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
         figures = records(own[own["verdict"] != ""])
         metrics = agreements(own, results.cells, resolved)
-        checks.append(PublishedCheck(file.id, profile, verdicts, metrics, figures, []))
+        checks.append(PublishedCheck(file.id, profile, str(results.folder), verdicts, metrics, figures, []))
         outcomes[file.id] = results.claims
     return [replace(check, claims=claims) for check, claims in zip(checks, _records(outcomes), strict=True)]
 

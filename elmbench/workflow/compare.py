@@ -11,6 +11,7 @@ import joblib
 from elmbench.datasets import Dataset, load
 from elmbench.datasets.own import OwnData, Task, describe, write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.files import RESULTS_DIR
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.planning import extra_column
 from elmbench.models.protocols import MemoryEstimate
@@ -101,7 +102,7 @@ def compare(
     blas_threads: int = 1,
     limit: str = "",
     plugins: Sequence[Path | str] = (),
-    results_dir: Path | str = "results",
+    results_dir: Path | str = RESULTS_DIR,
     on_event: Callable[[Event], None] = lambda event: None,
 ) -> Results:
     """Compare models on rows of one's own, hyperparameters chosen by nested search; what is known is not run again.
@@ -134,7 +135,7 @@ def compare(
     limit : str
         Of each search and fit, "time=600s" where empty.
     plugins : sequence of path
-    results_dir : path, default="results"
+    results_dir : path, default="elmbench-results"
     on_event : callable, optional
 
     Returns

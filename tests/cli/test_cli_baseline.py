@@ -61,7 +61,7 @@ def test_failures_are_refused(elmbench: Callable, toy: Callable, worker: dict) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("one",), "error: results/ci/toy/one/cells.csv is not there"),
+        (("one",), "error: elmbench-results/ci/toy/one/cells.csv is not there"),
         (("nope",), "error: unknown experiment 'nope'"),
         ((), "Missing argument"),
     ],

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-CELLS = Path("results/ci/toy/one/cells.csv")
+CELLS = Path("elmbench-results/ci/toy/one/cells.csv")
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def test_no_cell_in_common_is_nothing_compared(elmbench: Callable, baseline: Pat
 
 @pytest.mark.parametrize("words", [(), ("one",)])
 def test_no_results(elmbench: Callable, baseline: Path, words: tuple[str, ...]) -> None:
-    shutil.rmtree("results")
+    shutil.rmtree("elmbench-results")
     found = elmbench("check", *words)
     assert found.code == 3
-    assert found.err.splitlines()[0] == "error: toy/one has no results of profile ci in results"
+    assert found.err.splitlines()[0] == "error: toy/one has no results of profile ci in elmbench-results"
     assert "Next: elmbench run toy/one --profile ci" in found.err
 
 

@@ -37,7 +37,7 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable
     assert "classification, 2 classes of the column 'buys'" in found.out.replace("\n", " ").replace("  ", " ")
     assert "Comparison: shop.csv" in found.out
     assert "published" not in found.out
-    cells = pd.read_csv("results/compare/own/shop/cells.csv")
+    cells = pd.read_csv("elmbench-results/compare/own/shop/cells.csv")
     assert set(cells["model"]) == {"elm", "k-elm", "ridge"}
     assert len(cells) == 9
     assert max(map(len, found.out.splitlines())) <= 80
@@ -71,7 +71,7 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
     line = next(line for line in found.out.splitlines() if " k-elm " in line)
     # Two candidates on three inner folds of five outer ones, and five fits.
     assert line.split()[4] == "35"
-    assert not Path("results/compare").exists()
+    assert not Path("elmbench-results/compare").exists()
 
 
 @pytest.mark.parametrize(

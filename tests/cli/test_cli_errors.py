@@ -43,7 +43,7 @@ MISTAKES = [
     ("run --paper nope", "unknown paper 'nope'", "kos-elm"),
     ("run --all -d iris", "unknown data set 'iris'", "one of the names that the next command lists"),
     ("table table4 --format pdf", "unknown format 'pdf'", "csv, latex, md, text"),
-    ("table table4", "results/fast/kos-elm/table4/cells.csv is not there", "an earlier run"),
+    ("table table4", "elmbench-results/fast/kos-elm/table4/cells.csv is not there", "an earlier run"),
     ("list tables", "unknown list 'tables'", "readings"),
     ("check --against nothing", "unknown reference 'nothing'", "baseline, published"),
     ("data status nope", "unknown data set 'nope'", "one of the names that the next command lists"),

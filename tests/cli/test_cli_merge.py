@@ -43,8 +43,8 @@ def test_clean_times_are_in_the_table_and_the_command(elmbench: Callable, toy: C
     found = elmbench("run", "one", "--profile", "ci", "-m", "elm", "--jobs", 2, "--clean-times")
     assert found.code == 0
     assert "times of fits: all measured one by one" in " ".join(found.out.split())
-    assert set(pd.read_csv("results/ci/toy/one/cells.csv")["clean_times"]) == {1.0}
-    assert "--clean-times" in Path("results/ci/toy/one/table.md").read_text()
+    assert set(pd.read_csv("elmbench-results/ci/toy/one/cells.csv")["clean_times"]) == {1.0}
+    assert "--clean-times" in Path("elmbench-results/ci/toy/one/table.md").read_text()
 
 
 def test_an_engine_that_there_is_not(elmbench: Callable, toy: Callable) -> None:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from elmbench.running.store import Store
@@ -70,15 +69,6 @@ def test_a_check_is_about_what_was_run(elmbench: Callable, real: Path) -> None:
     assert {line["experiment"] for line in found.json} <= {"kos-elm/table2", "kos-elm/table4", "kos-elm/table7"}
     alone = elmbench("check", "kos-elm/table3", "--results-dir", real)
     assert alone.code == 3
-
-
-def test_status_of_a_fresh_clone_tells_of_the_tables_in_it(elmbench: Callable) -> None:
-    folder = Path("results/fast/kos-elm/table4")
-    folder.mkdir(parents=True)
-    pd.DataFrame({"dataset": []}).to_csv(folder / "cells.csv")
-    found = elmbench("status")
-    assert found.out == "no run has been made here; results holds 1 tables: elmbench table table4\n"
-    assert found.code == 0
 
 
 @pytest.mark.parametrize(("name", "what"), [("", "nothing"), ("file", "a file")])

@@ -10,14 +10,17 @@ def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -
     toy()
     nothing = elmbench("report")
     assert (nothing.code, nothing.out) == (2, "")
-    assert nothing.err.startswith("error: no table has results in results")
+    assert nothing.err.startswith("error: no table has results in elmbench-results")
     run = ("run", "one", "--profile", "paper", "-m", "elm", "-q")
     assert elmbench(*run).code == 0
     worker["elm"] = lambda unit: {"metrics": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
     assert elmbench(*run, "--reading", "order=stored").code == 0
     found = elmbench("report")
-    assert (found.code, found.out) == (0, "written: results/site/index.html\nwritten: results/readings/toy.md\n")
-    text = Path("results/readings/toy.md").read_text()
+    assert (found.code, found.out) == (
+        0,
+        "written: elmbench-results/site/index.html\nwritten: elmbench-results/readings/toy.md\n",
+    )
+    text = Path("elmbench-results/readings/toy.md").read_text()
     assert (
         "| WDBC ELM mcc (Table I, paper, nested, 6 cells) | 0.92 | 0.920 ± 0.000 | 0.510 ± 0.000 | shuffled |" in text
     )

@@ -13,7 +13,7 @@ import pytest
 CI = ("run", "one", "--profile", "ci")
 
 
-def cells(folder: str | Path = "results", place: str = "ci/toy/one") -> pd.DataFrame:
+def cells(folder: str | Path = "elmbench-results", place: str = "ci/toy/one") -> pd.DataFrame:
     return pd.read_csv(Path(folder) / place / "cells.csv", keep_default_na=False, na_values=[""])
 
 
@@ -41,7 +41,7 @@ def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: C
     worker["k-elm"] = {"status": "failed", "reason": f"OSError: cannot read '{Path.home()}/secret/model.bin'"}
     found = elmbench("run", "one", "--profile", "paper", "--data-dir", Path().resolve(), "-q")
     assert found.code == 1
-    files = [path for path in Path("results/paper").rglob("*") if path.is_file()]
+    files = [path for path in Path("elmbench-results/paper").rglob("*") if path.is_file()]
     assert len(files) == 4
     places = {str(Path().resolve()), str(Path(__file__).parents[2]), str(Path.home()), sys.prefix}
     for path in files:
@@ -65,7 +65,7 @@ def test_cells_of_the_request(elmbench: Callable, toy: Callable, worker: dict) -
     assert elmbench(*CI, "-m", "svm", "--reading", "order=stored").code == 0
     svm = cells()[cells()["model"] == "svm"]
     assert svm["reading"].tolist() == ["order=stored"] * 3
-    commands = json.loads(Path("results/ci/toy/one/environment.json").read_text())["commands"]
+    commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())["commands"]
     assert commands == [
         "elmbench run toy/one --profile ci",
         "elmbench run toy/one --profile ci -m ELM --select oracle --select nested --runs 2",
@@ -125,7 +125,7 @@ def test_sharing_no_work_is_run_and_recorded_apart(elmbench: Callable, toy: Call
     # Both are known now; the table shows what was asked for last, and never a mixture.
     assert len(cells()) == 3
     assert "cells to run" not in elmbench(*CI, "-m", "elm").out
-    commands = json.loads(Path("results/ci/toy/one/environment.json").read_text())["commands"]
+    commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())["commands"]
     assert commands == [f"elmbench run toy/one --profile ci -m elm{flag}" for flag in (" --no-paths", "")]
 
 
@@ -161,7 +161,9 @@ def test_limits_of_fits_and_of_searches(
     from elmbench.workflow.prepare import RunOptions, prepare
 
     toy(**declared)
-    run = prepare(RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given))), Path("results"))
+    run = prepare(
+        RunOptions(("one",), profile="ci", settings=Settings(limits=parse_limits(given))), Path("elmbench-results")
+    )
     found = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
     assert found == {("cell", fit), ("search", search)}
 
@@ -180,7 +182,7 @@ def test_a_bad_data_file_is_an_error(elmbench: Callable, toy: Callable, worker: 
     found = elmbench(*CI, "--data-dir", tmp_path)
     assert (found.code, found.out) == (2, "")
     assert "sylva.csv" in found.err
-    assert not Path("results").exists()
+    assert not Path("elmbench-results").exists()
 
 
 def test_other_data_are_refused_or_marked_everywhere(
@@ -195,12 +197,12 @@ def test_other_data_are_refused_or_marked_everywhere(
     assert (refused.code, refused.out) == (2, "")
     assert "wdbc.csv is other data than the public file of 'wdbc'" in refused.err
     assert "--other-data" in refused.err
-    assert not Path("results").exists()
+    assert not Path("elmbench-results").exists()
     found = elmbench(*words, "--other-data")
     assert found.code == 0
     said = "wdbc.csv is other data than the public file"
     guessed = "labels recognised by the sizes of the classes: B is 1, M is 2"
-    folder = Path("results/ci/toy/one")
+    folder = Path("elmbench-results/ci/toy/one")
     for text in (found.out, elmbench("table", "one", "--profile", "ci").out, (folder / "table.md").read_text()):
         assert said in " ".join(text.split())
         assert guessed in " ".join(text.split())
@@ -222,7 +224,7 @@ def test_dry_run_says_what_would_run_and_writes_nothing(elmbench: Callable, toy:
     assert found.code == 0
     assert "24 of 48 cells would run" in found.out
     assert "on 2 worker(s); 24 lack their data; the longest search or fit takes" in found.out.replace("\n", " ")
-    assert not Path("results").exists()
+    assert not Path("elmbench-results").exists()
     shown = elmbench("run", "one", "--profile", "paper", "--dry-run", "--json").json
     assert shown["total"].pop("longest") > 0
     assert shown["total"] | {"seconds": 0} == {
@@ -278,7 +280,7 @@ def test_json_is_all_that_is_printed(elmbench: Callable, toy: Callable, worker: 
     found = elmbench(*CI, "--json")
     assert found.err == ""
     (entry,) = found.json
-    assert entry["folder"] == "results/ci/toy/one"
+    assert entry["folder"] == "elmbench-results/ci/toy/one"
     assert entry["cells"] == {"ok": 12}
     line = entry["summary"][0]
     assert (line["dataset"], line["model"], line["metric"], line["mean"]) == ("wdbc", "ELM", "mcc", 0.92)
@@ -290,7 +292,7 @@ def test_leaking_readings_are_labelled(elmbench: Callable, worker: dict) -> None
     found = elmbench(*words)
     assert found.code == 0
     assert "LEAKING" in found.out
-    folder = Path("results/ci/kos-elm/table4")
+    folder = Path("elmbench-results/ci/kos-elm/table4")
     assert "LEAKING" in (folder / "table.md").read_text()
     for form in ("text", "md", "latex"):
         assert "LEAKING" in elmbench("table", "table4", "--profile", "ci", "--format", form).out

@@ -21,7 +21,7 @@ CI = ("run", "one", "--profile", "ci")
 
 
 def cells() -> pd.DataFrame:
-    return pd.read_csv("results/ci/toy/one/cells.csv", keep_default_na=False, na_values=[""])
+    return pd.read_csv("elmbench-results/ci/toy/one/cells.csv", keep_default_na=False, na_values=[""])
 
 
 @pytest.mark.parametrize("place", ["below a file", "proc"])
@@ -60,9 +60,9 @@ def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
         found = elmbench(*CI, "-q")
     assert (found.code, found.out) == (2, "")
     assert "No space left on device" in found.err
-    assert not Path("results/ci").exists()
-    assert [p for p in Path("results").rglob("*") if p.name.endswith(".part")] == []
-    assert lines_of(Store(Path("results"))) == kept
+    assert not Path("elmbench-results/ci").exists()
+    assert [p for p in Path("elmbench-results").rglob("*") if p.name.endswith(".part")] == []
+    assert lines_of(Store(Path("elmbench-results"))) == kept
     assert elmbench(*CI).code == 0
     assert len(cells()) == 12
 
@@ -80,7 +80,7 @@ def test_a_folder_that_turns_read_only_half_way_ends_with_one_message(
         return written(descriptor, content)
 
     def refuse(path: Any) -> None:
-        if len(kept) >= 5 and Path("results").absolute() in Path(path).absolute().parents:
+        if len(kept) >= 5 and Path("elmbench-results").absolute() in Path(path).absolute().parents:
             raise PermissionError(13, "Permission denied", str(path))
 
     def open_one(path: Any, *how: Any, **more: Any) -> int:
@@ -100,7 +100,7 @@ def test_a_folder_that_turns_read_only_half_way_ends_with_one_message(
     assert found.err.startswith("error: cannot write ")
     assert len(found.err.splitlines()) == 3
     # What a worker had under way may still have arrived.
-    assert lines_of(Store(Path("results"))) == kept
+    assert lines_of(Store(Path("elmbench-results"))) == kept
     assert elmbench(*CI).code == 0
     assert len(cells()) == 12
 

@@ -43,7 +43,7 @@ def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dic
 def test_what_is_running_and_missing_and_how_long_it_will_take(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     elmbench("run", "one", "--profile", "ci")
-    store = Store(Path("results"))
+    store = Store(Path("elmbench-results"))
     cells = store.cells("ci", "toy/one")
     for cell in cells[:2]:
         store = lose(store, cell.key)
@@ -63,7 +63,7 @@ def test_what_is_running_and_missing_and_how_long_it_will_take(elmbench: Callabl
 
 def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:
     found = elmbench("status")
-    assert (found.code, found.out) == (0, "nothing has been run into results; next: elmbench run table4\n")
+    assert (found.code, found.out) == (0, "nothing has been run into elmbench-results; next: elmbench run table4\n")
     (tmp_path / "file").write_text("")
     assert elmbench("status", "--results-dir", tmp_path / "file" / "r").code == 0
     assert elmbench("status", "--json").json == []
@@ -75,8 +75,8 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(
 ) -> None:
     toy()
     elmbench("run", "one", "--profile", "ci")
-    before = Path("results/ci/toy/one/cells.csv").read_bytes()
-    store = Store(Path("results"))
+    before = Path("elmbench-results/ci/toy/one/cells.csv").read_bytes()
+    store = Store(Path("elmbench-results"))
     (path,) = log_files(store)
     lines = path.read_bytes().splitlines(keepends=True)
     for name in (b"unit:", b"table:"):
@@ -85,10 +85,10 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(
     path.write_bytes(b"".join(lines))
     found = elmbench("status")
     assert "1 missing" in found.out or "12 ok" in found.out  # the damaged one may be a search
-    assert "2 damaged records in results/.store" in found.out
+    assert "2 damaged records in elmbench-results/.store" in found.out
     found = elmbench("run", "one", "--profile", "ci", "-q")
     assert found.code == 0
-    assert found.err == "2 damaged records in results/.store: what they held is computed anew\n"
-    assert Path("results/ci/toy/one/cells.csv").read_bytes() == before
+    assert found.err == "2 damaged records in elmbench-results/.store: what they held is computed anew\n"
+    assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
     assert "damaged" not in elmbench("status").out
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""

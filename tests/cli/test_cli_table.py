@@ -82,7 +82,7 @@ def test_what_is_not_there(elmbench: Callable) -> None:
     found = elmbench("table", "table4")
     assert (found.code, found.out) == (2, "")
     assert found.err == (
-        "error: results/fast/kos-elm/table4/cells.csv is not there\n"
+        "error: elmbench-results/fast/kos-elm/table4/cells.csv is not there\n"
         "Expected: results of an earlier run\n"
         "Next: elmbench run kos-elm/table4 --profile fast\n"
     )
@@ -96,14 +96,14 @@ def test_a_layer_of_ones_scores_nothing_and_the_table_says_why(
     protocol = experiment["protocol"] | {"scale": {"range": [200, 400]}, "metrics": ["gmean"]}
     models = {name: {"model": name, "params": {"n_hidden": 10, "activation": "sigmoid"}} for name in ("eem", "w-elm")}
     toy(protocol=protocol, models=models)
-    found = elmbench("run", "one", "--profile", "ci", "--results-dir", "results")
+    found = elmbench("run", "one", "--profile", "ci", "--results-dir", "elmbench-results")
     assert found.code == 0
-    cells = pd.read_csv("results/ci/toy/one/cells.csv")
+    cells = pd.read_csv("elmbench-results/ci/toy/one/cells.csv")
     assert set(cells["status"]) == {"ok"}
     assert (cells["gmean"] == 0).all()
     words = " ".join(found.out.split())
     assert "wdbc eem, w-elm, in 6 of 6 cells: warned that the hidden layer yields the same values" in words
-    again = elmbench("table", "one", "--profile", "ci", "--results-dir", "results")
+    again = elmbench("table", "one", "--profile", "ci", "--results-dir", "elmbench-results")
     assert "warned that the hidden layer" in " ".join(again.out.split())
 
 

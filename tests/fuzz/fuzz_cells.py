@@ -14,7 +14,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.reporting.baseline import compare_with_baseline
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.folders import results_folder
+from elmbench.reporting.folders import ResultsDirs, results_folder
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.latex import latex
@@ -49,7 +49,7 @@ def feed_cells(content: bytes, folder: Path) -> None:
     try:
         resolved = resolved_table(name)
         check_baselines([name], "ci", folder)
-        check_published([name], "ci", folder)
+        check_published([name], "ci", ResultsDirs(folder))
         show(read_results(resolved, folder))
     except ElmbenchError:
         whole = path.with_name("whole.csv")

@@ -13,6 +13,7 @@ from scipy.stats import binom, t
 
 import elmbench
 from elmbench.reporting.cells import read_cells
+from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.summary import summarise
 from elmbench.specs.catalogue import ExperimentFile, find_experiment
 from elmbench.specs.profiles import resolve
@@ -25,7 +26,7 @@ TABLES = {"kos-elm/table4": ("mcc", 20), "eem/table4": ("gmean", 1), "rkelm/tabl
 
 @pytest.mark.parametrize("table", TABLES)
 def test_each_verdict_by_hand(table: str) -> None:
-    (check,) = check_published([table], "paper", RESULTS)
+    (check,) = check_published([table], "paper", ResultsDirs(RESULTS))
     metric, mean_of = TABLES[table]
     cells = pd.read_csv(RESULTS / "paper" / table / "cells.csv", keep_default_na=False, na_values=[""])
     cells = cells[cells["reading"].isna()]
@@ -91,7 +92,7 @@ def test_our_own_runs_are_reproduced_and_other_models_are_not() -> None:
     metrics = [
         metric
         for table in ("kos-elm/table4", "rkelm/table3", "rkelm/table5", "rkelm/table12")
-        for check in check_published([table], "paper", RESULTS)
+        for check in check_published([table], "paper", ResultsDirs(RESULTS))
         for metric in check.metrics
     ]
     left_out = sum(metric.left_out for metric in metrics)

@@ -10,7 +10,7 @@ import pytest
 from made_cells import cell, folds, frame
 
 from elmbench.reporting.cells import write_frame
-from elmbench.reporting.folders import results_folder
+from elmbench.reporting.folders import ResultsDirs, results_folder
 from elmbench.reporting.readings import ReadingComparison, compare_readings, write_readings
 from elmbench.specs.profiles import Resolved
 
@@ -26,7 +26,7 @@ def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[ReadingComparison]]
         resolved = toy(figures, **changes)
         folder = results_folder(tmp_path, "paper", "toy/one")
         write_frame(frame(resolved, lines), folder / "cells.csv")
-        return compare_readings(resolved.file.paper.readings, [resolved.file], tmp_path)["order"]
+        return compare_readings(resolved.file.paper.readings, [resolved.file], ResultsDirs(tmp_path))["order"]
 
     return compare
 
@@ -154,7 +154,9 @@ def page(toy: Toy, tmp_path: Path) -> Callable[..., str]:
         resolved = toy(figures)
         write_frame(frame(resolved, lines), results_folder(tmp_path, "paper", "toy/one") / "cells.csv")
         paper, files = resolved.file.paper, [resolved.file]
-        path = write_readings(paper, compare_readings(paper.readings, files, tmp_path), files, tmp_path)
+        path = write_readings(
+            paper, compare_readings(paper.readings, files, ResultsDirs(tmp_path)), files, ResultsDirs(tmp_path)
+        )
         return path.read_text() if path is not None else ""
 
     return write

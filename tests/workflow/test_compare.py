@@ -69,7 +69,7 @@ def shop(rows: int = 120, missing: bool = True) -> pd.DataFrame:
 
 def prepared(*data: OwnData, models: tuple[str, ...] = ("k-elm", "ridge"), **asked: Any) -> PreparedRun:
     grids = {name: grid for name, grid in SMALL.items() if name in models}
-    return prepare_comparison(Comparison(data, models, grids, **asked), RunOptions(), Path("results"))
+    return prepare_comparison(Comparison(data, models, grids, **asked), RunOptions(), Path("elmbench-results"))
 
 
 def fits(run: PreparedRun) -> list[Fit]:
@@ -82,7 +82,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     found = elmbench.compare(
         frame[list("abcd")], frame["species"], ["k-elm", "ridge"], name="iris", folds=3, grids={"k-elm": SMALL["k-elm"]}
     )
-    assert found.folder == Path("results/compare/own/iris")
+    assert found.folder == Path("elmbench-results/compare/own/iris")
     files = {path.name for path in found.folder.iterdir()}
     assert files == {"cells.csv", "summary.csv", "table.md", "environment.json", "figure.csv", "figure.png"}
     assert set(found.cells["status"]) == {"ok"}
@@ -224,7 +224,7 @@ def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
 
 def test_a_regression_has_no_classifiers() -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    run = prepare_comparison(Comparison((OwnData("a.csv"),)), RunOptions(), Path("results"))
+    run = prepare_comparison(Comparison((OwnData("a.csv"),)), RunOptions(), Path("elmbench-results"))
     ((resolved, _),) = run.tables
     assert "eem" not in resolved.spec.models
     assert "ls-svm" in resolved.spec.models
@@ -286,9 +286,11 @@ def test_a_grid_of_a_model_that_is_not_compared_is_said() -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
     with pytest.raises(ElmbenchError, match="unknown model of the comparison 'svm'"):
         prepare_comparison(
-            Comparison((OwnData("a.csv"),), ("ridge",), {"svm": {"C": [1]}}), RunOptions(), Path("results")
+            Comparison((OwnData("a.csv"),), ("ridge",), {"svm": {"C": [1]}}), RunOptions(), Path("elmbench-results")
         )
     with pytest.raises(ElmbenchError, match="no parameter 'gamma'"):
         prepare_comparison(
-            Comparison((OwnData("a.csv"),), ("ridge",), {"ridge": {"gamma": [1]}}), RunOptions(), Path("results")
+            Comparison((OwnData("a.csv"),), ("ridge",), {"ridge": {"gamma": [1]}}),
+            RunOptions(),
+            Path("elmbench-results"),
         )

@@ -13,7 +13,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPARED, VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
-from elmbench.reporting.folders import PICTURE, has_results
+from elmbench.reporting.folders import PICTURE, ResultsDirs
 from elmbench.reporting.readings import ReadingComparison, compare_readings
 from elmbench.reporting.results import Results, read_results, records
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue
@@ -125,7 +125,7 @@ def added(verdicts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return {verdict: total[verdict] for verdict in (*VERDICTS, "not run")}
 
 
-def gather(results_dir: Path, watch: Watch = iter) -> list[PaperResults]:
+def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
     """Return what there is to show of every paper.
 
     Parameters
@@ -140,28 +140,28 @@ def gather(results_dir: Path, watch: Watch = iter) -> list[PaperResults]:
     """
     papers: dict[str, list[TableResults]] = {}
     for file in watch(list(load_catalogue().values())):
-        papers.setdefault(file.spec.paper, []).append(_table(file, results_dir))
-    found = [_paper(tables, results_dir) for tables in papers.values()]
+        papers.setdefault(file.spec.paper, []).append(_table(file, dirs))
+    found = [_paper(tables, dirs) for tables in papers.values()]
     if not any(table.profiles for paper in found for table in paper.tables):
         raise ElmbenchError(
-            f"no table has results in {results_dir}",
+            f"no table has results in {dirs.own}",
             expected="cells.csv of an earlier run",
             next_step="elmbench run table4",
         )
     return found
 
 
-def _paper(tables: list[TableResults], results_dir: Path) -> PaperResults:
+def _paper(tables: list[TableResults], dirs: ResultsDirs) -> PaperResults:
     files = [table.file for table in tables]
     paper = files[0].paper
-    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, files, results_dir))
+    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, files, dirs))
 
 
-def _table(file: ExperimentFile, results_dir: Path) -> TableResults:
-    run = [name for name in file.profiles if has_results(results_dir, name, file.id)]
+def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
+    run = [name for name in file.profiles if dirs.has(name, file.id)]
     # Profile ci shows on other or fewer data that the code still does the same; it says little of the paper.
     shown = [name for name in reversed(PROFILES) if name in run and (name != PROFILES[0] or run == [PROFILES[0]])]
-    profiles = tuple(_profile(resolve(file, name), results_dir) for name in shown)
+    profiles = tuple(_profile(resolve(file, name), dirs) for name in shown)
     printed = resolve(file, file.profiles[-1])
     layout = layout_of(printed)
     judged = [
@@ -172,8 +172,8 @@ def _table(file: ExperimentFile, results_dir: Path) -> TableResults:
     return TableResults(file, profiles, len(judged))
 
 
-def _profile(resolved: Resolved, results_dir: Path) -> ProfileResults:
-    results = read_results(resolved, results_dir)
+def _profile(resolved: Resolved, dirs: ResultsDirs) -> ProfileResults:
+    results = read_results(resolved, dirs.of(resolved.profile, resolved.file.id))
     return ProfileResults(
         resolved,
         results,

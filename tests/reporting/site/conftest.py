@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.site.build import write_site
 from elmbench.reporting.site.gather import gather
 
@@ -47,5 +48,5 @@ def results(tmp_path_factory: pytest.TempPathFactory, script: str) -> Path:
 def site(results: Path) -> Path:
     """The site of these results."""
     folder = results.parent / "out" / "site"
-    write_site(gather(results), folder)
+    write_site(gather(ResultsDirs(results)), folder)
     return folder

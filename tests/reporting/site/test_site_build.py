@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from elmbench.errors import ElmbenchError
+from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.site import build
 from elmbench.reporting.site.build import MARK, write_site
 from elmbench.reporting.site.gather import gather
@@ -59,4 +60,4 @@ def test_an_old_site_stays_where_a_new_one_fails(
 
 def test_without_results_there_is_no_site(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="no table has results"):
-        gather(tmp_path / "none")
+        gather(ResultsDirs(tmp_path / "none"))
