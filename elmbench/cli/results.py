@@ -53,8 +53,8 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
     if not rows:
         committed = state.results_dirs.committed
         written = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
-        shown = f"; {committed} holds {written} committed tables: elmbench table table4" if written else ""
-        state.say(f"nothing has been run into {state.results_dir}{shown or '; next: elmbench run table4'}")
+        there = f"{committed} holds {written} committed tables: elmbench table table4"
+        state.say(f"nothing has been run into {state.results_dir}; {there if written else 'next: elmbench run table4'}")
     if busy := len(store.under_way()):
         seconds = sum(line.seconds for line in lines)
         state.say(f"{busy} searches and fits are under way: about {duration(seconds / busy)} left at this pace")
