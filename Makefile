@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce results results-eem results-rkelm results-ospvm results-mk-elm bench schemas costs fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
+.PHONY: reproduce test-all results results-eem results-rkelm results-ospvm results-mk-elm bench schemas costs fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -84,8 +84,11 @@ bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-lea
 	$(PIP) --no-deps --require-hashes --target $(@D) -r $< || echo "other ELM packages do not install here"
 	@touch $@
 
-test: $(VENV)/.dev ## Run the tests.
-	$(THREADS) $(BIN)/python -m pytest -n $(JOBS)
+test: $(VENV)/.dev ## Run the tests, in about five minutes on two cores.
+	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) -m "not exhaustive"
+
+test-all: test ## Run the tests, then every variant and more random problems: a quarter of an hour in all.
+	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) -m "exhaustive or hypothesis" --hypothesis-profile=thorough
 
 fuzz: fuzz-inputs fuzz-problems ## Both of the next; SEED=... for what an earlier run had.
 

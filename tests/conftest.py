@@ -66,14 +66,25 @@ register_profiles()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "seeded: draws its numbers with the fixture `seed`")
+    config.addinivalue_line("markers", "exhaustive: one of many alike, or slow; part of `make test-all` alone")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make fuzz` runs beside those of Hypothesis, which marks its own."""
+    """Mark the tests that `make fuzz` runs beside those of Hypothesis, and scikit-learn's checks of further variants.
+
+    `make test` runs each estimator check once for each class; `make test-all` runs it for each variant of the class.
+    """
+    checked: set[tuple[type, str]] = set()
     for item in items:
         if "seed" in getattr(item, "fixturenames", ()):
             item.add_marker("seeded")
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        if {"estimator", "check"} <= parameters.keys():
+            check = (type(parameters["estimator"]), str(getattr(parameters["check"], "func", parameters["check"])))
+            if check in checked:
+                item.add_marker("exhaustive")
+            checked.add(check)
 
 
 @pytest.fixture

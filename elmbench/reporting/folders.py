@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmbench.specs.files import spec_root
-
+#: The top of a checkout; in an installation, the folder of all packages.
+_TOP = Path(__file__).resolve().parents[2]
 #: The picture of a table that has a figure.
 PICTURE = "figure.png"
 
@@ -71,8 +71,8 @@ def committed_results() -> Path | None:
 
     None in an installation: a wheel holds no results.
     """
-    folder = spec_root() / "results"
-    if not folder.is_dir():
+    folder = _TOP / "results"
+    if not ((_TOP / "datasets.yaml").is_file() and folder.is_dir()):
         return None
     here = Path.cwd()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder

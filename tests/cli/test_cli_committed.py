@@ -74,9 +74,9 @@ def test_status_of_a_fresh_clone_names_the_committed_tables(elmbench: Callable, 
 
 def test_the_committed_folder_is_that_of_the_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    monkeypatch.setattr(folders, "spec_root", lambda: tmp_path)
+    monkeypatch.setattr(folders, "_TOP", tmp_path)
+    assert folders.committed_results() is None
+    (tmp_path / "datasets.yaml").touch()
     assert folders.committed_results() == tmp_path / "results"
     monkeypatch.chdir(tmp_path)
     assert folders.committed_results() == Path("results")
-    monkeypatch.setattr(folders, "spec_root", lambda: tmp_path / "share")
-    assert folders.committed_results() is None
