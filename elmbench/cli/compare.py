@@ -33,6 +33,16 @@ def compare(
         str | None, typer.Option("--time-order", help="Column to sort by: each fold is learnt from what is before.")
     ] = None,
     dates: Annotated[str, typer.Option(help="How to read a date such as 1/2/2023: day-first or month-first.")] = "",
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")] = None,
+    words: Annotated[list[str] | None, typer.Option(help="Column of categories that look like numbers.")] = None,
+    drop_missing_target: Annotated[
+        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+    ] = False,
+    sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; else detected.")] = "",
+    decimal: Annotated[str, typer.Option(help="Decimal mark, '.' or ','; else detected.")] = "",
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether line 1 holds names; else detected.")
+    ] = None,
     impute: Annotated[bool, typer.Option("--impute", help="Fill missing values in, by training rows.")] = False,
     name: Annotated[str, typer.Option(help="Of the results' folder; else made of the data's names.")] = "",
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
@@ -51,6 +61,8 @@ def compare(
         raise unknown_name("task", str(task), ["classification", "regression"], "elmbench compare --help")
     if dates not in ("", "day-first", "month-first"):
         raise unknown_name("order of day and month", dates, ["day-first", "month-first"], "elmbench compare --help")
+    if decimal not in ("", ".", ","):
+        raise unknown_name("decimal mark", decimal, [".", ","], "elmbench compare --help")
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
         if not dry_run:
@@ -62,7 +74,24 @@ def compare(
 
         kind = cast(Literal["classification", "regression"] | None, task)
         day_first = {"day-first": True, "month-first": False}.get(dates)
-        own = tuple(OwnData(place, target, kind, groups, time_order, impute, day_first) for place in data)
+        own = tuple(
+            OwnData(
+                place,
+                target,
+                kind,
+                groups,
+                time_order,
+                impute,
+                day_first,
+                drop=tuple(drop or ()),
+                words=tuple(words or ()),
+                separator=sep,
+                decimal=cast(Literal["", ".", ","], decimal),
+                header=header,
+                drop_missing_target=drop_missing_target,
+            )
+            for place in data
+        )
         models = tuple(word.strip() for text in model or () for word in text.split(",") if word.strip())
         asked = Comparison(own, models, read_all_grids(grid or []), metric, folds, runs, limit, name)
         options = RunOptions(settings=settings, retry=retry, command=_command())
@@ -70,7 +99,9 @@ def compare(
         for resolved, plan in prepared.tables:
             remarks = {cell.dataset: cell.remarks for cell in plan.cells}
             for name, spec in resolved.datasets.items():
-                state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features; {remarks[name]}")
+                state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features")
+                for remark in remarks[name].split("; "):
+                    state.say(f"- {remark}")
         if dry_run:
             show_plan(prepared)
         else:

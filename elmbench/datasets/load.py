@@ -94,7 +94,7 @@ def load(
     chosen = spec.chosen_options(options)
     origin = find_origin(spec, data_dir, cache_dir)
     if isinstance(origin.source, FileSource):
-        return _finish(read_own(origin.source), spec, origin.source)
+        return _finish(read_own(origin.source, spec.groups), spec, origin.source)
     if origin.source is None:
         data = load_files(origin.files, spec)
         unused = f"{data.source} is used as it is: the options have no effect"
@@ -186,7 +186,7 @@ def _finish(table: Table, spec: DatasetSpec, source: Source | None = None, key: 
     known = [word for word in (key, *map(str, nominal)) if word is not None]
     known += [] if groups is None else [hashlib.sha256(groups.tobytes()).hexdigest()]
     checksum = array_checksum(X, y, *known)
-    notes = (*spec.notes, *table.notes)
+    notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
     # Of a user's own data all that is said is about these rows.
     remarks = notes if isinstance(source, FileSource) else table.notes
     read = (table.names, table.origin, checksum, splits, notes, remarks, nominal, groups)

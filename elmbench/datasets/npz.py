@@ -45,8 +45,12 @@ def read_npz(content: bytes, origin: str, most: int | None = None, sparse: bool 
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
         raise ValueError(f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a row")
     check_size(BYTES_OF_A_NAME * X.shape[1], most)
-    words = target.dtype.kind in _WORDS
-    return Table.of_numbers(X, target.ravel().astype(str).astype(object) if words else target.ravel() + 0.0, origin)
+    target = target.ravel()
+    if target.dtype.kind in _WORDS:
+        target = target.astype(str).astype(object)
+    elif target.dtype.kind in "bf":
+        target = target.astype(np.float64)
+    return Table.of_numbers(X, target, origin)
 
 
 def _arrays(content: bytes, most: int | None) -> dict[str, NDArray[Any]]:

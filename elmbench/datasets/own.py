@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.receipts import write_table
 from elmbench.datasets.sources import fetch_from
 from elmbench.datasets.sources.fetching import FetchJob
-from elmbench.datasets.sources.own_file import TARGETS, UNNAMED, form_of, read_own, sorted_by, take_column
-from elmbench.datasets.table import Table, label_words
+from elmbench.datasets.sources.own_file import read_own, sorted_by, take_column
+from elmbench.datasets.table import Table, label_words, to_numbers
 from elmbench.errors import ElmbenchError, first_line, unknown_name
 from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec, Shape
@@ -31,6 +32,8 @@ _LONGEST_NAME = 60
 _FORMS = ("parquet", "npz")
 #: How many bytes a file from elsewhere may have, once it is unpacked.
 MOST_BYTES = 2_000_000_000
+#: Floats tell whole numbers apart below this one.
+_EXACT = 2**53
 #: Sparse rows of no more values in all, zeros included, become dense.
 DENSE_VALUES = 2e7
 
@@ -53,6 +56,16 @@ class OwnData:
         Whether missing values are filled in.
     day_first : bool or None
         Settles whether the date 1/2/2023 is in February or in January, if no value does.
+    drop : tuple of str
+        Columns that are not features.
+    words : tuple of str
+        Columns of categories, even if they look like numbers.
+    separator, decimal : str
+        Of a text table; detected if empty.
+    header : bool or None
+        Whether line 1 of a text table holds the names of the columns; None to detect it.
+    drop_missing_target : bool
+        Whether rows without a target are left out.
     """
 
     place: str
@@ -62,6 +75,12 @@ class OwnData:
     ordered_by: str | None = None
     impute: bool = False
     day_first: bool | None = None
+    drop: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    separator: str = ""
+    decimal: Literal["", ".", ","] = ""
+    header: bool | None = None
+    drop_missing_target: bool = False
 
 
 def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
@@ -73,23 +92,35 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
         If it cannot be read or used: among others, if values are missing and are not to be filled in.
     """
     path, title, target = _file_of(own, cache_dir)
-    source, how = _with_target(FileSource(kind="file", path=str(path), target=target), own)
-    table = read_own(source)
+    source = FileSource(
+        kind="file",
+        path=str(path),
+        target=target,
+        drop=own.drop,
+        words=own.words,
+        separator=own.separator,
+        decimal=own.decimal,
+        header=own.header,
+        drop_missing_target=own.drop_missing_target,
+    )
+    table = read_own(source, own.groups)
+    how = f"the column {table.target_name!r}" if table.target_name else "the file's own target"
+    source = source.model_copy(update={"target": table.target_name or target})
     ends = ""
     if own.ordered_by is not None:
         table, ends = sorted_by(table, own.ordered_by, own.day_first)
     if own.groups is not None:
-        table, _ = take_column(table, own.groups)
+        table, groups = take_column(table, own.groups)
+        _check_groups(groups, own.groups, title)
     names = _names_of_rows(table)
-    source = source.model_copy(update={"drop": names})
+    source = source.model_copy(update={"drop": (*own.drop, *names)})
     table = table.columns(np.array([name not in names for name in table.names]))
     _check(table, own, title)
     task = own.task or _task_of(table)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
     labels = sorted(counts, key=category_order)
-    if task == "classification" and len(labels) < 2:
-        found = f"{title}: every row has the target {labels[0] if labels else None!r}"
-        raise ElmbenchError(found, expected="two classes or more", next_step="name another column with --target")
+    if task == "classification":
+        _check_labels(table, labels, title)
     n, d = table.X.shape
     kind = f"classification, {len(labels)} classes" if labels else "regression"
     said = [f"{kind} of {how} ({'as asked' if own.task else 'found by its values'})"]
@@ -118,7 +149,7 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
         day_first=own.day_first,
         sources=(source,),
         citation=f"data of the user's own; {outside} columns are no features" if outside else "data of the user's own",
-        notes=("; ".join(said),),
+        notes=("; ".join(said), *table.notes),
     )
 
 
@@ -155,7 +186,7 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
 
 
 def _target_array(targets: Any) -> Any:
-    return targets.astype(np.float64) if targets.dtype.kind in "biuf" else targets.astype(str).astype(object)
+    return targets if targets.dtype.kind in "biuf" else targets.astype(str).astype(object)
 
 
 def _file_of(own: OwnData, cache_dir: Path | str | None) -> tuple[Path, str, str]:
@@ -208,23 +239,6 @@ def _of_scikit_learn(name: str) -> Table:
     return Table(np.array(bunch.data, dtype=np.float64), names, target, f"scikit-learn {name}")
 
 
-def _with_target(source: FileSource, own: OwnData) -> tuple[FileSource, str]:
-    """Return the source with a target, and which column that is."""
-    path = Path(source.path)
-    if path.is_file() and form_of(path) in UNNAMED:
-        return source, "the file's own target"
-    if source.target:
-        return source, f"the column {source.target!r}"
-    seen: list[str] = []
-    read = FileSource(kind="file", path=source.path, target=-1)
-    table = read_own(read)
-    seen = [*table.names]
-    found = next((name for name in TARGETS if name in seen), None)
-    if found is None:
-        return read, "the last column"
-    return source.model_copy(update={"target": found}), f"the column {found!r}"
-
-
 def _names_of_rows(table: Table) -> tuple[str, ...]:
     found = []
     for place, words in table.nominal.items():
@@ -235,14 +249,30 @@ def _names_of_rows(table: Table) -> tuple[str, ...]:
 
 
 def _task_of(table: Table) -> Task:
-    """Return what a target asks for: words and few whole numbers are labels."""
-    try:
-        values = np.asarray(table.target, dtype=np.float64)
-    except (TypeError, ValueError):
+    """Return the task of a target: words and few whole numbers are labels."""
+    values = to_numbers(table.target)
+    if values is None:
         return "classification"
-    different = np.unique(values)
-    whole = bool((different == np.round(different)).all())
-    return "classification" if whole and len(different) <= min(MOST_CLASSES, len(values) // 3) else "regression"
+    n_labels = len(set(label_words(table.target)))
+    whole = bool((values == np.round(values)).all())
+    return "classification" if whole and n_labels <= min(MOST_CLASSES, len(values) // 3) else "regression"
+
+
+def _check_groups(groups: NDArray[Any], column: str, title: str) -> None:
+    missing = sum(group is None or group != group for group in groups)
+    if missing:
+        found = f"{title}: the group is missing in {missing} of {len(groups)} rows"
+        next_step = f"complete the column {column!r}, or remove these rows from the file"
+        raise ElmbenchError(found, expected="a group in every row", next_step=next_step)
+
+
+def _check_labels(table: Table, labels: list[str], title: str) -> None:
+    if len(labels) < 2:
+        found = f"{title}: every row has the target {labels[0] if labels else None!r}"
+        raise ElmbenchError(found, expected="two classes or more", next_step="name another column with --target")
+    if table.target.dtype.kind == "f" and np.abs(table.target).max() >= _EXACT:
+        found = f"{title}: the file holds labels of {_EXACT} and more as floats, which cannot be told apart"
+        raise ElmbenchError(found, expected="integers or words", next_step="write them as words, such as to CSV")
 
 
 def _check(table: Table, own: OwnData, title: str) -> None:
@@ -252,7 +282,7 @@ def _check(table: Table, own: OwnData, title: str) -> None:
     without = sum(value is None or value != value for value in table.target)
     if without:
         found = f"{title}: the target is missing in {without} of {len(table.target)} rows"
-        raise ElmbenchError(found, expected="a target in every row", next_step="remove these rows from the file")
+        raise ElmbenchError(found, expected="a target in every row", next_step="--drop-missing-target leaves them out")
     if sp.issparse(table.X):
         return
     gone = np.isnan(table.X)

@@ -13,7 +13,7 @@ from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import sources as specs
 
-_CORRECT = "correct the file, or remove it to use the next source"
+_CORRECT = "correct the file"
 
 
 def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:

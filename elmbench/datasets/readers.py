@@ -14,7 +14,7 @@ import lzma
 import math
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ _PIECE = 1 << 24
 _MISSING = ["?", "", "NaN", "nan", "NA"]
 #: A function from the names of the columns to that of the target.
 ChooseTarget = Callable[[list[str]], str]
+#: A function from the content of a file, its path, the choice of the target and the most bytes to the rows.
+Reader = Callable[[bytes, Path, ChooseTarget, int | None], Table]
 _QUOTED = re.compile(rb'"[^"]*"')
 _KINDS = {
     stat.S_ISDIR: "directory",
@@ -51,12 +53,25 @@ def read_table(
     sparse: bool = False,
     most: int | None = None,
     form: str = "",
+    readers: Mapping[str, Reader] | None = None,
 ) -> Table:
     """Read a file of rows, `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
 
-    Of the rows of a LIBSVM file, `n_features` is the width, as the last features may be zero everywhere, and `sparse`
-    whether they are kept sparse. `most` is how many bytes there may be, once they are unpacked; `form` the
-    format, where the name does not end in it.
+    Parameters
+    ----------
+    path : Path
+    choose : callable
+        Chooses the target column.
+    n_features : int, optional
+        Width of the rows of a LIBSVM file: their last features may be zero everywhere.
+    sparse : bool
+        Whether rows of a LIBSVM file stay sparse.
+    most : int, optional
+        Largest number of bytes of the unpacked content.
+    form : str
+        Format, if the name does not end in it.
+    readers : mapping of str to callable, optional
+        Readers of formats in place of, or beside, the usual ones.
 
     Raises
     ------
@@ -76,7 +91,9 @@ def read_table(
             raise _bad(path, "is empty", "rows of data")
         if form == "npz":
             return read_npz(content, str(path), most, sparse)
-        return {"csv": _read_csv, "arff": _read_arff, "parquet": _read_parquet}[form](content, path, choose, most)
+        return ({"csv": _read_csv, "arff": read_arff, "parquet": read_parquet} | dict(readers or {}))[form](
+            content, path, choose, most
+        )
     except ElmbenchError:
         raise
     except Exception as error:  # a parser of a damaged file fails in any way that it likes
@@ -124,8 +141,7 @@ def _unreadable(path: Path, error: Exception) -> ElmbenchError:
 
 
 def _bad(path: Path, found: str, expected: str) -> ElmbenchError:
-    next_step = f"replace {path.name}, or remove it to use the next source"
-    return ElmbenchError(f"{path} {found}", expected=expected, next_step=next_step)
+    return ElmbenchError(f"{path} {found}", expected=expected, next_step=f"correct or replace {path.name}")
 
 
 def _read_csv(content: bytes, path: Path, choose: ChooseTarget, most: int | None) -> Table:
@@ -134,7 +150,7 @@ def _read_csv(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     head = content.split(b"\n", 1)[0].decode("utf-8-sig")
     names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
     check_size(BYTES_OF_A_NAME * len(names), most)
-    target = _target_position(names, choose, path)
+    target = target_position(names, choose, path)
     columns = csv_columns(content, len(names), header=True, text=(target,))
     return Table.of_columns(names, columns, target, str(path))
 
@@ -176,15 +192,18 @@ def csv_columns(content: bytes, n_columns: int, *, header: bool, text: tuple[int
             engine="c",
             low_memory=False,
         )
-        return _columns_of(frame)
+        return columns_of(frame)
 
 
-def _columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+def columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
+    """Return the columns of a data frame: integers, floats, or objects that are str, None if missing."""
+    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
     arrays: list[NDArray[Any]] = []
     for _, column in frame.items():
-        if is_numeric_dtype(column) and not is_bool_dtype(column):
+        if is_integer_dtype(column):
+            arrays.append(np.asarray(column))
+        elif is_numeric_dtype(column) and not is_bool_dtype(column):
             arrays.append(np.asarray(column, dtype=np.float64))
         else:
             missing = column.isna()
@@ -228,20 +247,24 @@ def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool, mos
     return Table.of_numbers(X, y, str(path))
 
 
-def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None) -> Table:
+def read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None, words: Collection[str] = ()) -> Table:
+    """Read ARFF; the columns that `words` names are words in any case."""
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
 
     parsed = arff.loads(content.decode("utf-8"))
     names = [str(name) for name, _ in parsed["attributes"]]
-    target = _target_position(names, choose, path)
+    target = target_position(names, choose, path)
     columns = [np.array([row[place] for row in parsed["data"]], dtype=object) for place in range(len(names))]
     for place, (_, kind) in enumerate(parsed["attributes"]):
         if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
             columns[place] = columns[place].astype(np.float64)
-    return Table.of_columns(names, columns, target, str(path))
+    return Table.of_columns(names, columns, target, str(path), words)
 
 
-def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | None) -> Table:
+def read_parquet(
+    content: bytes, path: Path, choose: ChooseTarget, most: int | None, words: Collection[str] = ()
+) -> Table:
+    """Read Parquet; the columns that `words` names are words in any case."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -253,16 +276,17 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | 
             raise _bad(path, f"holds {field.type} in the column {field.name!r}", "a number or a word in each field")
     table = file.read(use_threads=False)
     names = [str(name) for name in table.column_names]
-    target = _target_position(names, choose, path)
-    frame = table.to_pandas(use_threads=False, ignore_metadata=True)
-    return Table.of_columns(names, _columns_of(frame), target, str(path))
+    target = target_position(names, choose, path)
+    frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
+    return Table.of_columns(names, columns_of(frame), target, str(path), words)
 
 
-def _target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
+def target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
+    """Return the position of the target; raise ElmbenchError if two columns have the same name."""
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         if name in seen:
-            found = f"{path}: the column {name!r} stands twice (columns {seen[name] + 1} and {place + 1})"
+            found = f"{path}: the column {name!r} appears twice (columns {seen[name] + 1} and {place + 1})"
             next_step = f"rename or remove one of the two in {path.name}"
             raise ElmbenchError(found, expected="column names that differ", next_step=next_step)
         seen[name] = place

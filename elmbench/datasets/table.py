@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +13,10 @@ from numpy.typing import NDArray
 Matrix = Any  # ndarray or CSR matrix, float64
 #: What the name of a column takes at least: sparse rows may say that they have more columns than memory has room for.
 BYTES_OF_A_NAME = 32
+#: A number as plain text. Python's float also takes 1_1, and the digits of every script.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+#: A whole number in its usual spelling. 01, 1e2 and 1.50 are words: as numbers they would lose their spelling.
+_WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
 
 
 def check_size(n_bytes: int, most: int | None) -> None:
@@ -34,7 +40,7 @@ class Table:
     X : ndarray of shape (n, d) or CSR matrix of shape (n, d)
         The features; NaN where a value is missing, and all along a nominal column.
     target : ndarray of shape (n,)
-        Raw target: float64, or an object array of str; None where it is missing.
+        Raw target: numbers, or an object array of str; None where it is missing.
     origin : str
         What the rows were read from.
     nominal : dict of int to ndarray of shape (n,)
@@ -44,7 +50,11 @@ class Table:
     two_classes : bool
         Whether the labels tell only the positive class from the rest, though the public file has more of them.
     notes : tuple of str
-        What whoever uses the rows ought to know.
+        Remarks for the user of the rows.
+    target_name : str
+        Name of the target column, if the file has names.
+    separator : str
+        Separator of the fields, if the file is text.
     """
 
     X: Matrix
@@ -55,6 +65,8 @@ class Table:
     n_train: int | None = None
     two_classes: bool = False
     notes: tuple[str, ...] = ()
+    target_name: str = ""
+    separator: str = ""
 
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
@@ -62,25 +74,32 @@ class Table:
         return cls(X, tuple(f"x{place}" for place in range(X.shape[1])), target, origin)
 
     @classmethod
-    def of_columns(cls, names: list[str], columns: list[NDArray[Any]], target: int, origin: str) -> Table:
+    def of_columns(
+        cls, names: list[str], columns: list[NDArray[Any]], target: int, origin: str, words: Collection[str] = ()
+    ) -> Table:
         """Return the table of columns as a file holds them.
 
-        They are arrays of shape (n,) of float64 or objects, the target among them; words that are all numbers (such as
-        ' 5') become numbers.
+        They are arrays of shape (n,) of numbers or objects, the target among them. Text that is all numbers becomes
+        numbers, except in the columns that `words` names.
         """
-        features = [place for place in range(len(names)) if place != target]
+        features = [position for position in range(len(names)) if position != target]
         X = np.full((len(columns[target]), len(features)), np.nan)
         nominal: dict[int, NDArray[np.object_]] = {}
         for place, position in enumerate(features):
-            values: Any = columns[position]
-            try:
-                if values.dtype == object:
-                    values = [np.nan if value is None else float(value) for value in values]
-                X[:, place] = values
-            except (TypeError, ValueError):
-                words = [None if value is None else str(value).strip() for value in columns[position]]
-                nominal[place] = np.array(words, dtype=object)
-        return cls(X, tuple(names[position] for position in features), columns[target], origin, nominal)
+            values = columns[position]
+            as_words = names[position] in words
+            numbers = None if as_words else to_numbers(values) if values.dtype == object else values
+            if numbers is None:
+                text = [None if value is None or value != value else str(value).strip() for value in values]
+                nominal[place] = np.array(text, dtype=object)
+            else:
+                X[:, place] = numbers
+        feature_names = tuple(names[position] for position in features)
+        return cls(X, feature_names, columns[target], origin, nominal, target_name=names[target])
+
+    def remarked(self, *notes: str) -> Table:
+        """Return the same table with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
 
     def rows(self, keep: NDArray[np.bool_]) -> Table:
         """Return the table of the rows where `keep` is true."""
@@ -104,8 +123,23 @@ class Table:
         )
 
 
+def is_number(text: str) -> bool:
+    """Return True if text is a plain number, spaces around it aside."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return a column as floats, NaN where a value is missing; return None if it holds anything but numbers."""
+    if values.dtype != object:
+        return values.astype(np.float64) if values.dtype.kind in "biuf" else to_numbers(values.astype(object))
+    known = {value for value in values if value is not None and value == value}
+    if not all(is_number(str(value)) for value in known):
+        return None
+    return np.array([float(value) if value in known else np.nan for value in values])
+
+
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
-    """Return labels as words in which numbers have one spelling: +1, 1.0 and 01 are all '1'.
+    """Return labels as words in which whole numbers have one spelling: +1, 1.0 and 1 are all '1', but 01 is not.
 
     None and NaN become None.
     """
@@ -119,10 +153,6 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
 
 def label_word(value: Any) -> str:
     """Return the one spelling of a label."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
-        return str(value).strip()
-    return str(int(number)) if number.is_integer() else repr(number)
+    word = str(value).strip()
+    whole = _WHOLE.fullmatch(word)
+    return str(int(whole[1])) if whole else word

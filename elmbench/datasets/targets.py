@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.table import Table, label_words
+from elmbench.datasets.table import Table, is_number, label_words, to_numbers
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
 
-_REPLACE = "correct or replace it, or remove it to use the next source"
+_REPLACE = "correct or replace the file"
 
 
 def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Table:
@@ -120,11 +120,7 @@ def check_numeric(table: Table) -> None:
 
 
 def _is_word(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return value is not None
-    return False
+    return value is not None and value == value and not is_number(str(value))
 
 
 def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[str, ...] | None]:
@@ -142,12 +138,11 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
 
 
 def _real_target(table: Table) -> NDArray[np.float64]:
-    try:
-        y = np.asarray(table.target, dtype=np.float64)
-    except (TypeError, ValueError):
+    y = to_numbers(table.target)
+    if y is None:
         found = f"the target holds {next(value for value in table.target if _is_word(value))!r}"
+    elif np.isfinite(y).all():
+        return y
     else:
-        if np.isfinite(y).all():
-            return y
         found = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
     raise ElmbenchError(f"{table.origin}: {found}", expected="finite numbers", next_step=_REPLACE)

@@ -37,7 +37,7 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
     "a missing value": (lambda lines: cell(lines, 7, 3, "?"), "missing value.*row 7, column 'V4'", "finite"),
     "an infinite value": (lambda lines: cell(lines, 9, 0, "inf"), "infinite value.*row 9, column 'V1'", "finite"),
     "a word": (lambda lines: cell(lines, 2, 5, "n/k"), r"column 'V6' holds 'n/k' \(row 2\)", "numbers"),
-    "a column twice": (lambda lines: cell(lines, 0, 3, "V2"), r"'V2' stands twice \(columns 2 and 4\)", "differ"),
+    "a column twice": (lambda lines: cell(lines, 0, 3, "V2"), r"'V2' appears twice \(columns 2 and 4\)", "differ"),
     "a short line": (lambda lines: [*lines[:-1], "1,2,3"], "cannot be read.*31.*3", "complete file"),
     "a header alone": (lambda lines: lines[:1], "0 rows", "569 rows"),
     "a long line": (lambda lines: [*lines[:5], lines[5] + ",1", *lines[6:]], "cannot be read.*31.*32", "complete"),

@@ -121,7 +121,7 @@ def test_images_are_resized_by_area() -> None:
 
 def test_numbers_have_one_spelling_as_labels() -> None:
     assert list(label_words(np.array(["+1", "-1.0", " b ", "01", None, "1.5"], dtype=object))) == [
-        "1", "-1", "b", "1", None, "1.5",
+        "1", "-1", "b", "01", None, "1.5",
     ]  # fmt: skip
     assert list(label_words(np.array([2.0, -1.0]))) == ["2", "-1"]
 

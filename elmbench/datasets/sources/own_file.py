@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.dates import Dates, read_dates, span
-from elmbench.datasets.readers import compression_of, read_table
+from elmbench.datasets.delimited import read_delimited, read_workbook
+from elmbench.datasets.numbers import with_numbers
+from elmbench.datasets.readers import Reader, compression_of, read_arff, read_parquet, read_table
 from elmbench.datasets.sources.folder import COMPRESSIONS, FORMATS
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError, closest
@@ -19,6 +21,8 @@ from elmbench.specs.datasets.sources import FileSource
 TARGETS = ("target", "class", "label", "y")
 #: Formats without names of columns, of which the target is known.
 UNNAMED = ("svm", "npz")
+
+_OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
 
 #: Bytes that a file may unpack to: so many, and so many times its own. What is packed closer is made to fill memory.
 MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
@@ -33,16 +37,17 @@ def form_of(path: Path) -> str:
         If it is none that is read.
     """
     form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1].lower()
-    form = {"libsvm": "svm", "svmlight": "svm", "pq": "parquet"}.get(form, form)
-    if form not in FORMATS:
-        expected = f"a name that ends in {', '.join('.' + form for form in FORMATS)} (.libsvm is .svm)"
+    form = _OTHER_ENDINGS.get(form, form)
+    if form not in (*FORMATS, "xlsx"):
+        endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
+        expected = f"a name that ends in {endings}"
         expected += f", perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
         raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
     return form
 
 
-def read_own(source: FileSource) -> Table:
-    """Return the rows of a file.
+def read_own(source: FileSource, *words: str | None) -> Table:
+    """Return the rows of a file; `words` are further columns whose values keep their spelling.
 
     Raises
     ------
@@ -51,21 +56,42 @@ def read_own(source: FileSource) -> Table:
     """
     path = Path(source.path)
     if not path.is_file():
-        found = f"{path} is {'no regular file' if path.exists() else 'not there'}"
+        found = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
         raise ElmbenchError(found, expected="a file of rows", next_step="check the path")
     form = form_of(path)
     most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
-    table = read_table(path, partial(_target, source, path), sparse=form in UNNAMED, most=most, form=form)
+    as_words = {*source.words, *filter(None, words)}
+    readers: dict[str, Reader] = {
+        "csv": partial(read_delimited, source=source, words=as_words),
+        "xlsx": partial(read_workbook, source=source, words=as_words),
+        "arff": partial(read_arff, words=as_words),
+        "parquet": partial(read_parquet, words=as_words),
+    }
+    choose = partial(_target, source, path)
+    table = read_table(path, choose, sparse=form in UNNAMED, most=most, form=form, readers=readers)
     dropped = [_place(table, name) for name in source.drop]
-    return table.columns(np.array([place not in dropped for place in range(len(table.names))]))
+    table = table.columns(np.array([place not in dropped for place in range(len(table.names))]))
+    for name in source.words:
+        _place(table, name)
+    table = with_numbers(table, source.decimal, as_words)
+    return _without_missing_targets(table) if source.drop_missing_target else table
 
 
 def _target(source: FileSource, path: Path, names: list[str]) -> str:
     if isinstance(source.target, int):
         return names[source.target]
+    if not source.target:
+        return next((name for name in TARGETS if name in names), names[-1])
     if source.target not in names:
         raise no_column(path, source.target, names)
     return source.target
+
+
+def _without_missing_targets(table: Table) -> Table:
+    known = np.array([value is not None and value == value for value in table.target])
+    if known.all():
+        return table
+    return table.rows(known).remarked(f"{int((~known).sum())} of {len(known)} rows have no target and are left out")
 
 
 def no_column(path: Path | str, name: str, names: list[str]) -> ElmbenchError:
@@ -73,11 +99,10 @@ def no_column(path: Path | str, name: str, names: list[str]) -> ElmbenchError:
     guess = closest(name, names)
     hint = f" (did you mean {guess!r}?)" if guess else ""
     shown = ", ".join(names[:12]) + (f", ... ({len(names)} columns)" if len(names) > 12 else "")
-    separated = len(names) == 1 and any(mark in names[0] for mark in ";\t|")
     return ElmbenchError(
         f"{path} has no column {name!r}{hint}",
-        expected="fields separated by commas" if separated else f"one of {shown}",
-        next_step="write it with commas" if separated else "name a column of the file",
+        expected=f"one of {shown}",
+        next_step="name a column of the file (--sep, --header and --no-header change how columns are read)",
     )
 
 

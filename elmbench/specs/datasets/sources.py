@@ -257,16 +257,25 @@ class ArchiveSource(_Source):
 
 
 class FileSource(_Source):
-    """A file of a user's own, its path relative to the YAML file that names it.
+    """A user's file, its path relative to the YAML file that names it.
 
-    `target` is the name of the target column or its position (-1: the last), `drop` the names of columns that are no
-    features.
+    `target` is the name of the target column or its position (-1: the last); if empty, it is a column that is called
+    target, class, label or y, else the last. `drop` names columns that are not features, `words` columns of categories
+    even if they look like numbers, `dates` columns of dates, which become features. `separator`, `decimal` and `header`
+    describe a text table; they are detected unless they are given. `drop_missing_target` leaves out rows without a
+    target.
     """
 
     kind: Literal["file"]
     path: str
     target: str | int = "target"
     drop: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    separator: str = ""
+    decimal: Literal["", ".", ","] = ""
+    header: bool | None = None
+    drop_missing_target: bool = False
 
     @property
     def title(self) -> str:

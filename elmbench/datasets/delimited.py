@@ -1,0 +1,175 @@
+"""Text tables and workbooks as people have them: separator, encoding and header are detected unless they are given."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import zipfile
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from elmbench.datasets.numbers import MISSING, looks_numeric
+from elmbench.datasets.readers import ChooseTarget, columns_of, target_position
+from elmbench.datasets.table import BYTES_OF_A_NAME, Table, check_size
+from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets.sources import FileSource
+
+#: Separators that are tried, in this order: a comma may also be a decimal mark.
+SEPARATORS = ("\t", ";", "|", ",")
+_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
+#: Rows that tell the separator and the header.
+_SAMPLE = 1000
+#: Names of columns that a note shows.
+_SHOWN = 5
+
+
+def read_delimited(
+    content: bytes,
+    path: Path,
+    choose: ChooseTarget,
+    most: int | None,
+    *,
+    source: FileSource,
+    words: Collection[str] = (),
+) -> Table:
+    """Read a text table; the columns that `words` names, and the target, keep the spelling of their values."""
+    import pandas as pd
+
+    text, notes = _decoded(content)
+    separator = _separator_of(text, source.separator)
+    if separator != ",":
+        notes.append(f"fields are separated by {_NAMES.get(separator, repr(separator))}")
+    sample = list(islice(_rows(text, separator), _SAMPLE))
+    check_size(BYTES_OF_A_NAME * len(sample[0]), most)
+    header = _has_header(sample) if source.header is None else source.header
+    names = _header_names(sample[0]) if header else [f"x{place}" for place in range(len(sample[0]))]
+    notes.append(_header_note(names, header))
+    _check_widths(text, separator)
+    target = target_position(names, choose, path)
+    # pandas takes a point for the decimal mark even if the mark is said to be a comma.
+    words = names if source.decimal == "," else words
+    as_text = {place for place, name in enumerate(names) if name in words} | {target}
+    # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
+    with pd.option_context("mode.string_storage", "python"):
+        frame = pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            header=0 if header else None,
+            names=list(range(len(names))),
+            index_col=False,
+            dtype=dict.fromkeys(as_text, object),
+            na_values=sorted(MISSING),
+            keep_default_na=False,
+            skipinitialspace=True,
+            engine="c",
+            low_memory=False,
+        )
+        columns = columns_of(frame)
+    table = Table.of_columns(names, columns, target, str(path), words)
+    return replace(table, notes=tuple(notes), separator=separator)
+
+
+def read_workbook(
+    content: bytes,
+    path: Path,
+    choose: ChooseTarget,
+    most: int | None,
+    *,
+    source: FileSource,
+    words: Collection[str] = (),
+) -> Table:
+    """Read the first sheet of an Excel workbook."""
+    import pandas as pd
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        check_size(sum(info.file_size for info in archive.infolist()), most)
+    try:
+        with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as workbook:
+            sheets = workbook.sheet_names
+            frame = pd.read_excel(workbook, header=None, dtype=object, keep_default_na=False)
+    except ImportError as error:
+        found = f"{path}: openpyxl, which reads Excel files, is not installed"
+        next_step = "pip install 'elmbench[excel]', or save as CSV"
+        raise ElmbenchError(found, expected="openpyxl", next_step=next_step) from error
+    # Numbers are written as they are stored, and read by the rules for text.
+    text = frame.to_csv(index=False, header=False)
+    plain = source.model_copy(update={"separator": ",", "decimal": ""})
+    table = read_delimited(text.encode(), path, choose, None, source=plain, words=words)
+    table = replace(table, separator="")
+    return table.remarked(f"only the first of {len(sheets)} sheets is read: {sheets[0]}") if sheets[1:] else table
+
+
+def _decoded(content: bytes) -> tuple[str, list[str]]:
+    """Return the text of a file, and a note if it is not UTF-8."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16"), []
+    if b"\0" in content:
+        raise ValueError("it holds zero bytes, so it is not text")
+    if b"\r" in content.replace(b"\r\n", b""):
+        raise ValueError("it has line ends of CR alone, not LF or CR LF")
+    try:
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        note = f"line {line} is not UTF-8, so the file is read as Western European (Windows-1252)"
+        return content.decode("cp1252", errors="replace"), [note]
+
+
+def _rows(text: str, separator: str) -> Iterator[list[str]]:
+    """Yield the fields of each row that is not blank."""
+    return filter(None, csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
+
+
+def _separator_of(text: str, given: str) -> str:
+    """Return the separator that is given, or the first that splits all rows of the sample into as many fields."""
+    if given:
+        return {"\\t": "\t", "tab": "\t"}.get(given, given)
+    for separator in SEPARATORS:
+        widths = {len(row) for row in islice(_rows(text, separator), _SAMPLE)}
+        if len(widths) == 1 and widths != {1}:
+            return separator
+    first = text.lstrip().split("\n", 1)[0]
+    return max(reversed(SEPARATORS), key=first.count)
+
+
+def _check_widths(text: str, separator: str) -> None:
+    """Raise ValueError unless all rows have as many fields: pandas completes short rows silently."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    width = 0
+    for row in reader:
+        width = width or len(row)
+        if row and len(row) != width:
+            expected = f"expected {width} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
+            raise ValueError(f"{expected}; found {len(row)} in line {reader.line_num}")
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Return True if the first row holds names: it differs from the rows below in kind."""
+    numbers, repeated, fresh = [], False, False
+    for name, *others in zip(*rows, strict=False):
+        known = [word for word in others if word not in MISSING]
+        if known and 2 * sum(map(looks_numeric, known)) > len(known):
+            if name and not looks_numeric(name) and name not in MISSING:
+                return True
+            numbers.append(name)
+        else:
+            repeated |= name in known
+            fresh |= len(set(known)) <= len(known) / 2
+    if repeated or not numbers:
+        return not repeated
+    # All columns of numbers begin with a number. Names may be numbers, too: positions, or wavelengths.
+    return fresh or numbers == [str(place) for place in range(len(numbers))]
+
+
+def _header_names(row: list[str]) -> list[str]:
+    return [name.strip() or f"column {place}" for place, name in enumerate(row, start=1)]
+
+
+def _header_note(names: list[str], header: bool) -> str:
+    if not header:
+        return f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{len(names) - 1}"
+    shown = ", ".join(names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)
+    return f"line 1 is taken for the header (--no-header if it is data): {shown}"

@@ -1,0 +1,175 @@
+"""Numbers as people write them: decimal commas, thousands, and words for a missing value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets.table import Table, is_number
+from elmbench.errors import ElmbenchError
+
+#: Words for a missing value in any column: those of pandas but "None", which may be a category, and "?".
+MISSING = frozenset(
+    (
+        "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
+        "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+    )
+)  # fmt: skip
+#: Further words for a missing value, in small letters; in columns of numbers only.
+_MISSING_NUMBER = frozenset(
+    (
+        "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing", "unknown", "(null)",
+        "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
+    )
+)  # fmt: skip
+#: A column of which at least this share are numbers is a column of numbers.
+MOSTLY = 0.8
+#: A target of no more different numbers may hold labels, and any other word is a label, too.
+_FEW = 20
+_LIKE_A_NUMBER = re.compile(
+    r"[+\-\u2212]?(\d+([.,]\d*)?|[.,]\d+|[1-9]\d{0,2}(?P<mark>[.,'’ \u00a0\u202f])\d{3}((?P=mark)\d{3})*([.,]\d*)?)"
+    r"([eE][+-]?\d+)?",
+    re.ASCII,
+)
+_GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(\{mark}\d{{3}})+", re.ASCII) for mark in ",."}
+
+
+def looks_numeric(word: str) -> bool:
+    """Return True for a number with any decimal mark and any separator of thousands."""
+    return _LIKE_A_NUMBER.fullmatch(word.strip()) is not None
+
+
+def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -> Table:
+    """Turn columns of words that are numbers but for their spelling into numbers, and so the target.
+
+    Parameters
+    ----------
+    decimal : {"", ".", ","}
+        The decimal mark; detected if empty.
+    words : collection of str
+        Columns that stay as they are.
+
+    Raises
+    ------
+    ElmbenchError
+        If most values of a column are numbers but not all, or the decimal mark cannot be told.
+    """
+    places = {name: place for place, name in enumerate(table.names) if place in table.nominal and name not in words}
+    columns = {name: table.nominal[place] for name, place in places.items() if _mostly_numeric(table.nominal[place])}
+    has_words = table.target.dtype == object and table.target_name not in words and _mostly_numeric(table.target)
+    if not columns and not has_words:
+        return table
+    decimal = decimal or _decimal_of(table, columns | ({table.target_name: table.target} if has_words else {}))
+    if decimal == ",":
+        table = table.remarked("numbers have a decimal comma")
+    if columns:
+        X, nominal = np.array(table.X), dict(table.nominal)
+        for name, values in columns.items():
+            parsed = _parsed(values, decimal)
+            _check_all_parsed(values, parsed, f"{table.origin}: the column {name!r}", name)
+            X[:, places[name]] = [math.nan if word is None else parsed[word] for word in values]
+            del nominal[places[name]]
+        table = replace(table, X=X, nominal=nominal)
+    return _with_target(table, _parsed(table.target, decimal)) if has_words else table
+
+
+def _with_target(table: Table, parsed: dict[str, float | None]) -> Table:
+    """Return the table with a target in plain numbers, None if missing; labels stay as they are."""
+    if None in parsed.values():
+        if len(parsed) > _FEW:
+            _check_all_parsed(table.target, parsed, f"{table.origin}: the target {table.target_name!r}")
+        return table
+    plain = {
+        word: None if number is None or math.isnan(number) else word if is_number(word) else repr(number)
+        for word, number in parsed.items()
+    }
+    return replace(table, target=np.array([plain.get(word) for word in table.target], dtype=object))
+
+
+def _words(values: Iterable[str | None]) -> list[str]:
+    """Return the different words of a column, in their order."""
+    return list(dict.fromkeys(word for word in values if word is not None))
+
+
+def _is_missing(word: str) -> bool:
+    return word.strip().lower() in _MISSING_NUMBER
+
+
+def _mostly_numeric(values: Iterable[str | None]) -> bool:
+    counts = Counter(word for word in values if word is not None and not _is_missing(word))
+    n_numbers = sum(count for word, count in counts.items() if looks_numeric(word))
+    return bool(counts) and n_numbers >= MOSTLY * counts.total()
+
+
+def _decimal_of(table: Table, columns: dict[str, NDArray[Any]]) -> str:
+    """Return the decimal mark of the numbers of one file that are words so far."""
+    seen: dict[str, tuple[str, str]] = {}
+    for name, values in columns.items():
+        for word in _words(values):
+            seen.setdefault(_decimal_in(word.strip()), (name, word))
+    if {",", ",?"} & set(seen) and "." not in seen and table.separator:
+        X = table.X
+        fractions = np.argwhere(np.isfinite(X) & (np.round(X) != X))
+        if len(fractions):
+            row, place = fractions[0]
+            seen["."] = (table.names[place], str(X[row, place]))
+    if "," in seen and "." in seen:
+        (one, comma), (other, point) = seen[","], seen["."]
+        found = f"{table.origin}: the column {one!r} holds {comma!r}, and the column {other!r} holds {point!r}"
+        next_step = "correct the odd one, or --decimal , or --decimal . (the other mark then separates thousands)"
+        raise ElmbenchError(found, expected="one decimal mark", next_step=next_step)
+    if ",?" in seen and not {",", "."} & set(seen) and table.separator not in ("", ","):
+        name, word = seen[",?"]
+        found = f"{table.origin}: {word!r} in the column {name!r} may be "
+        found += f"{word.replace(',', '')} or {word.replace(',', '.')}"
+        expected = "a number that decides, such as 0,5"
+        raise ElmbenchError(found, expected=expected, next_step="--decimal , or --decimal .")
+    return "," if "," in seen else "."
+
+
+def _decimal_in(word: str) -> str:
+    """Return the decimal mark of a number, followed by "?" if it may separate thousands; nothing if it has none."""
+    marks = [mark for mark in word if mark in ".,"]
+    if not marks or not looks_numeric(word):
+        return ""
+    if len(marks) > 1 and len(set(marks)) == 1:  # several of a kind separate thousands
+        return "." if marks[0] == "," else ","
+    mark = marks[-1]
+    return f"{mark}?" if _GROUPED[mark].fullmatch(word) else mark
+
+
+def _parsed(values: Iterable[str | None], decimal: str) -> dict[str, float | None]:
+    """Return the number that each word of a column means: NaN for a missing value, None if it is not a number."""
+    return {word: _parse(word, decimal) for word in _words(values)}
+
+
+def _parse(word: str, decimal: str) -> float | None:
+    if _is_missing(word):
+        return math.nan
+    text = re.sub("(?<=\\d)['’ \u00a0\u202f](?=\\d{3}(?!\\d))", "", word.strip().replace("\u2212", "-"))
+    whole, mark, fraction = text.partition(decimal)
+    thousands = "," if decimal == "." else "."
+    if _GROUPED[thousands].fullmatch(whole):
+        whole = whole.replace(thousands, "")
+    text = f"{whole}{'.' if mark else ''}{fraction}"
+    return float(text) if thousands not in whole and is_number(text) else None
+
+
+def _check_all_parsed(values: NDArray[Any], parsed: dict[str, float | None], title: str, name: str = "") -> None:
+    """Raise ElmbenchError if a word of a column of numbers is not a number."""
+    odd = [row for row, word in enumerate(values) if word is not None and parsed[word] is None]
+    if odd:
+        more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
+        ways = f"; --words {name} if they are categories, --drop {name} to leave it out" if name else ""
+        raise ElmbenchError(
+            f"{title} is mostly numbers, but row {odd[0] + 1} holds {values[odd[0]]!r}{more}",
+            expected="a number, or a usual word for a missing value such as NA",
+            next_step=f"correct the file{ways}",
+        )

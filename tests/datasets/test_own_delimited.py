@@ -1,0 +1,146 @@
+"""Text tables and workbooks as people have them."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from elmbench.datasets.load import load
+from elmbench.datasets.own import OwnData, describe
+from elmbench.datasets.sources.own_file import read_own
+from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets.sources import FileSource
+
+N = 60
+ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
+FRAME = pd.DataFrame(ROWS, columns=["a", "b", "größe"]).assign(kind=["gut", "schlecht", "übel"] * 20)
+
+
+def same(data: Any) -> bool:
+    np.testing.assert_array_equal(data.X, ROWS)
+    return data.feature_names == ("a", "b", "größe") and data.classes == ("gut", "schlecht", "übel")
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_separator_decimal_mark_and_encoding_are_detected(
+    tmp_path: Path, separator: str, decimal: str, encoding: str
+) -> None:
+    path = tmp_path / "x.csv"
+    FRAME.to_csv(path, index=False, sep=separator, decimal=decimal, encoding=encoding)
+    spec = describe(OwnData(str(path)))
+    assert same(load(spec))
+    notes = " ".join(spec.notes)
+    assert ("separated by" in notes) == (separator != ",")
+    assert ("Windows-1252" in notes) == (encoding == "latin-1")
+    assert "line 1 is taken for the header (--no-header if it is data): a, b, größe, kind" in notes
+
+
+@pytest.mark.parametrize(("given", "written"), [("\\t", "\t"), ("tab", "\t"), (":", ":"), (" ", " ")])
+def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> None:
+    path = tmp_path / "x.txt"
+    FRAME.to_csv(path, index=False, sep=written)
+    assert same(load(describe(OwnData(str(path), separator=given))))
+
+
+@pytest.mark.parametrize(
+    ("lines", "header"),
+    [
+        (["5.1,3.5,setosa", "4.9,3.0,virginica"], False),
+        (["x,n,p", "b,n,e"], False),
+        (["1,2,3", "1,0,3"], False),
+        (["a,b,c", "1,2,3"], True),
+        (["a,b,c", "red,1,yes"], True),
+        (["height,shape,kind", "tall,round,yes"], True),
+        (["0,1,2", "5.5,2.5,1.5"], True),
+        (["400,402,label", "5.5,2.5,yes", "5.5,2.5,no"], True),
+    ],
+)
+def test_the_header_is_told_from_data(tmp_path: Path, lines: list[str], header: bool) -> None:
+    path = tmp_path / "x.csv"
+    first, *rest = lines
+    path.write_text("\n".join([first, *rest * 20, *([] if header else [first])]) + "\n")
+    table = read_own(FileSource(kind="file", path=str(path), target=""))
+    (note,) = table.notes
+    assert ("taken for the header" if header else "taken for data (--header if it holds names)") in note
+    assert len(table.target) == 20 * len(rest) + (0 if header else 2)
+
+
+def test_the_header_may_be_given(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("2001,2002,2003\n" + "1,2,1\n3,4,2\n" * 20)
+    without = load(describe(OwnData(str(path), task="classification", header=True)))
+    assert (without.feature_names, len(without.y)) == (("2001", "2002"), 40)
+    FRAME.to_csv(path, index=False)
+    with pytest.raises(ElmbenchError, match="mostly numbers, but row 1 holds 'a'"):
+        describe(OwnData(str(path), header=False))
+
+
+def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    FRAME.to_csv(path, index=False, header=False)
+    data = load(describe(OwnData(str(path))))
+    np.testing.assert_array_equal(data.X, ROWS)
+    assert data.feature_names == ("x0", "x1", "x2")
+    with pytest.raises(ElmbenchError, match="no column 'kind'") as caught:
+        describe(OwnData(str(path), "kind"))
+    assert "--header" in str(caught.value.next_step)
+
+
+def test_quoted_fields_may_have_line_ends_and_separators(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    FRAME.assign(note='one, two\nthree "four"').to_csv(path, index=False)
+    assert load(describe(OwnData(str(path), "kind"))).X.shape == (N, 4)
+
+
+def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a;b;kind\n" + "1;2;no\n" * 30 + "1;2\n")
+    with pytest.raises(
+        ElmbenchError, match="expected 3 fields separated by semicolons, as in line 1; found 2 in line 32"
+    ) as e:
+        describe(OwnData(str(path)))
+    assert e.value.next_step == "correct or replace x.csv"
+
+
+def test_the_first_sheet_of_a_workbook(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        FRAME.to_excel(writer, sheet_name="Werte", index=False)
+        FRAME.to_excel(writer, sheet_name="Rest")
+    spec = describe(OwnData(str(path)))
+    assert same(load(spec))
+    assert "only the first of 2 sheets is read: Werte" in spec.notes
+
+
+def test_a_workbook_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.xlsx"
+    FRAME.to_excel(path, index=False)
+    usual = builtins.__import__
+
+    def without(name: str, *others: Any, **more: Any) -> Any:
+        if name.startswith("openpyxl"):
+            raise ImportError(name)
+        return usual(name, *others, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ElmbenchError, match="openpyxl, which reads Excel files, is not installed") as caught:
+        describe(OwnData(str(path)))
+    assert "pip install" in str(caught.value.next_step)
+
+
+def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    FRAME.assign(kind=[None, "?", *FRAME["kind"][2:]]).to_csv(path, index=False)
+    with pytest.raises(ElmbenchError, match="the target is missing in 2 of 60") as caught:
+        describe(OwnData(str(path)))
+    assert "--drop-missing-target" in str(caught.value.next_step)
+    spec = describe(OwnData(str(path), drop=("b",), drop_missing_target=True))
+    np.testing.assert_array_equal(load(spec).X, ROWS[2:, [0, 2]])
+    assert "2 of 60 rows have no target and are left out" in spec.notes
