@@ -74,6 +74,20 @@ def span(dates: Dates) -> str:
     return " to ".join(str(date.astype(f"datetime64[{unit}]")) for date in (dates.min(), dates.max()))
 
 
+def features_of(dates: Dates) -> dict[str, NDArray[np.float64]]:
+    """Return what a model learns from dates, by its name: their parts that vary, and the days since the first one.
+
+    NaT becomes NaN.
+    """
+    import pandas as pd
+
+    index = pd.DatetimeIndex(dates)
+    days = (index - index.min()) / pd.Timedelta(days=1)
+    parts = {"year": index.year, "month": index.month, "weekday": index.dayofweek, "hour": index.hour, "days": days}
+    features = {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
+    return {name: values for name, values in features.items() if len(np.unique(values[~np.isnan(values)])) > 1}
+
+
 def _parsed(words: pd.Series[str], text: str) -> pd.Series[pd.Timestamp] | None:
     """Return the dates of words in one format; None unless all words have it."""
     import pandas as pd

@@ -20,6 +20,7 @@ from elmbench.datasets.sources.own_file import (
     read_own,
     sorted_by,
     take_column,
+    with_date_features,
     with_numbered_categories,
 )
 from elmbench.datasets.sources.scikit_learn import load_bundled
@@ -162,6 +163,8 @@ def _finish(table: Table, spec: DatasetSpec, source: Source | None = None, key: 
     if spec.groups is not None:
         table, named = take_column(table, spec.groups)
         groups = group_numbers(named)
+    if isinstance(source, FileSource):
+        table = with_date_features(table, source.dates, spec.day_first)
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
     table = prepare(table, source.prepare if source else ())

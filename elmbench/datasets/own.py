@@ -10,11 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from elmbench.datasets.advice import warnings_of
+from elmbench.datasets.dates import read_dates
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.receipts import write_table
 from elmbench.datasets.sources import fetch_from
 from elmbench.datasets.sources.fetching import FetchJob
-from elmbench.datasets.sources.own_file import read_own, sorted_by, take_column
+from elmbench.datasets.sources.own_file import TARGETS, read_own, sorted_by, take_column, with_date_features
 from elmbench.datasets.table import Table, label_words, to_numbers
 from elmbench.errors import ElmbenchError, first_line, unknown_name
 from elmbench.files import cache_folder, replacing
@@ -112,11 +114,15 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
     if own.groups is not None:
         table, groups = take_column(table, own.groups)
         _check_groups(groups, own.groups, title)
-    names = _names_of_rows(table)
-    source = source.model_copy(update={"drop": (*own.drop, *names)})
+    left_out = _left_out(table)
+    dates = _dates_of(table, own)
+    names = [*(name for group in left_out.values() for name in group if name not in dates)]
+    source = source.model_copy(update={"drop": (*own.drop, *names), "dates": dates})
     table = table.columns(np.array([name not in names for name in table.names]))
-    _check(table, own, title)
     task = own.task or _task_of(table)
+    of_rows = table.columns(np.array([name not in dates for name in table.names]))
+    table = with_date_features(table, dates, own.day_first)
+    _check(table, own, title)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
     labels = sorted(counts, key=category_order)
     if task == "classification":
@@ -131,8 +137,15 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
         said.append(f"words, encoded on each training part: {words}")
     if ends:
         said.append(f"sorted by {own.ordered_by}, {ends}")
-    if names:
-        said.append(f"left out, as nearly every row has a word of its own: {', '.join(names)}")
+    if dates:
+        said.append(f"dates, replaced by their parts and the days since the first: {', '.join(dates)}")
+    for reason, group in left_out.items():
+        if group := [name for name in group if name not in dates]:
+            said.append(f"left out, as {reason}: {', '.join(group)}")
+    warned = [] if sp.issparse(table.X) else [*warnings_of(of_rows, task, own.groups is not None)]
+    if task == "regression" and not (own.task or target) and table.target_name not in ("", *TARGETS):
+        text = f"the target is the last column, {table.target_name!r}, and its numbers are a regression's"
+        warned.append(f"{text}: --target COLUMN or --task classification for another one")
     sparse = sp.issparse(table.X) and n * d > DENSE_VALUES
     outside = len({own.groups, own.ordered_by} - {None})
     missing = not sp.issparse(table.X) and bool(np.isnan(table.X).any())
@@ -149,7 +162,7 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
         day_first=own.day_first,
         sources=(source,),
         citation=f"data of the user's own; {outside} columns are no features" if outside else "data of the user's own",
-        notes=("; ".join(said), *table.notes),
+        notes=("; ".join(said), *table.notes, *(f"warning: {text}" for text in warned)),
     )
 
 
@@ -239,13 +252,30 @@ def _of_scikit_learn(name: str) -> Table:
     return Table(np.array(bunch.data, dtype=np.float64), names, target, f"scikit-learn {name}")
 
 
-def _names_of_rows(table: Table) -> tuple[str, ...]:
-    found = []
-    for place, words in table.nominal.items():
-        known = [word for word in words if word is not None]
-        if len(known) > 20 and len(set(known)) > MOST_DIFFERENT * len(known):
-            found.append(table.names[place])
-    return tuple(found)
+def _left_out(table: Table) -> dict[str, list[str]]:
+    """Return the columns that cannot be features, by the reason."""
+    empty, names = [], []
+    if sp.issparse(table.X):
+        return {}
+    for place, name in enumerate(table.names):
+        if place not in table.nominal:
+            if np.isnan(table.X[:, place]).all():
+                empty.append(name)
+            continue
+        known = [word for word in table.nominal[place] if word is not None]
+        if not known:
+            empty.append(name)
+        elif len(known) > 20 and len(set(known)) > MOST_DIFFERENT * len(known):
+            names.append(name)
+    return {"all values are missing": empty, "nearly every row has a word of its own": names}
+
+
+def _dates_of(table: Table, own: OwnData) -> tuple[str, ...]:
+    """Return the columns that hold dates."""
+    columns = [(table.names[place], words) for place, words in sorted(table.nominal.items())]
+    return tuple(
+        name for name, words in columns if name not in own.words and read_dates(words, own.day_first, name) is not None
+    )
 
 
 def _task_of(table: Table) -> Task:

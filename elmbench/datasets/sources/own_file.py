@@ -1,5 +1,6 @@
 """A file of a user's own: read as it is, whatever its shape, and the columns that are no features set apart."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.dates import Dates, read_dates, span
+from elmbench.datasets.dates import Dates, features_of, read_dates, span
 from elmbench.datasets.delimited import read_delimited, read_workbook
 from elmbench.datasets.numbers import with_numbers
 from elmbench.datasets.readers import Reader, compression_of, read_arff, read_parquet, read_table
@@ -71,7 +72,7 @@ def read_own(source: FileSource, *words: str | None) -> Table:
     table = read_table(path, choose, sparse=form in UNNAMED, most=most, form=form, readers=readers)
     dropped = [_place(table, name) for name in source.drop]
     table = table.columns(np.array([place not in dropped for place in range(len(table.names))]))
-    for name in source.words:
+    for name in set(source.words) - {table.target_name}:
         _place(table, name)
     table = with_numbers(table, source.decimal, as_words)
     return _without_missing_targets(table) if source.drop_missing_target else table
@@ -151,6 +152,20 @@ def _dates_of(table: Table, name: str, words: NDArray[np.object_], day_first: bo
         expected="numbers, or dates in one format",
         next_step="write its values as YYYY-MM-DD, or as numbers that rise with time",
     )
+
+
+def with_date_features(table: Table, names: Collection[str], day_first: bool | None = None) -> Table:
+    """Return a table with columns of numbers, such as `day.month`, in place of columns of dates."""
+    for name in names:
+        table, words = take_column(table, name)
+        dates = read_dates(words, day_first, name)
+        if dates is None:
+            found = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
+            raise ElmbenchError(found, expected="dates in one format", next_step="correct the file")
+        features = features_of(dates)
+        X = np.column_stack([table.X, *features.values()])
+        table = replace(table, X=X, names=(*table.names, *(f"{name}.{part}" for part in features)))
+    return table
 
 
 def group_numbers(values: NDArray[Any]) -> NDArray[np.int64]:

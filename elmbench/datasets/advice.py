@@ -1,0 +1,120 @@
+"""Warnings about a user's own rows before hours are spent on them, each with what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from math import lgamma, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets.table import Table, label_words, to_numbers
+
+#: The values of a column are a group's if chance would give each of them one target with no more than this probability.
+_CHANCE = 1e-6
+#: Columns that a warning names.
+_SHOWN = 5
+
+
+def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
+    """Yield what is suspicious about the rows of a table that is not sparse."""
+    import pandas as pd
+
+    columns = {name: _codes(table.nominal.get(place, table.X[:, place])) for place, name in enumerate(table.names)}
+    target = _codes(label_words(table.target) if task == "classification" else table.target)
+    n = len(target)
+    constant = [name for name, codes in columns.items() if codes.max() == 0]
+    yield from _drop("constant", constant)
+    copies = _copies(table, constant)
+    for name, other in copies[:_SHOWN]:
+        yield f"{name!r} repeats {other!r}: --drop {name}"
+    if len(copies) > _SHOWN:
+        yield f"{len(copies) - _SHOWN} more columns repeat others"
+    whole = [
+        name
+        for place, name in enumerate(table.names)
+        if place not in table.nominal and columns[name].max() == n - 1 and _is_whole(table.X[:, place])
+    ]
+    yield from _drop("a different whole number in each row, such as an ID", whole)
+    copied = {name for name, _ in copies}
+    for place, name in enumerate(table.names):
+        if name not in copied and name not in constant and name not in whole:
+            yield from _about_target(table, place, columns[name], target, task, grouped)
+    repeated = int(pd.DataFrame(columns | {"": target}).duplicated().sum())
+    if repeated:
+        yield f"{repeated} of {n} rows repeat another row, and may be in training and test: remove them from the file"
+
+
+def _about_target(
+    table: Table, place: int, codes: NDArray[np.int64], target: NDArray[np.int64], task: str, grouped: bool
+) -> Iterator[str]:
+    """Yield a warning if a column gives the target away, or looks like a group."""
+    name, values = table.names[place], None if place in table.nominal else table.X[:, place]
+    sizes = np.bincount(codes)
+    repeats = values is None or (len(sizes) <= len(target) / 2 and _is_whole(values))
+    each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)
+    if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(_CHANCE):
+        gives_away = len(sizes) <= 2 * len(np.unique(target))
+        if not gives_away and not grouped:
+            yield f"{name!r} looks like a group, as each of its {len(sizes)} values has one target: --groups {name}"
+    else:
+        separates = _separates if task == "classification" else _is_scaled
+        gives_away = values is not None and separates(values, target, table)
+    if gives_away:
+        yield f"{name!r} alone gives the target away: --drop {name} if it is known only afterwards"
+
+
+def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
+    """Return the logarithm of the probability that all values of a column, of `sizes` rows, have one target each."""
+    different, counts = np.unique(sizes, return_counts=True)
+    return float(counts @ np.log(np.power.outer(shares, different).sum(axis=0)))
+
+
+def _separates(values: NDArray[np.float64], target: NDArray[np.int64], _: Table) -> bool:
+    """Return True if thresholds of one column separate all classes, and not by chance."""
+    if not np.isfinite(values).all():
+        return False
+    order = np.lexsort((target, values))
+    changes = np.flatnonzero(np.diff(target[order]))
+    if len(changes) != target.max() or not (np.diff(values[order])[changes] > 0).all():
+        return False
+    sizes = np.bincount(target)
+    return lgamma(len(sizes) + 1) + sum(lgamma(size + 1) for size in sizes) - lgamma(len(target) + 1) < log(_CHANCE)
+
+
+def _is_scaled(values: NDArray[np.float64], _: NDArray[np.int64], table: Table) -> bool:
+    """Return True if a column is the target of a regression but for its scale and offset."""
+    target = to_numbers(table.target)
+    return target is not None and bool(np.isfinite(values).all() and abs(np.corrcoef(values, target)[0, 1]) > 1 - 1e-9)
+
+
+def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)
+        verb = "is" if len(names) == 1 else "are each"
+        options = " ".join(f"--drop {name}" for name in names[:_SHOWN])
+        yield f"{', '.join(map(repr, names[:_SHOWN]))}{more} {verb} {kind}: {options}"
+
+
+def _copies(table: Table, constant: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the columns that are equal to one before them, and that one."""
+    first: dict[Hashable, str] = {}
+    pairs = []
+    for place, name in enumerate(table.names):
+        words = table.nominal.get(place)
+        key = table.X[:, place].tobytes() if words is None else tuple(words)
+        pairs.append((name, first.setdefault(key, name)))
+    return [(name, other) for name, other in pairs if name != other and name not in constant]
+
+
+def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a number for each row, the same for equal values."""
+    import pandas as pd
+
+    return pd.factorize(values, use_na_sentinel=False)[0].astype(np.int64)
+
+
+def _is_whole(values: NDArray[np.float64]) -> bool:
+    known = values[~np.isnan(values)]
+    return bool((known == np.round(known)).all())
