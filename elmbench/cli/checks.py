@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -10,14 +11,16 @@ from elmbench.layouts.table import JUDGED, VERDICTS, three_figures
 from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
+from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.writers.junit import Case
 from elmbench.reporting.writers.terminal import counted
 from elmbench.reporting.writers.text import grid
 from elmbench.workflow.checks import PublishedCheck
 
 _WHOLE = ("experiment", "metric", "own runs")
-#: Headings that would be too wide.
-_SHORT = {"not comparable": "not comp."}
+#: Headings that would be too wide, and those that may be broken over two lines.
+_SHORT = {"not comparable": "not comp.", "reproduced": "reprod."}
+_BROKEN = ("too few runs", "no data", "not comp.")
 #: Differences of a table that are printed.
 _SHOWN = 20
 
@@ -48,26 +51,37 @@ def baseline_cases(outcomes: Mapping[str, BaselineCheck]) -> Iterator[Case]:
 
 
 def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
-    """Return the verdicts of each table, what stands beside them and what they count up to."""
+    """Return the verdicts on figures and tables, the agreement of each metric, and the sentences on each paper."""
     counts = [(one.experiment, *one.verdicts.values()) for one in checks if any(one.verdicts.values())]
     rows = [(one.experiment, *_measured(found)) for one in checks for found in one.metrics]
     right = ("median apart", "rank corr.", "same best", "wrong pairs", "own runs")
     headings = [_SHORT.get(verdict, verdict) for verdict in VERDICTS]
-    whole = [heading for heading in ("experiment", *headings) if heading != "cannot tell"]
-    parts: list[RenderableType] = [grid(("experiment", *headings), counts, right=headings, whole=whole)]
+    whole = [heading for heading in ("experiment", *headings) if heading not in _BROKEN]
+    parts: list[RenderableType] = []
+    if counts:
+        parts.append(grid(("experiment", *headings), counts, right=headings, whole=whole))
     if rows:
         parts += [
             Text(""),
             grid(("experiment", "metric", *right), rows, right=right, whole=_WHOLE),
             Text(_LEGEND, style="dim"),
         ]
-    return Group(*parts, Text(""), Text(counted(line for one in checks for line in one.figures)), *_claims(checks))
+    figures = [line for one in checks for line in one.figures]
+    missing = pd.concat([one.results.missing_runs for one in checks])
+    return Group(*parts, Text(""), Text(counted(figures, missing)), *_claims(checks), *_papers(checks))
+
+
+def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
+    """Yield the sentences on each paper."""
+    for answer in answer_papers(one.results for one in checks):
+        yield Text(f"\n{answer.paper}: {answer.sentences[0]}", style="bold")
+        yield from (Text(f"- {sentence}") for sentence in answer.sentences[1:])
 
 
 _LEGEND = (
-    "median apart: of mean and print (of times: the factor between the ratios). same best: data sets on which the "
-    "printed best model is the best. wrong pairs: how many printed figures, held against another model's runs, are "
-    "called reproduced. own runs: how many of our runs, left out, the others reproduce; 95 % is right."
+    "median apart: abs(ours - published) (of times: the factor between the ratios). same best: data sets on which the "
+    "printed best model is the best. wrong pairs: printed figures compared with another model's runs, those called "
+    "reproduced of those that are not consistent. own runs: left out and compared with the others; should be near 95 %."
 )
 
 
@@ -117,4 +131,4 @@ def _figures(line: Mapping[str, Any]) -> str:
     """Return the mean and the published value of a line of the summary, and the interval if there is one."""
     found = f"{line['mean']:.6g}" if line["mean"] is not None else str(line["ended"])
     text = f"{found}, published {line['published']:.6g}"
-    return text if line["low"] is None else f"{text}, reproduced from {line['low']:.6g} to {line['high']:.6g}"
+    return text if line["low"] is None else f"{text}, interval from {line['low']:.6g} to {line['high']:.6g}"

@@ -225,10 +225,10 @@ def _check_published(names: list[str], profile: str, strict: bool, *, junit: boo
     if junit:
         typer.echo(xml(published_cases(checks)), nl=False)
     else:
-        state.emit([asdict(one) for one in checks], published_text(checks) if checks else None)
+        state.emit([one.record() for one in checks], published_text(checks) if checks else None)
         if dirs.committed is not None:
             state.remark(dirs.origins((profile, one.experiment) for one in checks))
-    _end(sum(one.compared for one in checks), strict and any(one.verdicts["differs"] for one in checks))
+    _end(sum(one.compared for one in checks), strict and any(one.differs for one in checks))
 
 
 def _end(compared: int, differs: bool) -> None:

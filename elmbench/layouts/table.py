@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from elmbench.specs.papers import ChosenReading
     from elmbench.specs.published import PublishedValue
 
-#: Verdicts on a published figure that our own runs can tell something of.
-JUDGED = ("reproduced", "close", "differs")
-#: Verdicts on a figure that was held against our runs.
-COMPARED = (*JUDGED, "cannot tell")
-#: Every verdict on a published figure (docs/verdicts.md).
-VERDICTS = (*COMPARED, "not comparable", "missing", "cited")
-#: A sign for each verdict, so that none is told by its colour alone.
-SIGNS = dict(zip(VERDICTS, ("✓", "≈", "✗", "?", "∥", "–", "”"), strict=True))
+#: Verdicts on a published figure that is compared with the interval of enough runs.
+JUDGED = ("reproduced", "consistent", "close", "differs")
+#: Verdicts on a figure that is compared with our runs.
+COMPARED = (*JUDGED, "too few runs")
+#: All verdicts on a published figure (docs/verdicts.md).
+VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
+#: The sign of each verdict, so that a reader does not depend on colours.
+SIGNS = dict(zip(VERDICTS, ("✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
 #: How an entry ended of which every cell is there and ended ok.
 COMPLETE = "ok"
 #: How an entry ended that the suite has no model for.
@@ -102,7 +102,7 @@ class Printed:
 
 
 class Verdict(Text):
-    """How a figure compares with the published one: one of `VERDICTS`."""
+    """The verdict on a published figure: one of `VERDICTS`."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class Ratio:
 #: What explains each kind of item.
 _LEGEND = {
     Verdict: "Verdicts: reproduced (in the 95 % prediction interval of our runs, widened by half of the last printed "
-    "digit), close (in one twice as wide), differs, cannot tell (fewer than three runs, or an interval as wide as the "
-    "models lie apart).",
+    "digit), consistent (in it, but so are figures of other models), close (in one twice as wide), differs, too few "
+    "runs (fewer than three).",
     Ratio: "Fit times are of one machine; compare the ratios, over the first model on the same data set.",
     Gain: "Optimism: the oracle's mean minus that of nested selection, on the same folds.",
 }

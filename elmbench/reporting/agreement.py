@@ -1,38 +1,24 @@
-"""How far a table as a whole comes out again, and how much its verdicts can tell.
+"""The agreement of a table with the print, and the error and power of the verdicts on its figures.
 
-Beside the verdicts on single figures: differences, the order of the models on each data set, and times as ratios; then
-what the rule of the verdicts says where it is known to be wrong (a figure held against another model) and where it is
-known to be right (one of our own runs held against the others).
+The agreement is in differences, the order of the models on each data set, and times as ratios. The error and power are
+the verdicts on figures of which the truth is known: our own runs, and figures of another model.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from elmbench.layouts import layout_of
-from elmbench.layouts.table import COMPARED
 from elmbench.protocol.metrics import CLASSIFICATION, LESS_IS_BETTER
 from elmbench.reporting.cells import TIMES
-from elmbench.reporting.summary import ENTRY, printed_of
-from elmbench.reporting.verdicts import (
-    FEWEST_RUNS,
-    Draws,
-    Printed,
-    draws_of,
-    draws_of_means,
-    is_fact,
-    judge,
-    measured_runs,
-    run_means,
-)
-from elmbench.specs.measures import COUNTS, Measure
+from elmbench.reporting.figures import ComparedFigure
+from elmbench.reporting.joint import rank_correlation
+from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of_means, judge
+from elmbench.specs.measures import COUNTS
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import TRAIN_ACCURACY
 
@@ -42,7 +28,7 @@ WITH_BEST = {*CLASSIFICATION, *LESS_IS_BETTER, TRAIN_ACCURACY} - {*COUNTS}
 
 @dataclass(frozen=True)
 class Agreement:
-    """How one metric of a table compares with the print, over all its data sets.
+    """The agreement of one metric of a table with the print, over all its data sets.
 
     Attributes
     ----------
@@ -59,10 +45,11 @@ class Agreement:
     rows, same_best : int
         The rows (data sets) of two models or more, and on how many of them the same model is the best.
     pairings, pairings_reproduced, pairings_untold : int
-        A published figure held against each *other* model of its row: how many, on how many the verdict is
-        `reproduced`, and on how many `cannot tell`.
+        A published figure compared with each *other* model of its row: the pairs that the rule can tell (`reproduced`,
+        `close` or `differs`), the share of `reproduced` among them, and the pairs that it cannot tell (`consistent` or
+        `too few runs`).
     left_out, left_out_reproduced : int
-        One of our runs held against the others of its entry: how many, and on how many the verdict is `reproduced`.
+        One of our runs compared with the others of its entry: the number of such runs, and of those inside.
     """
 
     metric: str
@@ -79,52 +66,22 @@ class Agreement:
     left_out_reproduced: int = 0
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A model's runs beside its published figure."""
-
-    dataset: str
-    measure: Measure
-    means: NDArray[np.float64]
-    draws: Draws
-    printed: Printed
-
-
-def agreements(own: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
-    """Return how each metric of a table compares with the print, in the order of the table.
+def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
+    """Return how each metric of a table agrees with the print, in the order of the table.
 
     Parameters
     ----------
-    own : DataFrame
+    compared : sequence of ComparedFigure
+    figures : DataFrame
         Lines of `summary.csv`, one for each published figure.
-    cells : DataFrame
-        As `cells.csv` has them.
     """
-    entries = list(_entries(own[own["verdict"].isin(COMPARED)], cells, resolved))
-    metrics = dict.fromkeys(entry.measure.metric for entry in entries)
-    found = [_agreement(metric, [one for one in entries if one.measure.metric == metric]) for metric in metrics]
-    return found + [times for metric in TIMES if (times := _times(metric, own, resolved)) is not None]
+    metrics = dict.fromkeys(one.measure.metric for one in compared)
+    scores = [_agreement(metric, [one for one in compared if one.measure.metric == metric]) for metric in metrics]
+    return scores + [times for metric in TIMES if (times := _times(metric, figures, resolved)) is not None]
 
 
-def _entries(lines: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[_Entry]:
-    layout = layout_of(resolved)
-    if not layout.has_runs or not len(lines):
-        return
-    groups = dict(tuple(cells[cells["status"] == "ok"].groupby(ENTRY, sort=False)))
-    for line in lines.to_dict("records"):
-        dataset, model, column = line["dataset"], line["model"], line["metric"]
-        group = groups[tuple(line[name] for name in ENTRY)]
-        measures = layout.measures(resolved, dataset, model)
-        measure = next(measure for measure in measures if measure.column == column)
-        if not is_fact(measure):
-            values = layout.values_of(group, measure)
-            printed = printed_of(dataset, resolved.published[dataset, model, column], layout, resolved)
-            means = run_means(*measured_runs(values, group))
-            yield _Entry(dataset, measure, means, draws_of(values, group, measure), printed)
-
-
-def _agreement(metric: str, entries: list[_Entry]) -> Agreement:
-    rows: dict[tuple[str, str], list[_Entry]] = {}
+def _agreement(metric: str, entries: Sequence[ComparedFigure]) -> Agreement:
+    rows: dict[tuple[str, str], list[ComparedFigure]] = {}
     for entry in entries:
         rows.setdefault((entry.dataset, entry.measure.column), []).append(entry)
     measured = [[entry.draws.mean for entry in row] for row in rows.values()]
@@ -140,15 +97,15 @@ def _agreement(metric: str, entries: list[_Entry]) -> Agreement:
         rank_correlation=_mean_rank_correlation(pairs),
         rows=len(several),
         same_best=sum(_same_best(*pair, less=metric in LESS_IS_BETTER) for pair in several),
-        pairings=wrong.total(),
+        pairings=wrong.total() - (untold := wrong["consistent"] + wrong["too few runs"]),
         pairings_reproduced=wrong["reproduced"],
-        pairings_untold=wrong["cannot tell"],
+        pairings_untold=untold,
         left_out=len(left_out),
         left_out_reproduced=sum(left_out),
     )
 
 
-def _wrong_pairings(row: list[_Entry]) -> Iterator[tuple[Draws, Printed]]:
+def _wrong_pairings(row: list[ComparedFigure]) -> Iterator[tuple[Draws, Printed]]:
     """Yield the runs of each model of a row with the published figure of each other one."""
     for i, entry in enumerate(row):
         for j, other in enumerate(row):
@@ -156,7 +113,7 @@ def _wrong_pairings(row: list[_Entry]) -> Iterator[tuple[Draws, Printed]]:
                 yield entry.draws, replace(other.printed, apart=entry.printed.apart)
 
 
-def _left_out(entry: _Entry) -> Iterator[bool]:
+def _left_out(entry: ComparedFigure) -> Iterator[bool]:
     """Yield for each run of an entry whether the others reproduce it; nothing if they are too few."""
     if len(entry.means) <= FEWEST_RUNS:
         return
@@ -167,15 +124,8 @@ def _left_out(entry: _Entry) -> Iterator[bool]:
 
 def _mean_rank_correlation(rows: Iterable[tuple[list[float], list[float]]]) -> float | None:
     """Return the mean of Spearman's correlation over the rows that have three values or more and an order."""
-    found = [_rank_correlation(*row) for row in rows if len(row[0]) > 2]
-    known = [value for value in found if not math.isnan(value)]
+    known = [value for row in rows if (value := rank_correlation(*row)) is not None]
     return float(np.mean(known)) if known else None
-
-
-def _rank_correlation(one: list[float], other: list[float]) -> float:
-    if len(set(one)) == 1 or len(set(other)) == 1:
-        return math.nan
-    return float(pd.Series(one).corr(pd.Series(other), method="spearman"))
 
 
 def _same_best(measured: list[float], published: list[float], *, less: bool) -> bool:

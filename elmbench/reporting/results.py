@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from elmbench.layouts.base import Figure, Outputs
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
+from elmbench.reporting.figures import ComparedFigure, compared_figures, missing_runs
 from elmbench.reporting.folders import PICTURE, results_folder
+from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
@@ -60,11 +63,26 @@ class Results:
         """Return the lines of the summary as dictionaries, None for what is missing."""
         return records(self.summary)
 
-    @property
+    @cached_property
     def figures(self) -> pd.DataFrame:
         """The line of each published figure in the summary, under the default readings and the own selection."""
         own = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
         return own.drop_duplicates(["dataset", "model", "metric"])
+
+    @cached_property
+    def compared(self) -> list[ComparedFigure]:
+        """The published figures that are compared with our runs."""
+        return list(compared_figures(self.figures, self.cells, self.resolved))
+
+    @cached_property
+    def missing_runs(self) -> pd.DataFrame:
+        """The models that have too few runs for an interval, with the runs and minutes that they lack."""
+        return missing_runs(self.figures, self.cells)
+
+    @cached_property
+    def verdicts(self) -> list[JointVerdict]:
+        """The verdicts on the table, one for each metric with published figures."""
+        return judge_table(self.compared, self.resolved.file.id, self.resolved.profile)
 
     @property
     def text(self) -> str:

@@ -97,7 +97,7 @@ def _only_published(cells: pd.DataFrame, layout: Layout, order: Order, resolved:
 def _unmeasured(figure: PublishedValue, layout: Layout) -> str:
     if figure.cited:
         return "cited"
-    return "missing" if figure.value is not None and layout.is_judged(Measure(figure.metric)) else ""
+    return "no data" if figure.value is not None and layout.is_judged(Measure(figure.metric)) else ""
 
 
 def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
@@ -148,16 +148,14 @@ def _compared(
     if paper.cited:
         return {"verdict": "cited"}
     if ended != COMPLETE or np.isnan(values).all():
-        return {"verdict": "missing"}
+        return {"verdict": "no data"}
     dataset, reading, runs = str(ok["dataset"].iloc[0]), str(ok["reading"].iloc[0]), ok["run"].nunique()
     if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
         return {"verdict": "not comparable", "runs": runs}
-    if is_fact(measure):
+    if is_fact(measure.metric):
         return {"verdict": judge_fact(float(values.mean()), float(paper.value)), "runs": runs}
-    if not resolved.compares(dataset) or is_other_data(ok):
+    if not layout.has_runs or not resolved.compares(dataset) or is_other_data(ok):
         return {"verdict": "not comparable", "runs": runs}
-    if not layout.has_runs:
-        return {"verdict": "cannot tell", "runs": runs}
     draws = draws_of(values, ok, measure)
     judgement = judge(draws, printed_of(dataset, paper, layout, resolved))
     half_width = judgement.half_width
@@ -171,13 +169,13 @@ def is_other_data(cells: pd.DataFrame) -> bool:
 
 
 def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Resolved) -> Printed:
-    """Return what the rule takes of a published figure on a data set (by the suite's name) that has a value."""
-    others = [
-        float(figure.value)
-        for (place, model, metric), figure in resolved.published.items()
-        if (place, metric) == (dataset, paper.metric) and model != paper.model
-        if figure.value is not None and not figure.cited
-    ]
+    """Return the value of a published figure and its distance to the paper's figures of other models.
+
+    The other figures are those that any table of the paper prints for the same data set (by the suite's name) and
+    metric, so that a figure has one verdict in every table that prints it.
+    """
+    printed = resolved.printed_in_paper.get((dataset, paper.metric), frozenset())
+    others = [value for model, value in printed if model != paper.model]
     value = float(paper.value) if paper.value is not None else math.nan
     return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, typical_distance(value, others))
 

@@ -37,18 +37,18 @@ ROUND_OFF = 1e-6
 
 @dataclass(frozen=True)
 class Draws:
-    """What our runs of an entry say of a draw of the protocol.
+    """The mean and the deviation of our runs of an entry.
 
     Attributes
     ----------
     mean : float
-        Of the run means.
+        Mean of the run means.
     deviation : float
-        Of the run means (R - 1); NaN if there is one.
+        Standard deviation of the run means (R - 1); NaN for a single run.
     runs : int
         R.
     least : float
-        The least half width: what one test row weighs in a run mean, or round-off.
+        The least half width: the weight of one test row in a run mean, or round-off.
     """
 
     mean: float
@@ -59,7 +59,7 @@ class Draws:
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
         """Return half the width of the interval for a mean of `mean_of` draws, without the rounding of the print.
 
-        It is what it would be after `runs` runs with the same deviation; NaN after one.
+        With `runs`, return the half width after that many runs of the same deviation. It is NaN after one run.
         """
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
@@ -70,7 +70,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a paper prints of an entry.
+    """The published figure of an entry.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class Printed:
     rounding : float
         Half of the last printed digit.
     mean_of : int
-        How many draws it is a mean over.
+        The number of draws that the figure is a mean over.
     apart : float or None
-        How far the other models of its row lie from it (`typical_distance`); None if there is no other.
+        The median distance to the figures of other models (`typical_distance`); None if the paper prints no other.
     """
 
     value: float
@@ -95,11 +95,12 @@ class Judgement:
 
     Attributes
     ----------
-    verdict : {"reproduced", "close", "differs", "cannot tell"}
+    verdict : {"reproduced", "consistent", "close", "differs", "too few runs"}
     half_width : float or None
         Half the width of the interval with the rounding; None if there are too few runs.
     runs_to_tell : int or None
-        Of `cannot tell`: the fewest runs that would tell; None if no number would.
+        The fewest runs that an interval needs (`too few runs`) or that would tell the models apart (`consistent`);
+        None if no number of runs would.
     """
 
     verdict: str
@@ -108,45 +109,42 @@ class Judgement:
 
 
 def judge(draws: Draws, printed: Printed) -> Judgement:
-    """Return the verdict on a published figure that our runs can be compared with."""
+    """Return the verdict on a published figure that is comparable with our runs."""
     if draws.runs < FEWEST_RUNS:
-        return Judgement("cannot tell", None, _runs_to_tell(draws, printed))
+        return Judgement("too few runs", None, FEWEST_RUNS)
     # Decimal numbers at an end of the interval lie in it, whatever their binary form.
     half_width = (draws.half_width(printed.mean_of) + printed.rounding) * (1 + 1e-9)
     distance = abs(printed.value - draws.mean)
-    if distance > 2 * half_width:
-        return Judgement("differs", half_width)
+    if distance > half_width:
+        return Judgement("close" if distance <= 2 * half_width else "differs", half_width)
     if printed.apart is not None and 2 * half_width >= printed.apart:
-        return Judgement("cannot tell", half_width, _runs_to_tell(draws, printed))
-    return Judgement("reproduced" if distance <= half_width else "close", half_width)
+        return Judgement("consistent", half_width, _runs_to_tell(draws, printed, printed.apart))
+    return Judgement("reproduced", half_width)
 
 
-def _runs_to_tell(draws: Draws, printed: Printed) -> int | None:
-    """Return the fewest runs whose interval is narrower than the models lie apart, if the deviation stays."""
-    apart = printed.apart
-    if apart is None or math.isnan(draws.deviation):
-        return FEWEST_RUNS
+def _runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
+    """Return the fewest runs with an interval narrower than `apart`, if the deviation stays the same."""
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
     def tells(runs: int) -> bool:
         return 2 * (draws.half_width(printed.mean_of, runs) + printed.rounding) < apart
 
-    place = bisect_left(numbers, True, key=tells)
-    return numbers[place] if place < len(numbers) else None
+    first = bisect_left(numbers, True, key=tells)
+    return numbers[first] if first < len(numbers) else None
 
 
-def judge_fact(found: float, published: float) -> str:
-    """Return the verdict on a fact of a data set: it is drawn from nothing, so it is equal or it differs."""
-    return "reproduced" if found == published else "differs"
+def judge_fact(measured: float, published: float) -> str:
+    """Return the verdict on a fact of a data set, which no random draw changes: it is equal or it differs."""
+    return "reproduced" if measured == published else "differs"
 
 
-def is_fact(measure: Measure) -> bool:
-    """Tell whether a measure is a fact of a data set."""
-    return measure.metric in FACTS
+def is_fact(metric: str) -> bool:
+    """Return True for a fact of a data set, such as its number of rows."""
+    return metric in FACTS
 
 
 def typical_distance(value: float, others: Sequence[float]) -> float | None:
-    """Return the median distance of a model's published figure to those of the other models of its row, if any."""
+    """Return the median distance of a published figure to the figures of other models, None if there are none."""
     return float(np.median(np.abs(np.subtract(others, value)))) if len(others) else None
 
 
@@ -160,19 +158,19 @@ def run_means(values: NDArray[np.float64], runs: NDArray[Any]) -> NDArray[np.flo
 
 
 def measured_runs(values: ArrayLike, cells: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return the values that are there of the cells of an entry, and the numbers of their runs."""
-    found: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
-    there = ~np.isnan(found)
-    return found[there], cells["run"].to_numpy()[there]
+    """Return the known values of the cells of an entry, and the numbers of their runs."""
+    array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(array)
+    return array[known], cells["run"].to_numpy()[known]
 
 
 def draws_of(values: ArrayLike, cells: pd.DataFrame, measure: Measure) -> Draws:
-    """Return what the runs of an entry say of a draw.
+    """Return the mean and the deviation of the runs of an entry.
 
     Parameters
     ----------
     values : array-like of float
-        Of each cell of the entry, NaN where it has none.
+        The value of each cell, NaN if it is missing.
     cells : DataFrame
         The cells, with the columns of `cells.csv`.
     """
@@ -181,7 +179,7 @@ def draws_of(values: ArrayLike, cells: pd.DataFrame, measure: Measure) -> Draws:
 
 
 def draws_of_means(means: NDArray[np.float64], least: float) -> Draws:
-    """Return what the means of some runs say of a draw."""
+    """Return the mean and the deviation of some run means."""
     deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan
     # Means of equal numbers may be apart by round-off.
     if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
@@ -190,7 +188,7 @@ def draws_of_means(means: NDArray[np.float64], least: float) -> Draws:
 
 
 def _least(mean: float, cells: pd.DataFrame, measure: Measure) -> float:
-    """Return what one test row weighs in a run mean, of metrics that count rows; of real numbers round-off."""
+    """Return the weight of one test row in a run mean for metrics that count rows, round-off for real numbers."""
     runs = cells["run"].nunique()
     if measure.metric in COUNTS:
         return runs / len(cells)

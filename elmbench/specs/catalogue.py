@@ -1,7 +1,7 @@
 """The experiment files: how they are found and read, and how a reading changes them."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,8 @@ class ExperimentFile:
     paper: Paper
     #: The columns of all tables of the paper; the suite never measures another model that the paper prints.
     measured: frozenset[str] = frozenset()
+    #: The `published` section of each table of the paper, as its experiment file has it.
+    printed: tuple[dict[str, Any], ...] = ()
 
     @property
     def id(self) -> str:
@@ -35,10 +37,18 @@ class ExperimentFile:
     def figures(self) -> tuple[PublishedValue, ...]:
         """The paper's figures of this table, each under the metric that the paper must mean."""
         published = self.spec.published
-        if published is None or published.values is None:
-            return ()
-        values = read_published(self.path.parent / published.values)
-        return tuple(replace(v, metric=published.meant.get(v.metric, v.metric)) for v in values)
+        return self._read(published.values, published.meant) if published else ()
+
+    @property
+    def figures_of_paper(self) -> tuple[PublishedValue, ...]:
+        """The figures of this table, and those of all other tables of the paper."""
+        sections = {(one.get("values"), *sorted(one.get("meant", {}).items())): one for one in self.printed}
+        read = (self._read(one.get("values"), one.get("meant", {})) for one in sections.values())
+        return self.figures + tuple(figure for figures in read for figure in figures)
+
+    def _read(self, values: str | None, meant: Mapping[str, str]) -> tuple[PublishedValue, ...]:
+        figures = read_published(self.path.parent / values) if values else ()
+        return tuple(replace(one, metric=meant[one.metric]) if one.metric in meant else one for one in figures)
 
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
@@ -125,7 +135,9 @@ def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFil
     own = [_read_experiment(one, content, paper) for one, content in contents.items() if only in (None, one)]
     models = (content.get("models") for content in contents.values())
     measured = frozenset(column for columns in models if isinstance(columns, dict) for column in columns)
-    return {file.id: replace(file, measured=measured) for file in own}
+    sections = (content.get("published") for content in contents.values())
+    printed = tuple(section for section in sections if isinstance(section, dict))
+    return {file.id: replace(file, measured=measured, printed=printed) for file in own}
 
 
 def read_own_table(path: Path) -> ExperimentFile:

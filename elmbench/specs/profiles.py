@@ -54,9 +54,26 @@ class Resolved:
         named += [(own, figure) for own, other in self.stand_ins.items() for name, figure in named if name == other]
         return {(name, figure.model, figure.metric): figure for name, figure in named}
 
+    @cached_property
+    def printed_in_paper(self) -> Mapping[tuple[str, str], frozenset[tuple[str, float]]]:
+        """The models and values that all tables of the paper print, by data set (the suite's name) and metric.
+
+        Cited figures are left out.
+        """
+        find = load_dataset_specs().find
+        printed: dict[tuple[str, str], set[tuple[str, float]]] = {}
+        for figure in self.file.figures_of_paper:
+            if figure.value is not None and not figure.cited and figure.dataset != ALL:
+                place = find(figure.dataset).name, figure.metric
+                printed.setdefault(place, set()).add((figure.model, float(figure.value)))
+        named = {place: frozenset(values) for place, values in printed.items()}
+        for stand_in, name in self.stand_ins.items():
+            named |= {(stand_in, metric): values for (other, metric), values in named.items() if other == name}
+        return named
+
     @property
     def mean_of(self) -> int:
-        """How many draws of the protocol a published mean is over."""
+        """The number of draws of the protocol that a published mean is over."""
         return self.file.spec.published.mean_of if self.file.spec.published else 1
 
     def cuts(self, dataset: str) -> bool:

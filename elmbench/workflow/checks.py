@@ -1,7 +1,7 @@
 """Results of many tables compared with their baselines or with the published values."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,10 @@ from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
+from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
-from elmbench.reporting.results import read_results, records, rewrite_results
+from elmbench.reporting.joint import joint_record
+from elmbench.reporting.results import Results, read_results, records, rewrite_results
 from elmbench.specs.catalogue import ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
@@ -114,8 +116,10 @@ class PublishedCheck:
     ----------
     folder : str
         The folder of the table's results.
-    verdicts : dict of str to int
-        How many figures have each verdict.
+    verdicts, facts : dict of str to int
+        The number of figures with each verdict, and of facts of data sets.
+    joint : dict
+        The verdict on the table (`elmbench.reporting.joint`).
     metrics : list of Agreement
         How each metric as a whole compares.
     figures : list of dict
@@ -123,20 +127,38 @@ class PublishedCheck:
     claims : list of dict
         A line of `claims.csv` for each claim of the paper about the table, with Holm's correction for all claims of the
         paper that were checked.
+    missing_runs : list of dict
+        The models with too few runs for an interval: `dataset`, `model`, `more_runs` and their `minutes`.
+    results : Results
+        The results that are compared.
     """
 
     experiment: str
     profile: str
     folder: str
     verdicts: dict[str, int]
+    facts: dict[str, int]
+    joint: dict[str, Any]
     metrics: list[Agreement]
     figures: list[dict[str, Any]]
     claims: list[dict[str, Any]]
+    missing_runs: list[dict[str, Any]]
+    results: Results
 
     @property
     def compared(self) -> int:
-        """How many figures were held against our runs."""
-        return sum(self.verdicts[verdict] for verdict in COMPARED)
+        """The number of figures and facts that are compared with our runs."""
+        return sum(self.verdicts[verdict] + self.facts[verdict] for verdict in COMPARED)
+
+    @property
+    def differs(self) -> bool:
+        """Whether a figure or a fact differs from the print."""
+        return bool(self.verdicts["differs"] or self.facts["differs"])
+
+    def record(self) -> dict[str, Any]:
+        """Return the check as JSON has it: everything but the results."""
+        names = [field.name for field in fields(self) if field.name not in ("metrics", "results")]
+        return {name: getattr(self, name) for name in names} | {"metrics": [asdict(one) for one in self.metrics]}
 
 
 def check_published(names: list[str], profile: str, dirs: ResultsDirs, watch: Watch = iter) -> list[PublishedCheck]:
@@ -158,11 +180,13 @@ def check_published(names: list[str], profile: str, dirs: ResultsDirs, watch: Wa
         _require_results(file, profile, results_dir)
         results = read_results(resolved, results_dir)
         own = results.figures
-        counts = own["verdict"].value_counts()
-        verdicts = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
         figures = records(own[own["verdict"] != ""])
-        metrics = agreements(own, results.cells, resolved)
-        checks.append(PublishedCheck(file.id, profile, str(results.folder), verdicts, metrics, figures, []))
+        verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(figures))
+        metrics = agreements(results.compared, own, resolved)
+        joint, missing = joint_record(results.verdicts), records(results.missing_runs)
+        place = file.id, profile, str(results.folder)
+        check = PublishedCheck(*place, verdicts, facts, joint, metrics, figures, [], missing, results)
+        checks.append(check)
         outcomes[file.id] = results.claims
     return [replace(check, claims=claims) for check, claims in zip(checks, _records(outcomes), strict=True)]
 

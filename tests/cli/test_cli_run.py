@@ -284,7 +284,12 @@ def test_json_is_all_that_is_printed(elmbench: Callable, toy: Callable, worker: 
     assert entry["cells"] == {"ok": 12}
     line = entry["summary"][0]
     assert (line["dataset"], line["model"], line["metric"], line["mean"]) == ("wdbc", "ELM", "mcc", 0.92)
-    assert (line["published"], line["published_std"], line["verdict"], line["std"]) == (0.92, 0.01, "cannot tell", None)
+    assert (line["published"], line["published_std"], line["verdict"], line["std"]) == (
+        0.92,
+        0.01,
+        "too few runs",
+        None,
+    )
 
 
 def test_leaking_readings_are_labelled(elmbench: Callable, worker: dict) -> None:

@@ -183,7 +183,7 @@ def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
     ]  # fmt: skip
     first, second = rows_of(section)
     names = list(shown)[2:8]
-    assert [first[name] for name in names] == ["0.90", "0.9", "cannot tell", "0.80", "0.5", "cannot tell"]
+    assert [first[name] for name in names] == ["0.90", "0.9", "too few runs", "0.80", "0.5", "too few runs"]
     assert [second[name] for name in names] == ["0.250", "", "", "", "", ""]
     for text in (markdown(table, []), html(table)):
         assert len(re.findall(r"accuracy / nrmse\W+(?:th\W+)*published\W+(?:th\W+)*verdict\W+(?:th\W+)*f1", text)) == 1
@@ -204,11 +204,11 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
     summary = summarise(cells, resolved)
     own = summary[(summary["reading"] == "") & (summary["metric"] == "mcc")]
     assert dict(zip(own["model"], own["verdict"], strict=True)) == {
-        "ELM": "cannot tell", "K-ELM": "cited", "BP": "cited", "SVM": "missing",
+        "ELM": "too few runs", "K-ELM": "cited", "BP": "cited", "SVM": "no data",
     }  # fmt: skip
     default, stored = table_from(cells, resolved).sections
     found = {r["model"]: (r["value"], r["published"], r["published_fit"], r["verdict"]) for r in rows_of(default)}
-    assert found["SVM"] == ("", "0.6", "3", "missing")
+    assert found["SVM"] == ("", "0.6", "3", "no data")
     assert found["BP"] == ("", "0.4", "", "cited")
     assert found["K-ELM"] == ("0.50", "0.7", "", "cited")
     assert [r["model"] for r in rows_of(stored)] == ["ELM"]

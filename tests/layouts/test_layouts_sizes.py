@@ -51,7 +51,7 @@ def test_times_of_predictions_and_accuracies_of_training_rows_are_shown_where_th
 
     resolved, names, line = shown("train_accuracy", "predict_seconds")
     assert names["value2"] == "train_accuracy"
-    assert (line["value2"], line["published2"], line["verdict2"]) == ("0.9500 ± 0.0000", "0.998", "cannot tell")
+    assert (line["value2"], line["published2"], line["verdict2"]) == ("0.9500 ± 0.0000", "0.998", "too few runs")
     assert (line["predict"], line["published_predict"]) == ("0.25", "0.5")
     assert Measure("train_accuracy") in layout_of(resolved).values(resolved)
     assert not layout_of(resolved).is_judged(Measure("predict_seconds"))

@@ -77,7 +77,7 @@ def test_a_comparison_is_over_the_means_of_data_sets(toy: Toy) -> None:
     expected = compare(pd.DataFrame(means), "ELM", "K-ELM")
     assert list(found) == list(expected)
     assert float(found["t"]["value"]) == pytest.approx(expected["t"], abs=0.006)
-    assert (found["t"]["published"], found["t"]["verdict"]) == ("2.5", "cannot tell")
+    assert (found["t"]["published"], found["t"]["verdict"]) == ("2.5", "not comparable")
     assert found["data_sets"]["value"] == "3"
     assert any("p > 0.01" in note for note in notes_of(table))
 

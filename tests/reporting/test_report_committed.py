@@ -15,13 +15,24 @@ import elmbench
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.summary import summarise
-from elmbench.specs.catalogue import ExperimentFile, find_experiment
+from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.workflow.checks import check_published
 
 RESULTS = Path(elmbench.__file__).parents[1] / "results"
 #: Tables of the profile `paper` and what a printed mean of theirs is over.
 TABLES = {"kos-elm/table4": ("mcc", 20), "eem/table4": ("gmean", 1), "rkelm/table5": ("accuracy", 20)}
+
+
+def printed_in_paper(paper: str, metric: str) -> set[tuple[str, str, float]]:
+    """The data sets, models and values that the tables of a paper print of a metric."""
+    resolved = [resolve(file, file.profiles[-1]) for file in load_catalogue().values() if file.spec.paper == paper]
+    return {
+        (dataset, model, float(figure.value))
+        for one in resolved
+        for (dataset, model, name), figure in one.published.items()
+        if name == metric and figure.value is not None and not figure.cited
+    }
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -31,30 +42,31 @@ def test_each_verdict_by_hand(table: str) -> None:
     cells = pd.read_csv(RESULTS / "paper" / table / "cells.csv", keep_default_na=False, na_values=[""])
     cells = cells[cells["reading"].isna()]
     figures = resolve(find_experiment(table), "paper").published
+    in_paper = printed_in_paper(table.partition("/")[0], metric)
     assert len(check.figures) > 3
     for line in check.figures:
         own = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
         own = own[own["select"] == line["select"]]
-        if line["verdict"] == "missing":
+        if line["verdict"] == "no data":
             assert (own["status"] != "ok").any()
             continue
         runs = own.groupby("run")[metric].mean().to_numpy(float)
         figure = figures[line["dataset"], line["model"], metric]
         published = float(figure.value)
         others = [
-            abs(float(other.value) - published)
-            for (dataset, model, name), other in figures.items()
-            if (dataset, name) == (line["dataset"], metric) and model != line["model"] and other.value is not None
+            abs(other - published)
+            for dataset, model, other in in_paper
+            if (dataset, model != line["model"]) == (line["dataset"], True)
         ]
         if len(runs) < 3:
-            expected = "cannot tell"
+            expected = "too few runs"
         else:
             half = t.ppf(0.975, len(runs) - 1) * runs.std(ddof=1) * np.sqrt(1 / mean_of + 1 / len(runs))
             half += 0.5 * 10.0 ** figure.value.as_tuple().exponent
             distance = abs(published - runs.mean())
             apart = np.median(others)
-            known = "reproduced" if distance <= half else "close"
-            expected = "differs" if distance > 2 * half else "cannot tell" if 2 * half >= apart else known
+            inside = "reproduced" if 2 * half < apart else "consistent"
+            expected = inside if distance <= half else "close" if distance <= 2 * half else "differs"
             assert (line["low"], line["high"]) == pytest.approx((runs.mean() - half, runs.mean() + half))
         assert line["verdict"] == expected, line
 
@@ -70,7 +82,7 @@ def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
     place_of = ["dataset", "model", "metric", "select"]
     before = summarise(cells, resolved).set_index(place_of)
     moved = 0
-    for place, line in before[before["verdict"].isin(["reproduced", "close"])].iterrows():
+    for place, line in before[before["verdict"].isin(["reproduced", "consistent", "close"])].iterrows():
         dataset, model, _, select = place
         own = cells[(cells["dataset"] == dataset) & (cells["model"] == model) & (cells["select"] == select)]
         runs = own.groupby("run")[metric].mean().to_numpy(float)
@@ -101,4 +113,4 @@ def test_our_own_runs_are_reproduced_and_other_models_are_not() -> None:
     # Models share the splits of a run, so there are fewer independent trials than runs that were left out.
     assert reproduced / left_out > binom.ppf(1e-4, left_out // 6, 0.95) / (left_out // 6)
     pairings = sum(metric.pairings for metric in metrics)
-    assert sum(metric.pairings_reproduced for metric in metrics) < pairings / 4
+    assert sum(metric.pairings_reproduced for metric in metrics) < pairings / 5

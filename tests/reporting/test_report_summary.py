@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, entry, folds, frame, notes_of, table_of
+from made_cells import HEADER, cell, entry, folds, frame, notes_of, table_of
 
 from elmbench.reporting.cells import REMARKS
 from elmbench.reporting.summary import COLUMNS, summarise
+from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets.fingerprint import OTHER_DATA
-from elmbench.specs.profiles import Resolved
+from elmbench.specs.profiles import Resolved, resolve
+from elmbench.specs.published import read_published
 
 Toy = Callable[..., Resolved]
 
@@ -31,7 +34,7 @@ def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
     line = entry(toy("WDBC,ELM,mcc,0.7,0.5,\n"), lines)
     assert line["mean"] == pytest.approx(0.7)
     assert line["n"] == 3
-    assert (line["verdict"], line["ended"]) == ("missing", "incomplete")
+    assert (line["verdict"], line["ended"]) == ("no data", "incomplete")
 
 
 def test_the_deviation_is_that_of_the_run_means(toy: Toy) -> None:
@@ -77,14 +80,36 @@ def test_a_published_mean_of_many_draws_has_a_narrower_interval(toy: Toy) -> Non
     assert entry(resolved, runs("ELM", 0.89, 0.9, 0.91))["high"] == pytest.approx(0.9 + half, rel=1e-6)
 
 
-def test_what_more_runs_would_tell(toy: Toy) -> None:
+def test_how_many_runs_would_tell_the_models_apart(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9000,,\nWDBC,K-ELM,mcc,0.9500,,\nWDBC,OS-ELM,mcc,,,\n"
     line = entry(toy(figures), runs("ELM", 0.89, 0.9, 0.91))
     # 2 t s sqrt(1 + 1/R) + 0.0001 is 0.053 after six runs, 0.051 after seven and 0.0502 after eight.
-    assert (line["verdict"], line["runs_to_tell"]) == ("cannot tell", 9)
+    assert (line["verdict"], line["runs_to_tell"]) == ("consistent", 9)
     line = entry(toy(figures), folds("ELM", 0.9, 0.9))
-    assert (line["verdict"], line["runs"], line["runs_to_tell"]) == ("cannot tell", 1, 3)
+    assert (line["verdict"], line["runs"], line["runs_to_tell"]) == ("too few runs", 1, 3)
     assert pd.isna(line["low"])
+
+
+def test_the_models_of_all_tables_of_a_paper_count(
+    write_tree: Callable[..., Path], experiment: dict, paper: dict
+) -> None:
+    others = {"one": "K-ELM,mcc,0.9500", "two": "OS-ELM,MCC,0.6000"}
+    protocol = experiment["protocol"] | {"outer": {"kind": "stratified-kfold", "folds": 2, "runs": 3}}
+    tables = [
+        experiment
+        | {"protocol": protocol}
+        | {"id": f"toy/{name}", "aliases": [], "published": {"values": f"{name}.csv", "meant": {"MCC": "mcc"}}}
+        for name in others
+    ]
+    root = write_tree(*tables, paper=paper)
+    for name, other in others.items():
+        figures = f"{HEADER}WDBC,ELM,mcc,0.9000,,\nWDBC,{other},,\n"
+        (root / "experiments" / "toy" / f"{name}.csv").write_text(figures)
+    read_published.cache_clear()
+    cells = runs("ELM", 0.89, 0.9, 0.91)
+    # By the figures of its own table it would be consistent in one (0.05 apart) and reproduced in the other (0.3).
+    lines = [entry(resolve(file, "paper"), cells) for file in load_catalogue(root).values()]
+    assert [(line["verdict"], line["runs_to_tell"]) for line in lines] == [("reproduced", None)] * 2
 
 
 def test_figures_from_other_papers_do_not_count_as_models_of_the_row(toy: Toy) -> None:
@@ -105,7 +130,7 @@ def test_a_reading_that_leaks_is_not_compared(toy: Toy) -> None:
         ({"rows": 200}, "not comparable"),
         ({"rows": 569}, "reproduced"),
         ({"tune-rows": 200}, "reproduced"),
-        ({"folds": 5}, "missing"),
+        ({"folds": 5}, "no data"),
     ],
 )
 def test_rows_that_a_profile_cut_are_not_compared(toy: Toy, profile: dict[str, int], verdict: str) -> None:
@@ -150,10 +175,10 @@ def test_times_and_sizes_are_not_judged(toy: Toy, metric: str) -> None:
 def test_an_entry_of_which_all_cells_ended_alike_says_how(toy: Toy, status: str) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n")
     line = entry(resolved, [cell(fold=0, status=status), cell(fold=1, status=status)])
-    assert (line["verdict"], line["ended"]) == ("missing", status)
+    assert (line["verdict"], line["ended"]) == ("no data", status)
     assert (pd.isna(line["mean"]), line["n"]) == (True, 0)
     mixed = entry(resolved, [cell(fold=0, status=status), cell(fold=1, mcc=0.9)])
-    assert (mixed["verdict"], mixed["ended"], mixed["n"]) == ("missing", "incomplete", 1)
+    assert (mixed["verdict"], mixed["ended"], mixed["n"]) == ("no data", "incomplete", 1)
 
 
 def test_a_run_that_lacks_folds_gets_no_verdict(toy: Toy) -> None:
@@ -161,7 +186,7 @@ def test_a_run_that_lacks_folds_gets_no_verdict(toy: Toy) -> None:
     lines = folds("ELM", 0.9, 0.9)
     assert entry(resolved, lines)["ended"] == "ok"
     more = entry(resolved, [*lines, cell(run=1, fold=0, mcc=0.9)])
-    assert (more["ended"], more["verdict"]) == ("incomplete", "missing")
+    assert (more["ended"], more["verdict"]) == ("incomplete", "no data")
 
 
 def test_folds_are_counted_by_data_set(toy: Toy) -> None:
@@ -197,7 +222,7 @@ def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, own:
 def test_a_metric_that_is_no_number_is_shown_as_none(toy: Toy) -> None:
     lines = folds("ELM", float("nan"), float("nan"))
     line = entry(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
-    assert (pd.isna(line["mean"]), line["verdict"]) == (True, "missing")
+    assert (pd.isna(line["mean"]), line["verdict"]) == (True, "no data")
 
 
 def test_an_entry_without_any_value_keeps_the_line_of_its_first_metric(toy: Toy) -> None:

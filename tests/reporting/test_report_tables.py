@@ -43,7 +43,7 @@ def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(toy: Toy, endin
     lines = [cell(fold=i, **ending) for i in range(2)] + folds("K-ELM", 0.9, 0.9)
     table = table_of(toy("WDBC,ELM,mcc,0.93,,\n"), lines)
     assert row(table.sections[0], "ELM")["value"] == shown
-    assert row(table.sections[0], "ELM")["verdict"] == "missing"
+    assert row(table.sections[0], "ELM")["verdict"] == "no data"
     assert row(table.sections[0], "ELM")["published"] == "0.93"
     (note,) = (note.text for note in table.notes if note.kind == "ending")
     assert ending["reason"] in note
@@ -54,7 +54,7 @@ def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
     lines = [cell(fold=0, mcc=0.9), cell(fold=1, **stopped(5))]
     table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
     found = row(table.sections[0], "ELM")
-    assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "missing")
+    assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "no data")
     assert "wdbc ELM, nested: 1 of 2 cells timeout: > 5 s" in notes_of(table)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from made_cells import folds, frame
 
@@ -78,17 +79,24 @@ def test_the_last_line_counts(both: Results) -> None:
     assert len({*SIGNS.values()}) == len(VERDICTS)
 
 
-def test_what_would_tell_is_said() -> None:
-    def line(verdict: str, runs: int | None = None) -> dict[str, Any]:
-        return {"verdict": verdict, "runs_to_tell": runs}
+def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
+    def line(verdict: str, metric: str = "mcc") -> dict[str, Any]:
+        return {"verdict": verdict, "metric": metric}
 
-    assert counted([]) == counted([line("")]) == "No published figure to judge."
-    assert counted([line("differs"), line("")]) == "1 published figure: 1 ✗ differs."
-    several = counted([line("cannot tell", 3), line("cannot tell", 12), line("cannot tell")])
-    assert several == (
-        "3 published figures: 3 ? cannot tell. Of 2 that we cannot tell, 3 to 12 runs would tell. "
-        "Of 1 no number of runs would tell: the models lie too close together."
+    none = pd.DataFrame({"more_runs": [], "minutes": []})
+    assert counted([], none) == counted([line("")], none) == "No published figure to judge."
+    facts = "1 of 2 facts of the data sets (rows, columns, classes) are as printed."
+    both = [line("reproduced", "features"), line("differs", "instances")]
+    assert counted(both, none) == facts
+    assert counted([line("differs"), line(""), *both], none) == f"1 published figure: 1 ✗ differs. {facts}"
+    missing = pd.DataFrame({"more_runs": [1, 2], "minutes": [30.0, 4.4]})
+    assert counted([line("too few runs")] * 3, missing) == (
+        "3 published figures: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there are: about 34 min."
     )
+    assert counted([line("too few runs")], missing.assign(minutes=0.1)).endswith(
+        "2 more than there are: less than a minute."
+    )
+    assert counted([line("too few runs")], missing.assign(minutes=180)).endswith("about 6 h.")
 
 
 def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read: Callable[..., Results]) -> None:

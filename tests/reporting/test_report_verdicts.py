@@ -52,31 +52,33 @@ def test_the_verdict_at_its_boundaries(distance: float, verdict: str, side: int)
 
 
 @pytest.mark.parametrize("runs", [1, 2])
-def test_one_or_two_runs_tell_nothing(runs: int) -> None:
+def test_one_or_two_runs_are_too_few(runs: int) -> None:
     draws = Draws(0.9, math.nan if runs == 1 else 0.001, runs, 0.005)
     # Not even of a figure that is far away: two runs of a metric that counts rows often coincide.
     for value in (0.9, 0.1):
         found = judge(draws, Printed(value, 0.0005, apart=0.05))
-        assert (found.verdict, found.half_width, found.runs_to_tell) == ("cannot tell", None, 3)
+        assert (found.verdict, found.half_width, found.runs_to_tell) == ("too few runs", None, 3)
 
 
-def test_an_interval_as_wide_as_the_models_lie_apart_tells_nothing() -> None:
+def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> None:
     near = Printed(0.9, 0.005)
     width = 2 * (HALF + 0.005)
     assert judge(DRAWS, replace(near, apart=width + 1e-6)).verdict == "reproduced"
-    assert judge(DRAWS, replace(near, apart=width - 1e-6)).verdict == "cannot tell"
-    # What lies far outside differs, however wide the interval.
-    assert judge(DRAWS, Printed(0.5, 0.005, apart=0.01)).verdict == "differs"
+    assert judge(DRAWS, replace(near, apart=width - 1e-6)).verdict == "consistent"
+    # A figure outside of the interval is close or differs, whatever the distance between the models.
+    for apart in (0.001, 1.0, None):
+        assert judge(DRAWS, Printed(0.9 + 0.75 * width, 0.005, apart=apart)).verdict == "close"
+        assert judge(DRAWS, Printed(0.5, 0.005, apart=apart)).verdict == "differs"
 
 
 def test_how_many_runs_would_tell() -> None:
     printed = Printed(0.9, 0.0005, apart=0.06)
     found = judge(DRAWS, printed)
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "consistent"
     runs = found.runs_to_tell
     assert runs is not None
     assert judge(replace(DRAWS, runs=runs), printed).verdict == "reproduced"
-    assert judge(replace(DRAWS, runs=runs - 1), printed).verdict == "cannot tell"
+    assert judge(replace(DRAWS, runs=runs - 1), printed).verdict == "consistent"
     # A single published draw varies by 1.96 s whatever we do.
     assert judge(DRAWS, replace(printed, apart=2 * 1.96 * 0.01)).runs_to_tell is None
     assert MOST_RUNS >= 1000

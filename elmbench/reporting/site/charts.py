@@ -25,11 +25,12 @@ from elmbench.specs.published import ALL
 #: The mark of each verdict in a square of 8 by 8, from its upper left corner.
 _MARKS = {
     "reproduced": "h8v8h-8z",
+    "consistent": "m4 0l4 4l-4 4l-4-4z",
     "close": "m4 0l4 8h-8z",
     "differs": "l8 8m0-8l-8 8",
-    "cannot tell": "m3 3h2v2h-2z",
+    "too few runs": "m3 3h2v2h-2z",
     "not comparable": "m2 0v8m4-8v8",
-    "missing": "m0 4h8",
+    "no data": "m0 4h8",
     "cited": "m2 0v3m3-3v3",
 }
 #: Of the map of verdicts: the distance of two marks, the marks in a line and where they begin.
@@ -45,7 +46,7 @@ def verdict_map(paper: PaperResults) -> Markup:
     y = 0
     paths: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
     for table in paper.tables:
-        if not table.figures:
+        if not table.figures or table.facts:
             continue
         y += 6
         texts.append(_text(_LEFT - 8, y + 9, table.file.spec.label, anchor="end"))

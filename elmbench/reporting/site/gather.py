@@ -11,13 +11,15 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import COMPARED, VERDICTS
+from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
+from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import PICTURE, ResultsDirs
+from elmbench.reporting.papers import PaperAnswer, answer_papers, worth
 from elmbench.reporting.readings import ReadingComparison, compare_readings
 from elmbench.reporting.results import Results, read_results, records
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import Measure
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved, resolve
 
@@ -77,25 +79,21 @@ class TableResults:
             for line in own.figures:
                 place = (line["dataset"], line["model"], line["metric"])
                 known = found.get(place)
-                if line["verdict"] and (known is None or _worth(line) > _worth(known)):
+                if line["verdict"] and (known is None or worth(line["verdict"]) > worth(known["verdict"])):
                     found[place] = line | {"profile": own.profile}
         return list(found.values())
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many figures have each verdict, and how many were `not run`."""
-        counts = Counter(line["verdict"] for line in self.figures)
-        return {verdict: counts[verdict] for verdict in VERDICTS} | {"not run": max(0, self.printed - counts.total())}
+        """The number of figures with each verdict, without facts of data sets, and of those `not run`."""
+        counts, facts = verdict_counts(self.figures)
+        not_run = self.printed - counts.total() - facts.total()
+        return {verdict: counts[verdict] for verdict in VERDICTS} | {"not run": 0 if facts else max(0, not_run)}
 
     @property
-    def is_of_facts(self) -> bool:
-        """Whether the table says what the data are: nothing in it is drawn, so its verdicts are counted apart."""
-        return any(figure.metric in FACTS for figure in self.file.figures)
-
-
-def _worth(line: Mapping[Any, Any]) -> int:
-    verdict = line["verdict"]
-    return 2 if verdict in COMPARED else 1 if verdict == "not comparable" else 0
+    def facts(self) -> dict[str, int]:
+        """The number of facts of data sets with each verdict."""
+        return dict(verdict_counts(self.figures)[1])
 
 
 @dataclass(frozen=True)
@@ -105,24 +103,27 @@ class PaperResults:
     paper: Paper
     tables: tuple[TableResults, ...]
     readings: Mapping[str, list[ReadingComparison]]
+    #: The verdicts on the tables in words, and the counts of figures; None without published figures.
+    answer: PaperAnswer | None
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many figures of all tables have each verdict, without facts of the data."""
-        return added(table.verdicts for table in self.tables if not table.is_of_facts)
+        """The number of figures with each verdict, each figure counted once, and of those `not run`."""
+        counts = self.answer.record["figures"] if self.answer else dict.fromkeys(VERDICTS, 0)
+        return counts | {"not run": sum(table.verdicts["not run"] for table in self.tables)}
 
     @property
     def facts(self) -> dict[str, int]:
-        """How many facts of the data have each verdict."""
-        return added(table.verdicts for table in self.tables if table.is_of_facts)
+        """The facts of data sets: those `as_printed`, and those compared (`of`)."""
+        return dict(self.answer.record["facts"]) if self.answer else {"as_printed": 0, "of": 0}
 
 
-def added(verdicts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Return the sum of counts of verdicts."""
+def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sum of counts by name."""
     total: Counter[str] = Counter()
-    for counts in verdicts:
-        total.update(counts)
-    return {verdict: total[verdict] for verdict in (*VERDICTS, "not run")}
+    for one in counts:
+        total.update(one)
+    return dict(total)
 
 
 def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
@@ -154,7 +155,9 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 def _paper(tables: list[TableResults], dirs: ResultsDirs) -> PaperResults:
     files = [table.file for table in tables]
     paper = files[0].paper
-    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, files, dirs))
+    answers = answer_papers(own.results for table in tables for own in table.profiles)
+    readings = compare_readings(paper.readings, files, dirs)
+    return PaperResults(paper, tuple(tables), readings, next(iter(answers), None))
 
 
 def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
@@ -178,7 +181,7 @@ def _profile(resolved: Resolved, dirs: ResultsDirs) -> ProfileResults:
         resolved,
         results,
         records(results.figures),
-        agreements(results.figures, results.cells, resolved),
+        agreements(results.compared, results.figures, resolved),
         _environment(results.folder),
     )
 

@@ -65,7 +65,12 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
         "rows": rows,
         "total": total,
         "compared": sum(total[verdict] for verdict in COMPARED),
-        "facts": {"reproduced": facts["reproduced"], "compared": sum(facts[verdict] for verdict in COMPARED)},
+        "facts": facts,
+        "answers": [
+            (paper_page(paper.paper.key), paper.paper.title, paper.answer.sentences[0])
+            for paper in papers
+            if paper.answer
+        ],
         "legend": LEGEND,
         "power": power(papers),
         "points": drawn.points,
@@ -80,10 +85,12 @@ def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
     run = [table for table in paper.tables if table.profiles]
     return {
         "paper": paper.paper,
+        "sentences": paper.answer.sentences if paper.answer else [],
         "findings": findings,
         "map": verdict_map(paper),
         "marks": verdict_key(),
-        "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run],
+        "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run if not one.facts],
+        "fact_tables": [(table_page(one.file.id), one.file.spec.label) for one in run if one.facts],
         "readings": readings_page(key) if any(paper.readings.values()) else "",
         "unrun": [table.file for table in paper.tables if not table.profiles],
     }

@@ -60,7 +60,7 @@ def scatter(papers: Iterable[PaperResults]) -> Scatter:
                 where = f"{paper.paper.key} {table.file.spec.label}, {spelling(line['dataset'])}, {line['model']}"
                 says = f"{where}, {metric}: published {published:g}, ours {mean:.4g}, {line['verdict']}"
                 points.append(Point(*_place(published, mean), line["verdict"], says, table_page(table.file.id)))
-    order = ("cannot tell", "reproduced", "close", "differs")
+    order = ("too few runs", "consistent", "reproduced", "close", "differs")
     return Scatter(tuple(sorted(points, key=lambda point: order.index(point.verdict))), outside)
 
 

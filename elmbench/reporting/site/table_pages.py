@@ -9,8 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.agreement import Agreement
+from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.grids import grids_of
+from elmbench.reporting.papers import facts_sentence, table_sentence
 from elmbench.reporting.results import read_commands
 from elmbench.reporting.site.charts import rank_diagrams, trade_offs
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
@@ -19,9 +22,10 @@ from elmbench.reporting.tables import EntrySection
 
 LEGEND = (
     "Reproduced: the published figure lies in the 95 % prediction interval of our runs, widened by half of the last "
-    "printed digit; close: in one twice as wide; differs: outside of that. Cannot tell: fewer than three runs, or an "
-    "interval as wide as the models lie apart. Not comparable: the profile cut the rows, they "
-    "are not the paper's, or the reading leaks."
+    "printed digit, and the interval is narrower than the distance between the models; consistent: it lies in the "
+    "interval, but so would figures of other models; close: in an interval twice as wide; differs: outside of that. "
+    "Too few runs: fewer than three. Not comparable: the profile cut the rows, they are not the paper's, or the "
+    "reading leaks. No data: the data set is not here, or some of its cells did not end ok."
 )
 #: The lines of a figure's data that its page shows, and the most columns of a grid.
 _MOST_LINES, _MOST_COLUMNS = 40, 16
@@ -63,11 +67,13 @@ def address(own: ProfileResults, name: str) -> str:
 def _profile(own: ProfileResults, *, beside: bool) -> dict[str, Any]:
     """Return what a profile shows, with `beside` also the measures that the paper does not print."""
     table = own.results.table
-    counts = pd.Series([line["verdict"] for line in own.figures if line["verdict"]], dtype=object).value_counts()
+    counts, facts = verdict_counts(own.figures)
     return {
         "profile": own.profile,
         "subtitle": table.subtitle,
-        "counted": [(name, int(number)) for name, number in counts.items()],
+        "counted": [(name, counts[name]) for name in VERDICTS if counts[name]],
+        "sentences": [table_sentence(own.resolved.file.spec.label, one, [own.profile]) for one in own.results.verdicts]
+        + [facts_sentence(facts)] * bool(facts),
         "picture": address(own, own.picture.name) if own.picture is not None else "",
         "data": _data(own),
         "sections": [

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import SIGNS, VERDICTS, Printed
+from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.grids import Grid, Place, grids_of
+from elmbench.reporting.papers import facts_sentence
 from elmbench.reporting.results import Results
 from elmbench.reporting.tables import EntrySection
+from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.reporting.writers.text import WIDTH, section_text
 
 #: Characters between two columns; of a row's name.
 _GAP, _NAME = 2, 20
-_COLOURS = {"reproduced": "green", "close": "yellow", "differs": "red"}
+_COLOURS = {"reproduced": "green", "consistent": "green", "close": "yellow", "differs": "red"}
 _PAPER = "  paper"
 _MARKS = "Below a row of ours stands the paper's; * is the best of a row."
 
@@ -48,35 +52,39 @@ def results_text(results: Results, width: int = WIDTH) -> RenderableType:
     if results.resolved.file.spec.published is None:
         return Group(*parts)
     marks = [Text(_MARKS, style="dim")] if len(results.figures) else []
-    return Group(*parts, Text(""), *marks, Text(counted(results.figures.to_dict("records"))))
+    return Group(*parts, Text(""), *marks, Text(counted(results.figures.to_dict("records"), results.missing_runs)))
 
 
-def counted(figures: Iterable[Mapping[Any, Any]]) -> str:
-    """Return the sentence that counts verdicts, with their signs, and says what would tell where we cannot.
+def counted(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> str:
+    """Return the sentences that count verdicts, with their signs, and say how many runs are missing.
 
     Parameters
     ----------
     figures : iterable of dict
-        Lines of `summary.csv`, one for each published figure.
+        Lines of `summary.csv`, one for each published figure. Facts of data sets are counted apart.
+    missing : DataFrame
+        As `elmbench.reporting.figures.missing_runs` returns it.
     """
-    judged = [line for line in figures if line["verdict"]]
-    numbers = {verdict: sum(line["verdict"] == verdict for line in judged) for verdict in VERDICTS}
-    listed = ", ".join(f"{n} {SIGNS[verdict]} {verdict}" for verdict, n in numbers.items() if n)
-    if not judged:
-        return "No published figure to judge."
-    text = f"{len(judged)} published figure{'s' * (len(judged) > 1)}: {listed}."
-    runs = [line["runs_to_tell"] for line in judged if line["verdict"] == "cannot tell"]
-    known = [int(number) for number in runs if number is not None and number == number]
-    if known:
-        text += f" Of {len(known)} that we cannot tell, {_range(known)} runs would tell."
-    if len(runs) > len(known):
-        text += f" Of {len(runs) - len(known)} no number of runs would tell: the models lie too close together."
-    return text
+    counts, facts = verdict_counts(figures)
+    of_facts = facts_sentence(facts) if facts["reproduced"] or facts["differs"] else ""
+    if not counts:
+        return of_facts or "No published figure to judge."
+    listed = ", ".join(f"{counts[verdict]} {SIGNS[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    text = f"{counts.total()} published figure{'s' * (counts.total() > 1)}: {listed}."
+    if len(missing):
+        fewest, most = missing["more_runs"].min(), missing["more_runs"].max()
+        more = str(most) if fewest == most else f"{fewest} to {most}"
+        text += (
+            f" An interval needs {FEWEST_RUNS} runs, {more} more than there are: {_duration(missing['minutes'].sum())}."
+        )
+    return f"{text} {of_facts}".rstrip()
 
 
-def _range(numbers: Sequence[int]) -> str:
-    fewest, most = min(numbers), max(numbers)
-    return str(most) if fewest == most else f"{fewest} to {most}"
+def _duration(minutes: float) -> str:
+    """Return a time on one core in words."""
+    if minutes < 1:
+        return "less than a minute"
+    return f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"
 
 
 def _printed(section: EntrySection, results: Results) -> list[Grid]:

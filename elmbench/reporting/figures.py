@@ -1,0 +1,129 @@
+"""The published figures of a table beside the runs that they are compared with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from elmbench.layouts import layout_of
+from elmbench.layouts.table import COMPARED
+from elmbench.reporting.summary import ENTRY, printed_of
+from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, is_fact, measured_runs, run_means
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import Resolved
+
+
+@dataclass(frozen=True)
+class ComparedFigure:
+    """A published figure and our runs of the same model on the same data set.
+
+    Attributes
+    ----------
+    dataset : str
+        The suite's name.
+    printed_dataset : str
+        The paper's name; a stand-in has the same one as the data set that it stands for.
+    model : str
+    measure : Measure
+    runs : ndarray of int
+        The numbers of our runs.
+    means : ndarray of float
+        The mean of each run.
+    draws : Draws
+    printed : Printed
+    """
+
+    dataset: str
+    printed_dataset: str
+    model: str
+    measure: Measure
+    runs: NDArray[np.int64]
+    means: NDArray[np.float64]
+    draws: Draws
+    printed: Printed
+
+
+def compared_figures(figures: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ComparedFigure]:
+    """Yield the figures that are compared with our runs, without facts of data sets.
+
+    Parameters
+    ----------
+    figures : DataFrame
+        Lines of `summary.csv`, one for each published figure.
+    cells : DataFrame
+        Lines of `cells.csv`.
+    """
+    layout = layout_of(resolved)
+    lines = figures[figures["verdict"].isin(COMPARED)]
+    if not layout.has_runs or not len(lines):
+        return
+    groups = dict(tuple(cells[cells["status"] == "ok"].groupby(ENTRY, sort=False)))
+    for line in lines.to_dict("records"):
+        dataset, model, column = line["dataset"], line["model"], line["metric"]
+        measure = next(one for one in layout.measures(resolved, dataset, model) if one.column == column)
+        if is_fact(measure.metric):
+            continue
+        group = groups[tuple(line[name] for name in ENTRY)]
+        values, runs = measured_runs(layout.values_of(group, measure), group)
+        paper = resolved.published[dataset, model, column]
+        yield ComparedFigure(
+            dataset,
+            paper.dataset,
+            model,
+            measure,
+            np.unique(runs),
+            run_means(values, runs),
+            draws_of(layout.values_of(group, measure), group, measure),
+            printed_of(dataset, paper, layout, resolved),
+        )
+
+
+def verdict_counts(figures: Iterable[Mapping[Any, Any]]) -> tuple[Counter[str], Counter[str]]:
+    """Return the numbers of figures and of facts of data sets with each verdict.
+
+    Parameters
+    ----------
+    figures : iterable of dict
+        Lines of `summary.csv`, one for each published figure; those without a verdict do not count.
+    """
+    counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+    for line in figures:
+        if line["verdict"]:
+            counts[is_fact(line["metric"])][line["verdict"]] += 1
+    return counts
+
+
+def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the models that have too few runs for an interval, with the runs that they lack.
+
+    Parameters
+    ----------
+    figures : DataFrame
+        Lines of `summary.csv`, one for each published figure.
+    cells : DataFrame
+        Lines of `cells.csv`.
+
+    Returns
+    -------
+    DataFrame
+        A line for each data set and model: `dataset`, `model`, `more_runs`, and `minutes`, the time of these runs on
+        one core if they take as long as the first ones.
+    """
+    lines = figures[figures["verdict"] == "too few runs"].drop_duplicates(ENTRY)
+    groups = dict(tuple(cells.groupby(ENTRY, sort=False))) if len(lines) else {}
+    missing = []
+    for line in lines.to_dict("records"):
+        group = groups[tuple(line[name] for name in ENTRY)]
+        more = FEWEST_RUNS - int(line["runs"])
+        # All folds that share one search have its time.
+        seconds = (
+            group[["fit_seconds", "predict_seconds"]].sum().sum() + group["search_seconds"].drop_duplicates().sum()
+        )
+        missing.append((line["dataset"], line["model"], more, more * float(seconds) / int(line["runs"]) / 60))
+    return pd.DataFrame(missing, columns=["dataset", "model", "more_runs", "minutes"])

@@ -1,0 +1,316 @@
+"""The verdict on a table from all its comparable figures of a metric (docs/verdicts.md).
+
+Coverage counts the published figures inside the intervals of our runs. The pattern is tested by a permutation test: the
+sum of |published - ours| is compared with its values after our models are shuffled within each data set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binomtest, spearmanr
+
+from elmbench.numerics.seeds import generator
+from elmbench.reporting.figures import ComparedFigure
+from elmbench.reporting.verdicts import FEWEST_RUNS, LEVEL, Printed, draws_of_means, judge
+
+#: All verdicts on a table.
+TABLE_VERDICTS = ("reproduced", "pattern only", "level only", "not reproduced", "too small to judge")
+#: The level of the tests of coverage and pattern.
+ALPHA = 0.05
+#: Fewer independent figures cannot show that coverage holds: of four, three inside would still be accepted.
+FEWEST_FIGURES = 5
+#: All permutations are computed up to this number; beyond it, this many are drawn at random.
+SHUFFLES = 10_000
+
+#: The costs |published - ours| of a data set: row i has the published figure of model i, column j our model j.
+_Costs = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JointVerdict:
+    """The verdict on one metric of a table.
+
+    Attributes
+    ----------
+    metric : str
+    figures, datasets : int
+        The compared figures, and their data sets.
+    inside, of : int
+        The number of published figures inside the interval, of those that have one (three runs or more).
+    coverage_p : float or None
+        P-value of the binomial test that 95 % of the intervals hold the published figure; None if there are too few
+        independent figures for an answer.
+    pattern_p : float or None
+        P-value of the permutation test; None if there are too few permutations for a p-value of .05.
+    spearman : float or None
+        Mean over the data sets of Spearman's correlation between published and measured figures of the models.
+    verdict : {"reproduced", "pattern only", "level only", "not reproduced", "too small to judge"}
+    """
+
+    metric: str
+    figures: int
+    datasets: int
+    inside: int
+    of: int
+    coverage_p: float | None
+    pattern_p: float | None
+    spearman: float | None
+    verdict: str
+
+    @property
+    def expected(self) -> int:
+        """The number of published figures to expect inside the interval."""
+        return round(LEVEL * self.of)
+
+    def record(self) -> dict[str, Any]:
+        """Return the verdict as JSON has it."""
+        return asdict(self) | {"expected": self.expected}
+
+
+def joint_record(verdicts: Sequence[JointVerdict]) -> dict[str, Any]:
+    """Return the verdict on the metric of a table with the most figures, and under `metrics` those on all metrics.
+
+    A table without compared figures is `too small to judge`.
+    """
+    return main_verdict(verdicts).record() | {"metrics": [one.record() for one in verdicts]}
+
+
+def main_verdict(verdicts: Sequence[JointVerdict]) -> JointVerdict:
+    """Return the verdict on the metric of a table with the most figures, the first of several."""
+    none = JointVerdict("", 0, 0, 0, 0, None, None, None, _verdict())
+    return max(verdicts, key=lambda one: one.figures, default=none)
+
+
+def judge_table(figures: Iterable[ComparedFigure], *key: str) -> list[JointVerdict]:
+    """Return the verdicts on the metrics of a table, in the order of the table.
+
+    Parameters
+    ----------
+    figures : iterable of ComparedFigure
+        The compared figures of one table under one profile. If a stand-in and the data set that it stands for are
+        both there, the first one counts.
+    *key : str
+        The seed of the shuffles.
+    """
+    by_metric: dict[str, dict[tuple[str, str, str], ComparedFigure]] = {}
+    datasets: dict[tuple[str, str], str] = {}
+    for one in figures:
+        metric = one.measure.metric
+        if datasets.setdefault((metric, one.printed_dataset), one.dataset) == one.dataset:
+            by_metric.setdefault(metric, {})[one.dataset, one.model, one.measure.column] = one
+    return [judge_metric(list(known.values()), *key) for known in by_metric.values()]
+
+
+def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
+    """Return the verdict on one metric of a table from its compared figures."""
+    metric = figures[0].measure.metric
+    judged = [one for one in figures if one.draws.runs >= FEWEST_RUNS]
+    inside = sum(map(_is_inside, judged))
+    coverage_p = _coverage_p(judged, inside) if judged else None
+    rows = _rows(figures)
+    pattern_p = pattern_test([_costs(row) for row in rows], *key, metric)
+    ranks = (rank_correlation([one.draws.mean for one in row], [one.printed.value for one in row]) for row in rows)
+    known = [value for value in ranks if value is not None]
+    return JointVerdict(
+        metric,
+        len(figures),
+        len({one.dataset for one in figures}),
+        inside,
+        len(judged),
+        coverage_p,
+        pattern_p,
+        float(np.mean(known)) if known else None,
+        _verdict(coverage_p, pattern_p),
+    )
+
+
+def _verdict(coverage_p: float | None = None, pattern_p: float | None = None) -> str:
+    """Return the verdict; a test that was not possible gives no evidence."""
+    level = coverage_p is not None and coverage_p > ALPHA
+    if pattern_p is not None and pattern_p <= ALPHA:
+        return "reproduced" if level else "pattern only"
+    if coverage_p is None:
+        return "too small to judge"
+    return "level only" if level else "not reproduced"
+
+
+def _is_inside(figure: ComparedFigure) -> bool:
+    return judge(figure.draws, replace(figure.printed, apart=None)).verdict == "reproduced"
+
+
+def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
+    """Return the p-value of a binomial test with the effective number of independent figures.
+
+    The models of a data set share its splits, so their figures lie inside or outside together. The effective number is
+    Kish's, n / (1 + (m - 1) rho) for m figures a data set.
+    """
+    n = len(figures)
+    per_dataset = sum(size**2 for size in Counter(one.dataset for one in figures).values()) / n
+    effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
+    p = float(binomtest(round(inside * effective / n), effective, LEVEL, alternative="less").pvalue)
+    return p if p <= ALPHA or effective >= FEWEST_FIGURES else None
+
+
+def _correlation(figures: Sequence[ComparedFigure]) -> float:
+    """Return the correlation between the models of a data set of lying inside the interval, from our own runs.
+
+    Each run of ours takes the place of the published figure, and the other runs make the interval.
+    """
+    products, squares = [], []
+    for dataset in {one.dataset for one in figures}:
+        hits = [_left_out(one) for one in figures if one.dataset == dataset]
+        squares += [(hit - LEVEL) ** 2 for own in hits for hit in own.values()]
+        for one, other in combinations(hits, 2):
+            products += [(one[run] - LEVEL) * (other[run] - LEVEL) for run in one.keys() & other.keys()]
+    if not products:
+        return 0.0
+    return min(1.0, max(0.0, math.fsum(products) / len(products) / (math.fsum(squares) / len(squares))))
+
+
+def _left_out(figure: ComparedFigure) -> dict[int, bool]:
+    """Return for each run of a figure if it lies in the interval of the other runs."""
+    hits = {}
+    for place, run in enumerate(figure.runs.tolist()):
+        others = draws_of_means(np.delete(figure.means, place), figure.draws.least)
+        hits[run] = bool(abs(figure.means[place] - others.mean) <= others.half_width() * (1 + 1e-9))
+    return hits
+
+
+def _rows(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
+    """Return the figures that the pattern compares with each other: those of one data set and measure.
+
+    If a data set has one model at several values of a hyperparameter, the values take the place of the models.
+    """
+    rows: dict[tuple[str, str], list[ComparedFigure]] = {}
+    for one in figures:
+        models = {other.model for other in figures if other.dataset == one.dataset}
+        rows.setdefault((one.dataset, one.measure.column if len(models) > 1 else ""), []).append(one)
+    return list(rows.values())
+
+
+def _costs(row: Sequence[ComparedFigure]) -> _Costs:
+    return np.abs(np.subtract.outer([one.printed.value for one in row], [one.draws.mean for one in row]))
+
+
+def pattern_test(costs: Sequence[_Costs], *key: str) -> float | None:
+    """Return the p-value of the order of our models within the data sets, by a permutation test.
+
+    It is the share of shuffles, the order itself included, whose sum of |published - ours| is as small as that of the
+    order itself. `scipy.stats.permutation_test` has no strata, so that it would also shuffle between data sets.
+
+    Parameters
+    ----------
+    costs : sequence of ndarray of shape (models, models)
+        For each data set |published - ours|, published figures by rows, our models by columns.
+    *key : str
+        The seed of the shuffles.
+
+    Returns
+    -------
+    float or None
+        None if so few permutations exist that no p-value is .05 or less.
+    """
+    costs = [one for one in costs if len(one) > 1]
+    orders = math.prod(math.factorial(len(one)) for one in costs)
+    if 1 / orders > ALPHA:
+        return None
+    sums = np.zeros(1)
+    if orders <= SHUFFLES:
+        for one in costs:
+            sums = np.add.outer(sums, _sums(one, np.array(list(permutations(range(len(one))))))).ravel()
+        # The order itself is one of all permutations.
+        extra = 0
+    else:
+        rng, extra = generator("pattern", *key), 1
+        for one in costs:
+            sums = sums + _sums(one, rng.permuted(np.tile(np.arange(len(one)), (SHUFFLES, 1)), axis=1))
+    observed = sum(float(np.trace(one)) for one in costs)
+    # Equal sums may differ by round-off.
+    return float((np.sum(sums <= observed * (1 + 1e-9) + 1e-12) + extra) / (len(sums) + extra))
+
+
+def _sums(costs: _Costs, orders: NDArray[np.int64]) -> NDArray[np.float64]:
+    sums: NDArray[np.float64] = costs[np.arange(len(costs)), orders].sum(axis=1)
+    return sums
+
+
+def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Return Spearman's correlation; None for fewer than three values or for values that are all equal."""
+    if len(one) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
+        return None
+    return float(spearmanr(one, other).statistic)
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """Verdicts on prints of which the truth is known: the share that is `reproduced`.
+
+    Attributes
+    ----------
+    own_runs, own_reproduced : int
+        Means of as many of our own runs as a published mean is over (at most half of them), judged by the other runs.
+        About 19 in 20 should be reproduced if the models differ by more than they vary.
+    wrong_models, wrong_reproduced : int
+        The print with the models of each data set rotated. None should be reproduced.
+    wrong_sets, wrong_sets_reproduced : int
+        The print with the data sets of each model rotated. None should be reproduced.
+    """
+
+    own_runs: int = 0
+    own_reproduced: int = 0
+    wrong_models: int = 0
+    wrong_reproduced: int = 0
+    wrong_sets: int = 0
+    wrong_sets_reproduced: int = 0
+
+
+def self_test(figures: Sequence[ComparedFigure], *key: str) -> SelfTest:
+    """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a table."""
+    own = [judge_metric(one, *key).verdict for one in _own_prints(figures)]
+    models = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.dataset, one.measure))]
+    sets = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.model, one.measure))]
+    counts = [(len(verdicts), verdicts.count("reproduced")) for verdicts in (own, models, sets)]
+    return SelfTest(*(number for pair in counts for number in pair))
+
+
+def _own_prints(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the mean of some of our runs, one after the other, as the print of the other runs."""
+    for first in range(max((len(one.runs) for one in figures), default=0)):
+        prints = []
+        for one in figures:
+            total = len(one.runs)
+            size = min(one.printed.mean_of, total // 2)
+            if first < total and total - size >= FEWEST_RUNS:
+                means = np.roll(one.means, -first)
+                printed = Printed(float(means[:size].mean()), 0.0, size)
+                draws = draws_of_means(means[size:], one.draws.least)
+                runs = np.roll(one.runs, -first)[size:]
+                prints.append(replace(one, runs=runs, means=means[size:], draws=draws, printed=printed))
+        if prints:
+            yield prints
+
+
+def _rotated(
+    figures: Sequence[ComparedFigure], group_of: Callable[[ComparedFigure], Hashable]
+) -> Iterator[list[ComparedFigure]]:
+    """Yield the figures with the printed values rotated within groups, by each possible number of places."""
+    groups: dict[Hashable, list[ComparedFigure]] = {}
+    for one in figures:
+        groups.setdefault(group_of(one), []).append(one)
+    # A group of one figure has no wrong print.
+    wrong = [group for group in groups.values() if len(group) > 1]
+    for shift in range(1, max(map(len, wrong), default=1)):
+        yield [
+            replace(one, printed=group[(place + shift) % len(group)].printed)
+            for group in wrong
+            if shift < len(group)
+            for place, one in enumerate(group)
+        ]

@@ -1,0 +1,216 @@
+"""Sentences that say which tables and figures of a paper are reproduced, with the evidence.
+
+`elmbench check`, the end of a run over several tables, the site and the README take them from here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elmbench.layouts.table import COMPARED, JUDGED, VERDICTS
+from elmbench.reporting.joint import ALPHA, TABLE_VERDICTS, JointVerdict, judge_table, main_verdict
+from elmbench.reporting.results import Results
+from elmbench.reporting.verdicts import FEWEST_RUNS, is_fact
+from elmbench.specs.catalogue import PROFILES
+
+_PLURALS = {
+    "accuracy": "accuracies", "train_accuracy": "training accuracies", "gmean": "G-means", "mcc": "MCCs",
+    "rmse": "RMSEs", "nrmse": "NRMSEs", "precision": "precisions", "recall": "recalls", "f1": "F1 scores",
+    "spearman": "rank correlations", "tn": "true negatives", "fp": "false positives", "fn": "false negatives",
+    "tp": "true positives",
+}  # fmt: skip
+
+#: The figures of a table by (data set, model, measure): the results that a figure counts under, and its verdict there.
+_Chosen = dict[tuple[str, str, str], tuple[Results, str]]
+#: The verdict on a metric of a table, and the profiles of its figures.
+_Joint = tuple[Results, JointVerdict, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class PaperAnswer:
+    """The evidence on one paper.
+
+    Attributes
+    ----------
+    paper : str
+        The key of the paper.
+    sentences : list of str
+        The first one is the answer on the whole paper. One for each table and metric follows, then the counts of
+        figures and of facts of the data sets.
+    record : dict
+        The same as data: `paper`, `figures` (verdict to count), `facts` (`as_printed`, `of`), `tables` (for each the
+        fields of `JointVerdict.record` and `experiment`, `label`, `profiles`) and `sentences`.
+    """
+
+    paper: str
+    sentences: list[str]
+    record: dict[str, Any]
+
+
+def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
+    """Return the evidence on each paper, in the order in which the papers first occur.
+
+    Parameters
+    ----------
+    results : iterable of Results
+        Loaded results of any tables, as `elmbench.reporting.results.read_results` returns them. A table may be there
+        under several profiles: each figure then counts under the profile that has enough runs of it, and of several
+        such profiles under the one nearest to the printed protocol.
+
+    Returns
+    -------
+    list of PaperAnswer
+        Papers without published figures are left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from elmbench.reporting.results import read_results
+    >>> from elmbench.specs.catalogue import find_experiment
+    >>> from elmbench.specs.profiles import resolve
+    >>> tables = [resolve(find_experiment(name), "paper") for name in ("eem/table4", "eem/table9")]
+    >>> loaded = [read_results(table, Path("results")) for table in tables]  # doctest: +SKIP
+    >>> for answer in answer_papers(loaded):  # doctest: +SKIP
+    ...     print(answer.paper, *answer.sentences, sep="\\n")
+    """
+    papers: dict[str, dict[str, list[Results]]] = {}
+    for one in results:
+        papers.setdefault(one.resolved.file.paper.key, {}).setdefault(one.resolved.file.id, []).append(one)
+    answers = (_answer(key, list(tables.values())) for key, tables in papers.items())
+    return [answer for answer in answers if answer.sentences]
+
+
+def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
+    chosen = [_choose(results) for results in tables]
+    joints = [
+        (own[0], joint, names)
+        for own, lines in zip(tables, chosen, strict=True)
+        for joint, names in _joints(own, lines)
+    ]
+    figures, facts = _counts(chosen)
+    sentences = [*_summary(joints)]
+    sentences += [table_sentence(one.resolved.file.spec.label, joint, names) for one, joint, names in joints]
+    sentences += [*_figures_sentence(figures), *_facts_sentence(facts)]
+    record = {
+        "paper": paper,
+        "figures": {verdict: figures[verdict] for verdict in VERDICTS},
+        "facts": {"as_printed": facts["reproduced"], "of": facts["reproduced"] + facts["differs"]},
+        "tables": [
+            {"experiment": one.resolved.file.id, "label": one.resolved.file.spec.label, "profiles": list(names)}
+            | joint.record()
+            for one, joint, names in joints
+        ],
+        "sentences": sentences,
+    }
+    return PaperAnswer(paper, sentences, record)
+
+
+def worth(verdict: str) -> int:
+    """Return the rank of a verdict by what our runs say of the figure: the best profile of a figure has the highest."""
+    return 3 if verdict in JUDGED else 2 if verdict in COMPARED else 1 if verdict == "not comparable" else 0
+
+
+def _choose(results: Sequence[Results]) -> _Chosen:
+    """Return for each figure of a table the results that it counts under, and its verdict there."""
+    chosen: _Chosen = {}
+    for one in sorted(results, key=lambda one: -PROFILES.index(one.resolved.profile)):
+        columns = (one.figures[name] for name in ("dataset", "model", "metric", "verdict"))
+        for dataset, model, metric, verdict in zip(*columns, strict=True):
+            known = chosen.get((dataset, model, metric))
+            if verdict and (known is None or worth(verdict) > worth(known[1])):
+                chosen[dataset, model, metric] = one, verdict
+    return chosen
+
+
+def _joints(results: Sequence[Results], chosen: _Chosen) -> Iterator[tuple[JointVerdict, tuple[str, ...]]]:
+    """Yield the verdict on each metric of a table and the profiles of its figures."""
+    figures = [
+        (one.resolved.profile, figure)
+        for one in results
+        for figure in one.compared
+        if chosen[figure.dataset, figure.model, figure.measure.column][0] is one
+    ]
+    if not figures:
+        return
+    names = {profile for profile, _ in figures}
+    for joint in judge_table((figure for _, figure in figures), results[0].resolved.file.id, *sorted(names)):
+        used = {profile for profile, figure in figures if figure.measure.metric == joint.metric}
+        yield joint, tuple(name for name in reversed(PROFILES) if name in used)
+
+
+def _counts(tables: Sequence[_Chosen]) -> tuple[Counter[str], Counter[str]]:
+    """Return the numbers of figures and of facts with each verdict; those that several tables print count once."""
+    best: dict[tuple[Any, ...], str] = {}
+    for (dataset, model, metric), (one, verdict) in (item for table in tables for item in table.items()):
+        spec, paper = one.resolved.spec, one.resolved.published[dataset, model, metric]
+        # An equal number of another variant of the model, or under another criterion of choice, is another figure.
+        params = spec.models[model].params if model in spec.models else {}
+        variant = json.dumps(params, sort_keys=True, default=str), spec.protocol.criterion
+        figure = is_fact(metric.partition("@")[0]), paper.dataset, model, metric, paper.value, variant
+        if figure not in best or worth(verdict) > worth(best[figure]):
+            best[figure] = verdict
+    figures, facts = (Counter(best[key] for key in best if key[0] == of_facts) for of_facts in (False, True))
+    return figures, facts
+
+
+def _summary(joints: Sequence[_Joint]) -> Iterator[str]:
+    """Yield the sentence that counts the tables by the verdict on their metric with the most figures."""
+    tables: dict[str, list[JointVerdict]] = {}
+    for one, joint, _ in joints:
+        tables.setdefault(one.resolved.file.id, []).append(joint)
+    counts = Counter(main_verdict(verdicts).verdict for verdicts in tables.values())
+    if tables:
+        listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in TABLE_VERDICTS if counts[verdict])
+        yield f"{len(tables)} table{'s' * (len(tables) > 1)} with comparable figures: {listed}."
+
+
+def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> str:
+    """Return the verdict on one metric of a table in words.
+
+    For instance: "Of the 72 G-means of Table 4, 66 are inside the interval (68 expected), and the pattern is that of
+    the print (p < .001): reproduced."
+    """
+    metric = _PLURALS.get(joint.metric, f"values of {joint.metric}")
+    where = label + (f" (profile {' and '.join(profiles)})" if profiles[0] != "paper" or len(profiles) > 1 else "")
+    text = f"Of the {joint.figures} {metric} of {where}, "
+    if not joint.of:
+        text += f"none has the {FEWEST_RUNS} runs that an interval needs"
+    else:
+        text += f"{joint.of} have an interval, and of these " * (joint.of < joint.figures)
+        inside = f"{joint.inside} {'is' if joint.inside == 1 else 'are'}" if joint.inside else "none is"
+        text += f"{inside} inside the interval ({joint.expected} expected)"
+    return f"{text}, {_pattern(joint)}: {joint.verdict}."
+
+
+def _pattern(joint: JointVerdict) -> str:
+    if joint.pattern_p is None:
+        return "and there are too few models to test the pattern"
+    p = f"(p {_probability(joint.pattern_p)})"
+    if joint.pattern_p > ALPHA:
+        return f"and the pattern of the print does not show {p}"
+    return f"{'and' if joint.of else 'but'} the pattern is that of the print {p}"
+
+
+def _probability(p: float) -> str:
+    return "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
+
+
+def _figures_sentence(counts: Counter[str]) -> Iterator[str]:
+    if total := counts.total():
+        listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        yield f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}."
+
+
+def _facts_sentence(counts: Counter[str]) -> Iterator[str]:
+    if counts["reproduced"] or counts["differs"]:
+        yield facts_sentence(counts)
+
+
+def facts_sentence(counts: Mapping[str, int]) -> str:
+    """Return the sentence on the facts of data sets, from the number of facts with each verdict."""
+    compared = counts["reproduced"] + counts["differs"]
+    return f"{counts['reproduced']} of {compared} facts of the data sets (rows, columns, classes) are as printed."

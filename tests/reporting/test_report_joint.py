@@ -1,0 +1,250 @@
+"""The verdict on a table: against enumeration, other code, and prints of which the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import permutations, product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom, binomtest, spearmanr
+
+import elmbench
+from elmbench.reporting.figures import ComparedFigure, compared_figures, missing_runs
+from elmbench.reporting.joint import (
+    ALPHA,
+    joint_record,
+    judge_metric,
+    judge_table,
+    pattern_test,
+    rank_correlation,
+    self_test,
+)
+from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.verdicts import Printed, draws_of_means
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.measures import Measure
+from elmbench.specs.profiles import resolve
+
+RESULTS = Path(elmbench.__file__).parents[1] / "results"
+
+
+def figure(dataset: str, model: str, means: Sequence[float], print_: float, metric: str = "mcc") -> ComparedFigure:
+    """A figure with these run means; the print is a single draw without rounding."""
+    array = np.array(means)
+    runs = np.arange(len(array))
+    return ComparedFigure(
+        dataset, dataset, model, Measure(metric), runs, array, draws_of_means(array, 0.0), Printed(print_, 0.0)
+    )
+
+
+def table(
+    rng: np.random.Generator, truth: NDArray[np.float64], runs: int = 10, noise: float = 0.01
+) -> list[ComparedFigure]:
+    """A table of data sets by models with these true means, the print drawn like our runs."""
+    return [
+        figure(f"set {i}", f"model {j}", rng.normal(mean, noise, runs).tolist(), float(rng.normal(mean, noise)))
+        for (i, j), mean in np.ndenumerate(truth)
+    ]
+
+
+@cache
+def committed(name: str, profile: str = "paper") -> Results:
+    return read_results(resolve(find_experiment(name), profile), RESULTS)
+
+
+def test_few_permutations_are_all_computed() -> None:
+    rng = np.random.default_rng(1)
+    costs = [rng.random((size, size)) for size in (3, 1, 4)]
+    sums = [
+        sum(cost[np.arange(len(cost)), list(order)].sum() for cost, order in zip(costs, orders, strict=True))
+        for orders in product(*(permutations(range(len(cost))) for cost in costs))
+    ]
+    observed = sum(np.trace(cost) for cost in costs)
+    assert len(sums) == 144
+    assert pattern_test(costs) == pytest.approx(np.mean([total <= observed + 1e-9 for total in sums]))
+
+
+def test_many_permutations_are_drawn_from_the_seed() -> None:
+    rng = np.random.default_rng(2)
+    costs = [rng.random((6, 6)) for _ in range(3)]
+    first = pattern_test(costs, "eem/table4")
+    assert first == pattern_test(costs, "eem/table4")
+    assert first != pattern_test(costs, "eem/table9")
+    # The right order is the smallest of all: only itself is as small.
+    perfect = [1.0 - np.eye(6)] * 3
+    assert pattern_test(perfect, "x") == pytest.approx(1 / 10_001)
+
+
+def test_equal_models_show_no_pattern() -> None:
+    assert pattern_test([np.full((5, 5), 0.1)] * 2) == 1.0
+
+
+@pytest.mark.parametrize(("sizes", "tested"), [((), False), ((1, 1), False), ((3,), False), ((2,) * 4, False),
+                                              ((2,) * 5, True), ((4,), True)])  # fmt: skip
+def test_a_pattern_needs_twenty_permutations(sizes: tuple[int, ...], tested: bool) -> None:
+    assert (pattern_test([1.0 - np.eye(size) for size in sizes]) is not None) == tested
+
+
+def test_rank_correlation_is_that_of_scipy() -> None:
+    assert rank_correlation([1, 2, 3, 5], [1, 3, 2, 9]) == pytest.approx(spearmanr([1, 2, 3, 5], [1, 3, 2, 9])[0])
+    assert rank_correlation([1, 2], [1, 2]) is rank_correlation([1, 1, 1], [1, 2, 3]) is None
+
+
+#: Two data sets by four models that differ by far more than the noise.
+TRUTH = np.array([[0.5, 0.6, 0.7, 0.8], [0.9, 0.7, 0.8, 0.6]])
+
+
+def verdict(figures: Sequence[ComparedFigure]) -> str:
+    return judge_metric(figures, "test").verdict
+
+
+def test_the_five_verdicts() -> None:
+    rng = np.random.default_rng(3)
+    right = table(rng, TRUTH)
+    assert verdict(right) == "reproduced"
+    moved = [figure(one.dataset, one.model, (one.means + 0.04).tolist(), one.printed.value) for one in right]
+    assert verdict(moved) == "pattern only"
+    assert verdict(table(rng, np.full((2, 4), 0.7))) == "level only"
+    rotated = [
+        figure(one.dataset, one.model, one.means.tolist(), other.printed.value)
+        for row in (right[:4], right[4:])
+        for one, other in zip(row, row[1:] + row[:1], strict=True)
+    ]
+    assert verdict(rotated) == "not reproduced"
+    assert verdict(right[:2]) == "too small to judge"
+
+
+def test_one_run_tells_the_pattern_only() -> None:
+    figures = [figure(one.dataset, one.model, one.means[:1].tolist(), one.printed.value)
+               for one in table(np.random.default_rng(4), TRUTH)]  # fmt: skip
+    found = judge_metric(figures)
+    assert (found.figures, found.inside, found.of, found.coverage_p, found.verdict) == (8, 0, 0, None, "pattern only")
+
+
+def test_a_table_is_judged_by_each_of_its_metrics() -> None:
+    rng = np.random.default_rng(5)
+    more = [figure("set 0", "model 0", [0.1, 0.2, 0.3], 0.2, "gmean")]
+    verdicts = judge_table([*more, *table(rng, TRUTH)], "toy/one")
+    assert [(one.metric, one.figures, one.datasets) for one in verdicts] == [("gmean", 1, 1), ("mcc", 8, 2)]
+    record = joint_record(verdicts)
+    # The metric with the most figures speaks for the table.
+    assert {name: record[name] for name in ("metric", "inside", "of", "expected")} == {
+        "metric": "mcc", "inside": verdicts[1].inside, "of": 8, "expected": 8,
+    }  # fmt: skip
+    assert record["verdict"] == "reproduced"
+    assert [one["metric"] for one in record["metrics"]] == ["gmean", "mcc"]
+    assert joint_record([]) | {"metrics": []} == joint_record([])
+    assert (joint_record([])["verdict"], joint_record([])["of"]) == ("too small to judge", 0)
+
+
+def test_a_stand_in_counts_only_without_its_original() -> None:
+    own = table(np.random.default_rng(6), TRUTH)
+    stand_in = [
+        ComparedFigure("stand-in", one.dataset, one.model, one.measure, one.runs, one.means, one.draws, one.printed)
+        for one in own[:4]
+    ]
+    assert judge_table([*own, *stand_in])[0].figures == judge_table([*own[4:], *stand_in])[0].figures == 8
+
+
+def test_models_that_share_their_splits_count_for_fewer() -> None:
+    rng = np.random.default_rng(7)
+    runs = rng.normal(0, 0.01, (4, 12))
+    alike = [
+        figure(f"set {i}", f"model {j}", (0.5 + 0.1 * j + runs[i]).tolist(), 0.5 + 0.1 * j + (0.1 if i == 0 else 0))
+        for i in range(4)
+        for j in range(5)
+    ]
+    # Five of twenty outside would be far too many, one of four independent data sets is not.
+    assert judge_metric(alike).inside == 15
+    assert binomtest(15, 20, 0.95, alternative="less").pvalue < ALPHA
+    assert judge_metric(alike).coverage_p is None
+    single = [figure(f"set {i}", "model", runs[i % 4].tolist(), 0.1 if i < 5 else 0.0) for i in range(20)]
+    found = judge_metric(single)
+    assert found.coverage_p == pytest.approx(binomtest(15, 20, 0.95, alternative="less").pvalue)
+
+
+def test_own_runs_are_reproduced_19_times_in_20_and_wrong_prints_are_not(seed: int) -> None:
+    rng, trials = np.random.default_rng(seed), 120
+    truth = rng.uniform(0.5, 0.95, (6, 5))
+    yes = sum(verdict(table(rng, truth, runs=5)) == "reproduced" for _ in range(trials))
+    assert yes >= binom.ppf(1e-6, trials, 0.93)
+    shuffled = 0
+    for _ in range(trials):
+        figures = table(rng, truth, runs=5)
+        order = [rng.permutation(5) for _ in range(6)]
+        prints = [figures[5 * i + j].printed.value for i in range(6) for j in order[i]]
+        wrong = [figure(one.dataset, one.model, one.means.tolist(), value)
+                 for one, value in zip(figures, prints, strict=True)]  # fmt: skip
+        shuffled += verdict(wrong) == "reproduced"
+    assert shuffled <= binom.ppf(1 - 1e-6, trials, ALPHA)
+
+
+def test_the_pattern_has_its_level(seed: int) -> None:
+    rng, trials = np.random.default_rng(seed), 400
+    small = [pattern_test([np.abs(np.subtract.outer(rng.random(4), rng.random(4))) for _ in range(2)])
+             for _ in range(trials)]  # fmt: skip
+    below = sum(p is not None and p <= ALPHA for p in small)
+    assert below <= binom.ppf(1 - 1e-6, trials, ALPHA)
+
+
+@pytest.mark.parametrize("name", ["eem/table4", "rkelm/table3", "rkelm/table12"])
+def test_committed_tables_by_other_code(name: str) -> None:
+    """The pattern's p-value is that of a loop over the committed means, and k is counted in summary.csv."""
+    results = committed(name)
+    (joint,) = results.verdicts
+    lines = results.figures[results.figures["metric"].eq(joint.metric) & results.figures["mean"].notna()]
+    lines = lines[lines["dataset"] != "waveform-drawn"]
+    assert joint.inside == lines["verdict"].isin(["reproduced", "consistent"]).sum()
+    assert joint.of == lines["low"].notna().sum()
+    rng = np.random.default_rng(0)
+    rows = [(row["published"].to_numpy(), row["mean"].to_numpy()) for _, row in lines.groupby("dataset")]
+    observed = sum(np.abs(p - m).sum() for p, m in rows)
+    draws = [sum(np.abs(p - rng.permutation(m)).sum() for p, m in rows) for _ in range(2000)]
+    share = np.mean([total <= observed for total in draws])
+    assert joint.pattern_p == pytest.approx(share, abs=5 * np.sqrt((share + 0.001) / 2000))
+
+
+def test_wrong_prints_of_committed_tables_are_never_reproduced() -> None:
+    for name in ("eem/table4", "rkelm/table3", "rkelm/table11", "rkelm/table12"):
+        found = self_test(committed(name).compared, name)
+        assert (found.wrong_models > 1, found.wrong_sets > 1) == (True, True)
+        assert (found.wrong_reproduced, found.wrong_sets_reproduced) == (0, 0), name
+
+
+def test_own_runs_of_a_committed_table_are_reproduced() -> None:
+    found = self_test(committed("eem/table4").compared, "eem/table4")
+    assert (found.own_runs, found.own_reproduced) == (10, 10)
+
+
+def test_runs_that_are_missing_and_their_minutes() -> None:
+    results = committed("eem/table9")
+    missing = results.missing_runs
+    assert len(missing) == (results.figures["verdict"] == "too few runs").sum() == 72
+    assert set(missing["more_runs"]) == {2}
+    one = missing.iloc[0]
+    cells = results.cells[
+        (results.cells["dataset"] == one["dataset"]) & (results.cells["model"] == one["model"])
+        & (results.cells["reading"] == "")
+    ]  # fmt: skip
+    seconds = cells[["fit_seconds", "search_seconds", "predict_seconds"]].sum().sum()
+    assert one["minutes"] == pytest.approx(2 * seconds / 60)
+
+
+def test_a_search_that_all_folds_share_is_counted_once() -> None:
+    place = {"dataset": "wdbc", "model": "ELM", "select": "oracle", "reading": ""}
+    cell = place | {"fit_seconds": 1.0, "predict_seconds": 0.5, "search_seconds": 57.0}
+    figures = pd.DataFrame([place | {"verdict": "too few runs", "runs": 1}])
+    missing = missing_runs(figures, pd.DataFrame([cell, cell]))
+    assert missing["minutes"].tolist() == [pytest.approx(2 * 60 / 60)]
+
+
+def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
+    for name, profile in (("eem/table3", "fast"), ("ospvm/table3", "paper")):
+        results = committed(name, profile)
+        assert list(compared_figures(results.figures, results.cells, results.resolved)) == []
+        assert results.verdicts == []

@@ -1,0 +1,125 @@
+"""The sentences on a paper, against the committed results that they are about."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+import elmbench
+from elmbench.layouts.table import JUDGED, VERDICTS
+from elmbench.reporting.papers import PaperAnswer, answer_papers
+from elmbench.reporting.results import Results, read_results
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
+
+RESULTS = Path(elmbench.__file__).parents[1] / "results"
+
+
+@cache
+def read(name: str) -> Results:
+    profile, id = name.split("/", 1)
+    return read_results(resolve(find_experiment(id), profile), RESULTS)
+
+
+def load(*names: str) -> list[Results]:
+    """Results by `profile/paper/table`."""
+    return [read(name) for name in names]
+
+
+def answer(*names: str) -> PaperAnswer:
+    (found,) = answer_papers(load(*names))
+    return found
+
+
+def test_the_sentences_on_a_table() -> None:
+    found = answer("paper/eem/table4", "paper/eem/table9")
+    first, other = found.record["tables"]
+    assert found.sentences[0] == "2 tables with comparable figures: 1 reproduced, 1 pattern only."
+    assert found.sentences[1] == (
+        f"Of the 72 G-means of Table 4, {first['of']} have an interval, and of these {first['inside']} are inside the "
+        f"interval ({first['expected']} expected), and the pattern is that of the print (p < .001): reproduced."
+    )
+    assert found.sentences[2] == (
+        "Of the 72 G-means of Table 9, none has the 3 runs that an interval needs, but the pattern is that of the "
+        "print (p < .001): pattern only."
+    )
+    assert (other["experiment"], other["profiles"], other["of"]) == ("eem/table9", ["paper"], 0)
+    assert found.record["sentences"] == found.sentences
+
+
+def test_papers_stand_in_the_order_of_their_results() -> None:
+    found = answer_papers(load("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3"))
+    assert [one.paper for one in found] == ["rkelm", "eem"]
+    assert answer_papers(load("fast/kos-elm/figure3")) == []
+
+
+def test_the_counts_are_those_of_the_summary() -> None:
+    found = answer("paper/eem/table4")
+    summary = pd.read_csv(RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""])
+    own = summary[summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()]
+    assert sum(found.record["figures"].values()) == len(own) == 81
+    assert list(found.record["figures"]) == list(VERDICTS)
+
+
+def test_a_figure_of_several_tables_counts_once() -> None:
+    names = ("fast/rkelm/table5", "fast/rkelm/table12")
+    tables = load(*names)
+    places = [
+        (line.dataset, line.model, line.metric, line.published)
+        for one in tables
+        for line in one.figures[one.figures["verdict"] != ""].itertuples()
+        if line.dataset != "waveform-drawn"
+    ]
+    assert len(set(places)) == len(places) - 3
+    assert sum(answer(*names).record["figures"].values()) == len(set(places))
+
+
+def test_a_figure_has_one_verdict_in_all_tables() -> None:
+    places = ["dataset", "model", "metric", "published", "mean", "runs"]
+    both = [one.figures.dropna(subset=["mean"]) for one in load("fast/rkelm/table5", "fast/rkelm/table12")]
+    merged = both[0].merge(both[1], on=places)
+    assert "shuttle" in set(merged["dataset"])
+    assert (merged["verdict_x"] == merged["verdict_y"]).all()
+
+
+def test_an_equal_number_under_another_criterion_is_another_figure() -> None:
+    alone = [sum(answer(f"paper/eem/table{number}").record["figures"].values()) for number in (9, 10)]
+    assert sum(answer("paper/eem/table9", "paper/eem/table10").record["figures"].values()) == sum(alone)
+
+
+def test_facts_of_the_data_are_counted_apart() -> None:
+    found = answer("fast/eem/table3", "paper/eem/table4")
+    assert found.record["figures"] == answer("paper/eem/table4").record["figures"]
+    assert found.record["facts"] == {"as_printed": 48, "of": 48}
+    assert found.sentences[-1] == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
+    alone = answer("fast/eem/table3")
+    assert alone.sentences == found.sentences[-1:]
+
+
+def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
+    names = ("fast/rkelm/table3", "paper/rkelm/table3")
+    (table,) = answer(*names).record["tables"]
+    fast, paper = (answer(name).record["tables"][0] for name in names)
+    assert table["profiles"] == ["paper", "fast"]
+    # The other data sets are those of profile fast alone.
+    assert (table["figures"], table["datasets"]) == (fast["figures"], fast["datasets"])
+    assert paper["figures"] < table["figures"]
+    # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
+    counts = answer("paper/eem/table4", "fast/eem/table4").record["figures"]
+    assert {name: counts[name] for name in JUDGED} == {
+        name: answer("paper/eem/table4").record["figures"][name] for name in JUDGED
+    }
+
+
+def test_the_words_of_other_verdicts() -> None:
+    words = {
+        "paper/rkelm/table5": "3 are inside the interval (5 expected), and the pattern of the print does not "
+        "show (p = .100): too small to judge.",
+        "paper/kos-elm/table7": "Of the 3 false negatives of Table VII, none is inside the interval (3 expected), and "
+        "there are too few models to test the pattern: not reproduced.",
+        "fast/eem/table4": "Of the 72 G-means of Table 4 (profile fast), none has the 3 runs",
+    }
+    for name, text in words.items():
+        assert text in " ".join(answer(name).sentences)
