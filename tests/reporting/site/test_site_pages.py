@@ -292,7 +292,7 @@ def test_text_stands_out_from_its_ground_in_light_and_dark(site: Path) -> None:
     )
     assert set(light) == set(dark)
     verdicts = set(re.findall(r"\.v-[\w-]+ \{ background: var\(--([\w-]+)\)", css))
-    assert len(verdicts) == 8
+    assert len(verdicts) == 9
     for colours in (light, dark):
         for ground in ("page", "panel", *verdicts):
             assert contrast(colours["ink"], colours[ground]) >= 4.5, ground
