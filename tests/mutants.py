@@ -56,7 +56,6 @@ TESTED_BY = {
     "models/base/kernel_lists": "models/test_mk_elm.py",
     "models/base/nodes": "models/test_elm*.py models/test_w_elm.py",
     "models/base/projection": "models/test_pvm.py models/test_os_pvm.py",
-    "models/base/served": "models/test_path_search.py",
     "models/base/stochastic": "models/test_bsgd.py models/test_linear_sgd.py",
     "models/eekm": "models/test_eem*.py",
     "models/elm": "models/test_elm*.py models/test_w_elm.py",

@@ -1,56 +1,122 @@
-"""A grid search that evaluates the whole grid at once where the estimator offers it."""
+"""Grid search that evaluates a whole grid from shared work."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from numbers import Number
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 import sklearn
-from sklearn.base import clone, is_classifier
+from numpy.typing import NDArray
+from sklearn import metrics
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, is_classifier, is_regressor
+from sklearn.exceptions import EfficiencyWarning
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
-from sklearn.utils import Tags, get_tags, indexable
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
-from elmbench.models.base.served import Paths, RowScorer, Served, candidate_key
 from elmbench.models.base.singular import warned_once
+from elmbench.models.protocols import Folds, GridPath
+from elmbench.numerics import scores
+from elmbench.numerics.arrays import Array
+
+#: Errors of a path for parameters or rows that it does not accept. Fits then raise them, candidate by candidate.
+_REFUSALS = (ValueError, TypeError, ArithmeticError, MemoryError)
+
+
+def _averaged(name: str) -> tuple[Any, tuple[Any, ...]]:
+    return _signature(metrics.get_scorer(f"{name}_macro"))
+
+
+def _signature(scorer: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the metric of a scorer and its arguments."""
+    return scorer._score_func, tuple(sorted(scorer._kwargs.items()))
+
+
+#: Formulas from confusion counts, by the signature of scikit-learn's scorers.
+_LABEL_SCORES: dict[Any, Callable[[Array], Array]] = {
+    (metrics.accuracy_score, ()): scores.accuracy,
+    (metrics.balanced_accuracy_score, ()): scores.balanced_accuracy,
+    (metrics.matthews_corrcoef, ()): scores.matthews_correlation,
+    _averaged("precision"): scores.macro(scores.precisions),
+    _averaged("recall"): scores.macro(scores.recalls),
+    _averaged("f1"): scores.macro(scores.f1_scores),
+}
+
+#: Formulas from values, likewise.
+_VALUE_SCORES: dict[Any, Callable[[Array, Array], Array]] = {
+    (metrics.r2_score, ()): scores.r2,
+    (metrics.mean_squared_error, ()): scores.mean_squared_error,
+    (metrics.root_mean_squared_error, ()): scores.root_mean_squared_error,
+    (metrics.mean_absolute_error, ()): scores.mean_absolute_error,
+}
+
+
+@dataclass
+class _Grid:
+    """Candidates that differ in parameters of the last step only.
+
+    Attributes
+    ----------
+    head : Pipeline or None
+        The unfitted steps before the last one.
+    model : estimator
+        The last step.
+    params : dict
+        Its parameters.
+    members : list of (int, dict)
+        Number of each candidate and its parameters of the last step.
+    """
+
+    head: Pipeline | None
+    model: Any
+    params: dict[str, Any]
+    members: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
 
 class PathSearchCV(GridSearchCV):
-    """scikit-learn's `GridSearchCV`, with the path of an estimator that has one in the place of one fit a candidate.
+    """Grid search like scikit-learn's `GridSearchCV`, with shared work instead of one fit for each candidate.
 
-    It takes the parameters of `GridSearchCV`, has its attributes and makes its choice. An estimator of this package,
-    or a pipeline that ends with one, evaluates its candidates from shared work, see `GridPath`: one distance matrix
-    for all `gamma`, one factorisation for all `C`. Scores differ from those of `GridSearchCV` by no more than the
-    round-off of the solutions. Other estimators are cloned and fitted, one candidate a fold. So is everything where the
-    estimator draws from a `RandomState`, where `fit` is given more than rows, targets and groups, or where `X` is a
-    kernel matrix (``kernel="precomputed"``), of which columns are cut as rows are.
+    An estimator of this package, or a pipeline that ends with one, predicts the test rows for all candidates at once:
+    one distance matrix serves all `gamma`, one factorisation all `C`, see `GridPath`. Parameters, attributes and the
+    choice are those of `GridSearchCV`; scores agree to the round-off of the solutions.
+
+    Every candidate is cloned and fitted, as in `GridSearchCV`, if
+
+    - one of them has no path, or a kernel that is precomputed, or draws from a `RandomState`;
+    - `fit` receives more than rows, targets and groups, or scores of training rows are asked for;
+    - a scorer needs more than predictions, such as "roc_auc" or a function of the estimator. An `EfficiencyWarning`
+      says so.
 
     Parameters
     ----------
     estimator : estimator
     param_grid : dict or list of dict
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in `GridSearchCV`. A path is run in this process, whatever `n_jobs` is.
+        As in `GridSearchCV`. A path runs in this process, whatever `n_jobs` is.
 
     Attributes
     ----------
     cv_results_ : dict
-        `mean_fit_time` of a candidate on a path is its share: what is computed for several counts for the first.
+        `mean_fit_time` of a candidate on a path is its share: work for several candidates counts for the first.
     best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
         As in `GridSearchCV`.
 
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : One fit for each candidate and fold.
+
     Notes
     -----
-    A path yields predictions: labels, or values. Where the scorer asks for more, such as the probabilities of
-    "log_loss" or the decision function of "roc_auc", every candidate is fitted, which takes as long as `GridSearchCV`.
-    Then search by a score of labels ("accuracy", "matthews_corrcoef") and look at others of the refitted model. What is
-    left of the time beside the path is scikit-learn's own for each candidate and fold: some hundred microseconds with
-    the estimator's own score, milliseconds with a scorer by name.
+    Scores named "accuracy", "balanced_accuracy", "matthews_corrcoef", "precision_macro", "recall_macro", "f1_macro",
+    "r2" and "neg_..." of the mean squared, root mean squared and mean absolute error are computed for all candidates at
+    once. Other scorers of predictions are called once for each candidate and fold.
 
-    An estimator whose `random_state` is None has one stream for the whole grid, not one a candidate. A sub-class that
-    changes what `fit` or `predict` of an estimator do has to change its path too. The predictions of all candidates
-    are kept until they are scored. That systems are singular is warned of once a search.
+    An estimator whose `random_state` is None has one random stream for the whole grid. A sub-class that changes `fit`
+    or `predict` of an estimator has to change its path too. Singular systems cause one warning for each search.
 
     Examples
     --------
@@ -67,12 +133,13 @@ class PathSearchCV(GridSearchCV):
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
-        own = get_tags(self.estimator).target_tags
-        tags.target_tags = replace(own, required=tags.target_tags.required)
+        target_tags = get_tags(self.estimator).target_tags
+        tags.target_tags = replace(target_tags, required=tags.target_tags.required)
         return tags
 
+    @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Search, and fit the best candidate to all rows.
+        """Search the grid, and fit the best candidate to all rows.
 
         Parameters
         ----------
@@ -82,77 +149,188 @@ class PathSearchCV(GridSearchCV):
         """
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        self._validate_params()
-        paths = self._paths(X, y, params)
-        if not paths:
-            with warned_once():
-                super().fit(X, y, **params)
-            return self
-        named = {name: value for name, value in self.get_params(deep=False).items() if name not in ("n_jobs", "cv")}
-        served = Served(self.estimator, paths)
-        splits = paths.folds[: len(paths.folds) // 2] if self.return_train_score else paths.folds
-        own = {"estimator": served, "scoring": _on_rows(self.scoring), "cv": splits}
         with warned_once():
-            search = GridSearchCV(**named | own).fit(np.arange(_num_samples(X))[:, np.newaxis], y)
-        self._take_over(search, paths)
+            if not self._fit_by_path(X, y, params):
+                super().fit(X, y, **params)
         return self
 
-    def _paths(self, X: Any, y: Any, params: dict[str, Any]) -> Paths | None:
-        """Return the paths over the grid; None, or no path, where every candidate has to be fitted."""
-        groups = params.get("groups")
-        plain = {name for name, value in params.items() if value is not None} <= {"groups"}
+    def _fit_by_path(self, X: Any, y: Any, params: dict[str, Any]) -> bool:
+        """Search by the paths of the candidates; return False if that is not possible."""
         routed = bool(params) and sklearn.get_config()["enable_metadata_routing"]
-        if y is None or not plain or routed or self._takes_pairs():
-            return None
-        self._get_scorers()  # refuses what cannot be a scorer
-        X, y = indexable(X, y)
+        others = any(name != "groups" and value is not None for name, value in params.items())
+        if y is None or others or routed or self.return_train_score:
+            return False
         candidates = list(ParameterGrid(self.param_grid))
+        grids = _grids(self.estimator, candidates)
+        scorer, refit_metric = self._get_scorers()
+        scorers = getattr(scorer, "_scorers", scorer)
+        if not grids or not self._are_of_predictions(scorers.values() if isinstance(scorers, dict) else [scorers]):
+            return False
+        X, y = indexable(X, y)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        folds = [_numbers(fold, _num_samples(X)) for fold in _splits(cv, X, y, groups)]
-        return Paths(self.estimator, X, y, folds, candidates, self.return_train_score)
+        splits = cv.split(X, y) if params.get("groups") is None else cv.split(X, y, groups=params["groups"])
+        numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
+        folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in splits]
+        try:
+            out = _evaluated(X, y, folds, grids, len(candidates), scorers)
+        except _REFUSALS:
+            return False
+        self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
+        self.cv_results_ = self._format_results(candidates, len(folds), out)
+        self._choose(refit_metric, X, y)
+        return True
 
-    def _takes_pairs(self) -> bool:
-        """Tell whether a candidate takes a kernel or distances between rows, whose columns are cut as its rows are."""
-        if get_tags(self.estimator).input_tags.pairwise:
-            return True
-        # Numbers do not decide it, and a grid may have thousands of them.
-        kinds = [
-            {name: value for name, value in params.items() if not isinstance(value, Number)}
-            for params in ParameterGrid(self.param_grid)
-        ]
-        kinds = list({candidate_key(params): params for params in kinds if params}.values())
-        models = (clone(self.estimator).set_params(**clone(params, safe=False)) for params in kinds)
-        return any(get_tags(model).input_tags.pairwise for model in models)
+    def _are_of_predictions(self, scorers: Iterable[Any]) -> bool:
+        """Return whether predictions are all that the scorers need; warn if they are not."""
+        model = self.estimator.steps[-1][1] if isinstance(self.estimator, Pipeline) else self.estimator
+        default = type(model).score in (ClassifierMixin.score, RegressorMixin.score)
+        for scorer in scorers:
+            if not (default if _is_default(scorer) else getattr(scorer, "_response_method", None) == "predict"):
+                message = (
+                    f"PathSearchCV fits every candidate, as GridSearchCV does: {scorer} needs more than predictions"
+                )
+                warnings.warn(message, EfficiencyWarning, stacklevel=5)
+                return False
+        return True
 
-    def _take_over(self, search: GridSearchCV, paths: Paths) -> None:
-        """Take the attributes of a search on row numbers, with the times of the paths."""
-        for name, value in vars(search).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)
-        scorers, _ = self._get_scorers()
-        self.scorer_ = getattr(scorers, "_scorers", scorers)
-        if hasattr(search, "best_estimator_"):
-            self.best_estimator_ = search.best_estimator_.fitted()
-            if hasattr(self.best_estimator_, "feature_names_in_"):
-                self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        seconds = paths.seconds()
-        known = ~np.isnan(seconds).any(axis=1)
-        for name, times in (("mean_fit_time", seconds.mean(axis=1)), ("std_fit_time", seconds.std(axis=1))):
-            self.cv_results_[name] = np.where(known, times, self.cv_results_[name])
-
-
-def _splits(cv: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple[Any, Any]]:
-    yield from cv.split(X, y) if groups is None else cv.split(X, y, groups=groups)
+    def _choose(self, refit_metric: str, X: Any, y: Any) -> None:
+        """Choose the best candidate of `cv_results_` and fit it to all rows, as `refit` says."""
+        if not self.refit and self.multimetric_:
+            return
+        results = self.cv_results_
+        self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+        self.best_params_ = results["params"][self.best_index_]
+        if not callable(self.refit):
+            self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
+        if not self.refit:
+            return
+        best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        started = time.time()
+        self.best_estimator_ = best.fit(X, y)
+        self.refit_time_ = time.time() - started
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
 
 
-def _numbers(fold: tuple[Any, Any], n: int) -> tuple[Any, Any]:
-    """Return the row numbers of a fold, which a user's splitter may give as masks or negative numbers."""
-    train, test = (np.arange(n)[np.asarray(part)] for part in fold)
-    return train, test
+def _evaluated(
+    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: Any
+) -> list[dict[str, Any]]:
+    """Return what scikit-learn's `_fit_and_score` returns, for each candidate and each of its folds."""
+    predictions: list[list[Any]] = [[None] * n_candidates for _ in folds]
+    fit_times = np.zeros((n_candidates, len(folds)))
+    for grid in grids:
+        for i, j, outputs, seconds in _predictions(grid, X, y, folds):
+            predictions[j][i] = outputs
+            fit_times[i, j] = seconds
+    started = time.perf_counter()
+    values: list[Any] = []
+    for (_, test), some in zip(folds, predictions, strict=True):
+        true, predicted = np.asarray(_safe_indexing(y, test)), np.asarray(some)
+        if isinstance(scorers, dict):
+            columns = [_scores(scorer, true, predicted) for scorer in scorers.values()]
+            values.append([dict(zip(scorers, row, strict=True)) for row in zip(*columns, strict=True)])
+        else:
+            values.append(_scores(scorers, true, predicted))
+    score_time = (time.perf_counter() - started) / fit_times.size
+    return [
+        {"fit_time": fit_times[i, j], "score_time": score_time, "fit_error": None, "test_scores": values[j][i]}
+        for i in range(n_candidates)
+        for j in range(len(folds))
+    ]
 
 
-def _on_rows(scoring: Any) -> Any:
-    """Return scorers that are called with rows, not with their numbers; names stay names."""
-    if isinstance(scoring, dict):
-        return {name: _on_rows(scorer) for name, scorer in scoring.items()}
-    return RowScorer(scoring) if callable(scoring) else scoring
+def _is_default(scorer: Any) -> bool:
+    """Return whether a scorer is the `score` method of the estimator."""
+    return type(scorer).__name__ == "_PassthroughScorer"
+
+
+def _scores(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
+    """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k)."""
+    numbers = predicted.dtype.kind == "f"
+    if _is_default(scorer):
+        scorer = metrics.get_scorer("r2" if numbers else "accuracy")
+    key = _signature(scorer)
+    if key in _LABEL_SCORES and not numbers:
+        classes = np.unique(np.concatenate([y, predicted.ravel()]))
+        true, labels = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
+        return _LABEL_SCORES[key](scores.confusion_counts(true, labels, len(classes)))
+    if key in _VALUE_SCORES and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
+        return np.asarray(scorer._sign * _VALUE_SCORES[key](y, predicted))
+    return np.array([scorer._sign * scorer._score_func(y, some, **scorer._kwargs) for some in predicted])
+
+
+def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
+    """Group the candidates by their parameters of other steps; return no grid if a candidate has no path."""
+    prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
+    grids: dict[tuple[tuple[str, int], ...], _Grid] = {}
+    for i, params in enumerate(candidates):
+        inner = {
+            name[len(prefix) :]: value
+            for name, value in params.items()
+            if name.startswith(prefix) and "__" not in name[len(prefix) :]
+        }
+        outer = {name: value for name, value in params.items() if name.removeprefix(prefix) not in inner}
+        # The values of a grid are the same objects in each candidate that has them.
+        key = tuple((name, id(value)) for name, value in outer.items())
+        if key not in grids:
+            head, model = _steps(clone(estimator).set_params(**clone(outer, safe=False)))
+            if not isinstance(type(model), GridPath):
+                return []
+            grids[key] = _Grid(head, model, model.get_params(deep=False))
+        if not _has_path(grids[key].params, inner):
+            return []
+        grids[key].members.append((i, inner))
+    return list(grids.values())
+
+
+def _steps(estimator: Any) -> tuple[Pipeline | None, Any]:
+    if not isinstance(estimator, Pipeline) or getattr(estimator, "transform_input", None):
+        return None, estimator
+    return (estimator[:-1] if len(estimator.steps) > 1 else None), estimator.steps[-1][1]
+
+
+def _has_path(known: dict[str, Any], params: dict[str, Any]) -> bool:
+    """Return whether a path evaluates a candidate with the random numbers of its fit, from rows and not a kernel."""
+    values = known | params
+    seeded = isinstance(values.get("random_state"), int | np.integer | None)
+    precomputed = any(isinstance(value, str) and value == "precomputed" for value in values.values())
+    return len(values) == len(known) and seeded and not precomputed
+
+
+def _predictions(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[int, int, NDArray[Any], float]]:
+    """Yield the numbers of a candidate and of a fold, the predictions for its test rows, and the seconds they took."""
+    names = {name for _, params in grid.members for name in params}
+    params = dict(grid.params)
+    if params.get("random_state", 0) is None:
+        params["random_state"] = int(check_random_state(None).randint(2**31 - 1))
+    candidates = [{name: member.get(name, params[name]) for name in names} for _, member in grid.members]
+    fixed = {name: value for name, value in params.items() if name not in names}
+    started = time.perf_counter()
+    for rows, targets, parts, numbers in _problems(grid, X, y, folds):
+        for i, j, outputs, _ in type(grid.model).evaluate_grid(rows, targets, parts, candidates, **fixed):
+            yield grid.members[i][0], numbers[j], outputs, time.perf_counter() - started
+            started = time.perf_counter()
+
+
+def _problems(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
+    """Yield rows, targets, folds of them and the numbers of these; one fold at a time if other steps are fitted."""
+    if grid.head is None:
+        yield *_checked(grid.model, X, y), folds, range(len(folds))
+        return
+    for j, (train, test) in enumerate(folds):
+        head = clone(grid.head)
+        y_train, y_test = _safe_indexing(y, train), _safe_indexing(y, test)
+        learnt = _checked(grid.model, head.fit_transform(_safe_indexing(X, train), y_train), y_train)
+        unseen = _checked(grid.model, head.transform(_safe_indexing(X, test)), y_test)
+        parts = np.arange(len(train)), np.arange(len(train), len(train) + len(test))
+        both = [learnt[0], unseen[0]]
+        rows = sp.vstack(both, format="csr") if sp.issparse(learnt[0]) else np.vstack(both)
+        yield rows, np.concatenate([learnt[1], unseen[1]]), [parts], [j]
+
+
+def _checked(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Return rows in double precision and targets, with the errors of `fit`."""
+    sparse = "csr" if get_tags(model).input_tags.sparse else False
+    values = is_regressor(model)
+    X, y = check_X_y(X, y, accept_sparse=sparse, dtype=np.float64, multi_output=values, y_numeric=values)
+    return X, np.asarray(y)

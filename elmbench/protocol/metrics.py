@@ -1,10 +1,12 @@
 """Metrics of one test fold, all in their natural unit."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.numerics import scores
 from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import PREQUENTIAL
 
@@ -146,44 +148,30 @@ def _of_classes(metric: str, y_true: NDArray[Any], y_pred: NDArray[Any], labels:
 
 
 def confusion_counts(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int]) -> NDArray[np.float64]:
-    """Return how often each label was predicted for each, a row a true label.
+    """Count how often each label was predicted for each true label, a row a true label.
 
     Parameters
     ----------
     y_true, y_pred : ndarray of shape (n_samples,)
-        Of the labels; any other prediction counts for one of them.
+        Predictions that are not labels count for one of them.
     labels : list of int
         All of them, in ascending order.
     """
-    known, k = np.asarray(labels), len(labels)
-    true, predicted = (np.minimum(np.searchsorted(known, y), k - 1) for y in (y_true, y_pred))
-    return np.bincount(k * true + predicted, minlength=k * k).reshape(k, k).astype(np.float64)
+    known = np.asarray(labels)
+    true, predicted = (np.minimum(np.searchsorted(known, y), len(known) - 1) for y in (y_true, y_pred))
+    return scores.confusion_counts(true, predicted, len(known))
+
+
+#: Metrics of all classes, by name, from confusion counts.
+_FROM_CONFUSION: dict[str, Callable[[NDArray[np.float64]], Any]] = {
+    "accuracy": scores.accuracy,
+    "mcc": scores.matthews_correlation,
+    "gmean": scores.geometric_mean,
+    "precision": lambda counts: scores.precisions(counts).mean(axis=-1),
+    "recall": lambda counts: scores.recalls(counts).mean(axis=-1),
+    "f1": lambda counts: scores.f1_scores(counts).mean(axis=-1),
+}
 
 
 def _from_confusion(metric: str, counts: NDArray[np.float64]) -> float:
-    """Return a metric of all classes from how often each was predicted for each.
-
-    To the last bit: the operations are those of scikit-learn and imbalanced-learn, whose checks of what they are given
-    take a hundred times as long.
-    """
-    hits, of_true, of_predicted = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
-    if metric == "accuracy":
-        return float(hits.sum() / counts.sum())
-    if metric == "mcc":
-        n = of_true.sum()
-        spreads = (n**2 - of_predicted @ of_predicted) * (n**2 - of_true @ of_true)
-        return float((hits.sum() * n - of_true @ of_predicted) / np.sqrt(spreads)) if spreads else 0.0
-    if metric == "precision":
-        return float(np.mean(_ratios(hits, of_predicted)))
-    if metric == "f1":
-        return float(np.mean(_ratios(2 * hits, of_true + of_predicted)))
-    recalls = _ratios(hits, of_true)
-    if metric == "gmean":
-        with np.errstate(divide="ignore"):
-            return float(np.exp(np.mean(np.log(recalls))))
-    return float({"recall": np.mean(recalls)}[metric])
-
-
-def _ratios(numerators: NDArray[np.float64], denominators: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ratios, 0 for 0/0."""
-    return np.divide(numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0)
+    return float(_FROM_CONFUSION[metric](counts))

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.metrics import accuracy_score, make_scorer, matthews_corrcoef, r2_score
+from sklearn.metrics import accuracy_score, make_scorer, matthews_corrcoef
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -32,7 +32,6 @@ from elmbench.models import (
     LSSVMClassifier,
     RKELMRegressor,
 )
-from elmbench.models.base.served import _accuracy, _is_plain, _r2, candidate_key
 
 GRID = {"C": [0.5, 8.0, 128.0], "gamma": [0.25, 2.0]}
 KERNEL = {f"kelmclassifier__{name}": values for name, values in GRID.items()}
@@ -269,28 +268,3 @@ def test_parameters_are_checked_under_its_own_name() -> None:
         PathSearchCV(KELMClassifier(), GRID, cv="many").fit(X, y)
     with pytest.raises(ValueError, match="refit must be set"):
         PathSearchCV(KELMClassifier(), GRID, scoring=["accuracy", "f1_macro"]).fit(X, y)
-
-
-@pytest.mark.parametrize("kind", ["labels", "words", "values"])
-def test_scores_without_the_checks_of_scikit_learn_are_its_own_to_the_last_bit(kind: str) -> None:
-    random = np.random.default_rng(5)
-    for n in (2, 7, 130, 1000):
-        if kind == "values":
-            y, predicted = random.normal(size=(2, n)) * 10.0 ** random.integers(-3, 4)
-            assert _is_plain(y, predicted, numbers=True)
-            assert _r2(y, predicted) == r2_score(y, predicted)
-        else:
-            labels = np.array(["a", "bc"]) if kind == "words" else np.array([-1, 1])
-            y, predicted = labels[random.integers(2, size=(2, n))]
-            assert _is_plain(y, predicted, numbers=False)
-            assert _accuracy(y, predicted) == accuracy_score(y, predicted)
-    constant = np.ones(4)
-    assert not _is_plain(constant, constant, numbers=True)
-    assert not _is_plain(constant.astype(object), constant, numbers=False)
-    assert not _is_plain(np.array([1, 2]), np.array(["1", "2"]), numbers=False)
-
-
-def test_candidates_are_told_apart_by_value_and_type() -> None:
-    every = [{"C": 1}, {"C": 1.0}, {"C": True}, {"C": "1"}, {"C": None}, {"gamma": 1}, {"C": np.float64(1)}, {"C": [1]}]
-    assert len({candidate_key(params) for params in every}) == len(every)
-    assert candidate_key({"C": 1, "gamma": 2}) == candidate_key({"gamma": 2, "C": 1})
