@@ -71,6 +71,15 @@ def cannot_write(
     return WriteError(f"cannot write {path}: {error.strerror or error}", expected=expected, next_step=next_step)
 
 
+def cannot_read(path: Path, error: OSError) -> ElmbenchError:
+    """Return the error for a part of the store that cannot be read."""
+    return ElmbenchError(
+        f"cannot read {path}: {error.strerror or error}",
+        expected="the store of an earlier run",
+        next_step="make it readable, or give another folder with --results-dir",
+    )
+
+
 def sweep(folder: Path, older_than: float = 86_400.0) -> None:
     """Delete what killed processes left half-written in a folder and below it.
 

@@ -1,9 +1,11 @@
 """The app: options of the whole, errors at the edge."""
 
+import contextlib
 import io
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -87,8 +89,8 @@ def options(
 
 def _folder(results_dir: str) -> Path:
     path = Path(results_dir).expanduser()
-    if not results_dir.strip() or (path.exists() and not path.is_dir()):
-        found = f"--results-dir is {results_dir!r}, which is " + ("a file" if results_dir.strip() else "nothing")
+    if not results_dir.strip() or (os.path.lexists(path) and not path.is_dir()):
+        found = f"--results-dir is {results_dir!r}, which is " + ("no folder" if results_dir.strip() else "nothing")
         raise ElmbenchError(found, expected="a folder, which need not exist", next_step="name one, or leave it out")
     return path
 
@@ -115,17 +117,42 @@ def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the app; what a user can act on is said in a few lines, with exit code 2."""
+    """Run the app; print errors that the user can act on in a few lines, and exit with code 2."""
     commands.declare()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
+    warnings.formatwarning = lambda message, *place, **line: f"warning: {message}\n"
     command = typer.main.get_command(app)
     words = hoist(sys.argv[1:] if arguments is None else arguments, command.params)
     try:
-        command(args=words, prog_name="elmbench")
-    except ElmbenchError as error:
+        try:
+            command(args=words, prog_name="elmbench")
+        finally:
+            if sys.stdout is not None:  # it is None if it was closed before the start
+                sys.stdout.flush()
+    except BrokenPipeError:  # a reader such as `head` has seen enough
+        _discard_output()
+        raise SystemExit(1) from None
+    except (ElmbenchError, OSError) as error:
         if state.debug or "--debug" in words:
             traceback.print_exc()
+        if isinstance(error, OSError):
+            _discard_output()
+            error = _of_system(error)
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+
+
+def _discard_output() -> None:
+    """Send the rest of the output nowhere: else Python fails to write it at exit, and says so."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _of_system(error: OSError) -> ElmbenchError:
+    return ElmbenchError(
+        f"cannot read or write {error.filename or 'a stream, such as the output'}: {error.strerror or error}",
+        expected="files and folders that you may use, on disks with room",
+        next_step="change that, or name others; --debug shows where it happened",
+    )

@@ -36,6 +36,8 @@ _MISSING = ["?", "", "NaN", "nan", "NA"]
 ChooseTarget = Callable[[list[str]], str]
 #: A function from the content of a file, its path, the choice of the target and the most bytes to the rows.
 Reader = Callable[[bytes, Path, ChooseTarget, int | None], Table]
+#: A parser takes seconds for so many columns, and minutes for ten times as many.
+_MOST_COLUMNS = 100_000
 _QUOTED = re.compile(rb'"[^"]*"')
 _KINDS = {
     stat.S_ISDIR: "directory",
@@ -282,7 +284,10 @@ def read_parquet(
 
 
 def target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
-    """Return the position of the target; raise ElmbenchError if two columns have the same name."""
+    """Return the position of the target; raise ElmbenchError for a name given twice, or too many columns."""
+    if len(names) > _MOST_COLUMNS:
+        found, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
+        raise ElmbenchError(found, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         if name in seen:

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from elmbench.numerics.arrays import EPS, Array
-from elmbench.numerics.shifted.band_reduction import REDUCE_FROM, BandReduction
+from elmbench.numerics.shifted.band_reduction import BandReduction
+from elmbench.numerics.shifted.prices import factor_seconds, reduction_seconds
 from elmbench.numerics.solve import RidgeSystem
 
 WITHIN_ROUND_OFF = 16
@@ -40,7 +41,7 @@ def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str], de
     solutions = np.empty((n, len(ridges) * k), order="F")
     shared = ridges > WITHIN_ROUND_OFF * EPS * np.abs(A).sum(axis=0).max()
     count = int(shared.sum())
-    if definite and count >= REDUCE_FROM:
+    if definite and count * factor_seconds(n, k) > reduction_seconds(n, count, k):
         solvers["reduction"] += count
         solutions[:, np.repeat(shared, k)] = BandReduction(np.array(A, order="F")).solve(ridges[shared], B)
     else:

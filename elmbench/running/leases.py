@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Self
 
-from elmbench.files import cannot_write, this_process
+from elmbench.files import cannot_read, cannot_write, this_process
 
 #: A process cannot ask for a lock that it holds itself, and loses one when it closes the file anywhere: the locks of
 #: this process, and what its runs have claimed, by the paths of their files.
@@ -117,19 +117,22 @@ class Leases:
 
 
 def claims(root: Path) -> dict[str, set[str]]:
-    """Return what each living run on a store has claimed, by the runs' names; forget those that have died."""
-    found: dict[str, set[str]] = {}
+    """Return the claimed keys of each living run on a store, by the runs' names; forget runs that have died."""
+    claimed: dict[str, set[str]] = {}
     folder = (root / "runs").absolute()
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        with contextlib.suppress(FileNotFoundError):  # it has just ended
-            if str(path) in _own_runs:
-                found[path.name] = set(_own_runs[str(path)])
-            elif _has_died(path):
-                with contextlib.suppress(OSError):  # in a folder that is read-only
-                    path.unlink()
-            else:
-                found[path.name] = set(path.read_text(errors="replace").split())
-    return found
+    try:
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            with contextlib.suppress(FileNotFoundError):  # it has just ended
+                if str(path) in _own_runs:
+                    claimed[path.name] = set(_own_runs[str(path)])
+                elif _has_died(path):
+                    with contextlib.suppress(OSError):  # in a folder that is read-only
+                        path.unlink()
+                else:
+                    claimed[path.name] = set(path.read_text(errors="replace").split())
+    except OSError as error:
+        raise cannot_read(Path(error.filename or folder), error) from error
+    return claimed
 
 
 def _has_died(path: Path) -> bool:

@@ -1,8 +1,8 @@
-"""A log of records: what several processes have appended, each to a file of its own.
+"""A log of records, in which each process appends to a file of its own.
 
-A line is a SHA-256, a name and JSON, the hash that of the rest. A process appends to one file that it alone writes, so
-no two disturb each other, on whatever file system; a kill loses at most the line under way; merging two logs is copying
-files. Of several records of one name the last counts: files are numbered in the order in which they were begun.
+A line is a SHA-256 of its rest, a name and JSON. Each file has one writer, so no two processes disturb each other, on
+any file system. A kill loses at most the line under way, and merging two logs is copying files. The last record of a
+name counts: files are numbered in the order of their beginning. Their names also hold the format of their records.
 """
 
 import contextlib
@@ -13,17 +13,21 @@ import os
 import re
 import secrets
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmbench.errors import ElmbenchError
-from elmbench.files import cannot_write, this_process, write_atomically
+from elmbench.errors import ElmbenchError, ElmbenchWarning
+from elmbench.files import cannot_read, cannot_write, this_process, write_atomically
 
 #: Seconds between two waits for the disk.
 SYNC_EVERY = 1.0
+#: Format of the records. Increase it when this version cannot read the records of the version before, or the reverse.
+FORMAT = 1
 _HASH = 64
-_SUFFIX = ".log"
+#: Name of a file. Files of format 1 may lack the format.
+_FILE = re.compile(r"[^.].*?(?:\.v(\d+))?\.log")
 #: Records of fewer bytes than this stay in memory once they have been read, so many of them.
 _SMALL, _KEPT = 8192, 4096
 
@@ -80,7 +84,7 @@ class Records:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise cannot_read(path, error) from error
         self._read[path.name] = start
 
     def _note(self, file: str, start: int, line: bytes) -> None:
@@ -137,7 +141,7 @@ class Records:
         except FileNotFoundError:
             raise _gone(path) from None
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise cannot_read(path, error) from error
         if _name_of(line) is None:
             return None
         content = json.loads(line.split(b" ", 2)[2])
@@ -222,13 +226,29 @@ class Records:
 
 
 def _files(folder: Path) -> list[tuple[Path, int]]:
-    """Return the files of a log with their sizes, in the order of their numbers."""
+    """Return the files of a log with their sizes, in the order of their numbers; warn about files of other formats."""
+    files = []
     try:
         with os.scandir(folder) as entries:
-            kept = [entry for entry in entries if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".")]
-            return sorted((folder / entry.name, entry.stat().st_size) for entry in kept)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+            for entry in entries:
+                if not (name := _FILE.fullmatch(entry.name)):
+                    continue
+                if int(name[1] or 1) == FORMAT:
+                    files.append((folder / entry.name, entry.stat().st_size))
+                else:
+                    warnings.warn(
+                        f"{folder / entry.name} is ignored: it has format {name[1]}, this version of elmbench reads "
+                        f"format {FORMAT}. Update elmbench to use it",
+                        ElmbenchWarning,
+                        stacklevel=2,
+                    )
+    except OSError as error:
+        # A store that does not exist is empty; a link to nothing is an error.
+        nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+        if isinstance(error, FileNotFoundError) and nearest != folder and nearest.is_dir():
+            return []
+        raise cannot_read(Path(error.filename or folder), error) from error
+    return sorted(files)
 
 
 def _name_of(line: bytes) -> str | None:
@@ -245,10 +265,10 @@ class _OwnFile:
     def __init__(self, folder: Path) -> None:
         numbers = (re.match(r"\d+", path.name) for path, _ in _files(folder))
         number = max((int(found[0]) for found in numbers if found), default=0) + 1
-        self.path = folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}{_SUFFIX}"
+        self.path = folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"
         self.length = 0
         self.unsynced = False
-        self._synced = 0.0
+        self._synced = float("-inf")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
@@ -279,7 +299,7 @@ class _OwnFile:
             return
         try:
             os.fsync(self._descriptor)
-            if not self._synced:
+            if self._synced < 0:
                 _sync_name(self.path)
         except OSError as error:
             raise cannot_write(self.path, error) from error
@@ -317,12 +337,4 @@ def _gone(path: Path) -> ElmbenchError:
         f"{path} has been deleted or cut while it was in use",
         expected="a store that nothing else changes during a run",
         next_step="run again: what is missing is computed",
-    )
-
-
-def _unreadable(path: Path, error: OSError) -> ElmbenchError:
-    return ElmbenchError(
-        f"cannot read {path}: {error.strerror or error}",
-        expected="the store of an earlier run",
-        next_step="make it readable, or give another folder with --results-dir",
     )

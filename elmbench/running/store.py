@@ -11,11 +11,12 @@ log that were found not to be as written. Nothing here can run code when it is r
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from elmbench.errors import ElmbenchError
 from elmbench.files import sweep
 from elmbench.running.leases import Leases, claims, locked
 from elmbench.running.records import Records
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
     from elmbench.work.plan import Cell
 
+_Entry = TypeVar("_Entry")
 #: What the result of a fit says that was timed with nothing beside it.
 CLEAN = "clean"
 
@@ -146,7 +148,7 @@ class Store:
         found = self.records.all(_table(profile, experiment))
         first = max((place for place, one in enumerate(found) if one.get("whole")), default=0)
         found = found[first:]
-        return [([Cell(*values) for values in one["cells"]], one["command"]) for one in found]
+        return [([self._entry(Cell, values) for values in one["cells"]], one["command"]) for one in found]
 
     def add_cells(
         self, profile: str, experiment: str, cells: Iterable[Cell], command: str, whole: bool = False
@@ -171,6 +173,16 @@ class Store:
         for _ in range(2):
             self.records.append(_table(profile, experiment), content)
 
+    def _entry(self, kind: Callable[..., _Entry], values: Sequence[Any]) -> _Entry:
+        try:
+            return kind(*values)
+        except TypeError:
+            raise ElmbenchError(
+                f"a record in {self.root} is of another version of elmbench: it has {len(values)} values",
+                expected="a store of this version",
+                next_step="use the version that wrote it, or give another folder with --results-dir",
+            ) from None
+
     # --- What the work of a table costs
 
     def costs(self, profile: str, experiment: str) -> dict[str, Cost]:
@@ -178,7 +190,7 @@ class Store:
         found: dict[str, Any] = {}
         for content in self.records.all(_costs(profile, experiment)):
             found |= content
-        return {key: Cost(*values) for key, values in found.items()}
+        return {key: self._entry(Cost, values) for key, values in found.items()}
 
     def add_costs(self, profile: str, experiment: str, costs: Mapping[str, Cost]) -> None:
         """Keep what the cost model says of some work of a table, where it is not known."""

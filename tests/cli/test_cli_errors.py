@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,3 +100,34 @@ def test_errors_are_printed_in_any_case(elmbench: Callable, quiet: tuple[str, ..
     outcome = elmbench("show", "nope", *quiet)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith("error: unknown experiment 'nope'")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("words", ["list models", "list models --json", "--help"])
+def test_output_that_cannot_be_written_is_one_clear_error(words: str) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "elmbench", *words.split()]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].endswith("such as the output: No space left on device")
+    assert len(done.stderr.splitlines()) == 3
+
+
+def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
+    command = [sys.executable, "-m", "elmbench", "list", "models", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_a_results_folder_without_rights(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(path: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    elmbench("status", "--results-dir", tmp_path)
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    outcome = elmbench("status", "--results-dir", tmp_path)
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[0] == f"error: cannot read or write {tmp_path}: Permission denied"

@@ -138,6 +138,17 @@ def test_a_file_that_is_not_read(tmp_path: Path, name: str, message: str) -> Non
         describe(OwnData(str(tmp_path / name)))
 
 
+@pytest.mark.parametrize("rows", ["", ",".join(["1"] * 10**6)])
+def test_a_million_columns_are_refused_before_they_are_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: str
+) -> None:
+    monkeypatch.delattr(pd, "read_csv")
+    (tmp_path / "x.csv").write_text(",".join(f"c{i}" for i in range(10**6)) + "\n" + rows)
+    with pytest.raises(ElmbenchError, match=r"x\.csv has 1,000,000 columns") as caught:
+        describe(OwnData(str(tmp_path / "x.csv")))
+    assert caught.value.expected == "at most 100,000 columns"
+
+
 def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
     loop = tmp_path / "loop.csv"
     loop.symlink_to(loop)

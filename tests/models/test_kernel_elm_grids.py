@@ -24,9 +24,12 @@ WAYS = ("as it comes", "krylov", "inverse", "tridiagonal", "band")
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
     if way == "as it comes":
         return
-    patch.setattr(fold_solutions, "_step_limit", lambda n, columns: 10**9 if way == "krylov" else 0)
-    patch.setattr(fold_solutions, "REDUCE_FROM", 1)
-    patch.setattr(fold_solutions, "INVERSE_FROM", 0 if way == "inverse" else 10**9)
+    patch.setattr(fold_solutions, "factor_seconds", lambda n, columns: np.inf)
+    patch.setattr(fold_solutions, "krylov_seconds", lambda n, steps: 0.0)
+    patch.setattr(fold_solutions, "_affordable", lambda *given: way == "krylov")
+    patch.setattr(fold_solutions, "reduction_seconds", lambda n, ridges, columns: 1.0)
+    patch.setattr(fold_solutions, "inverse_seconds", lambda n: 0.0 if way == "inverse" else np.inf)
+    patch.setattr(fold_solutions, "preconditioned_seconds", lambda n, steps: 0.0)
     patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
 
 

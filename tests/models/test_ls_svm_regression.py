@@ -127,7 +127,7 @@ def test_grid_equals_fits(n, d, seed, kind, awkward, n_folds, pairs, names, shar
     fixed = {name: value for name, value in {"C": 100.0, "gamma": 0.1}.items() if name not in names}
     with pytest.MonkeyPatch.context() as patch:
         if share:
-            patch.setattr(ridge_path, "REDUCE_FROM", 1)
+            patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
         solvers = assert_path_follows_fits(LSSVMRegressor, X, y, folds, candidates, **fixed)
     assert solvers.total() == len(candidates) * n_folds
     assert share or "eigenvalues" not in solvers

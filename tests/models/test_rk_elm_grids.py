@@ -31,7 +31,7 @@ SIZE = {"RKELM": "n_landmarks", "ELMRBF": "n_hidden"}
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
     if way != "as it comes":
-        patch.setattr(ridge_path, "REDUCE_FROM", 1)
+        patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
         patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
 
 
@@ -178,7 +178,7 @@ def test_ways_are_counted(monkeypatch, seed):
         force(patch, "band")
         list(counting(RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), solvers))
     assert solvers == {"reduction": 24}
-    monkeypatch.setattr(ridge_path, "REDUCE_FROM", 10**9)
+    monkeypatch.setattr(ridge_path, "reduction_seconds", lambda *sizes: np.inf)
     solvers.clear()
     list(counting(RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0), solvers))
     assert solvers == {"cholesky": 24}

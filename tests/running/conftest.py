@@ -316,7 +316,13 @@ def cluster(log: Path) -> Iterator[Any]:
     dask_config = pytest.importorskip("dask").config
     # Each death of a worker costs seconds: two are as good as the four of the default.
     with (
-        dask_config.set({"distributed.scheduler.allowed-failures": 1}),
+        dask_config.set(
+            {
+                "distributed.scheduler.allowed-failures": 1,
+                # Dask drops workers that are not back in time.
+                "distributed.deploy.lost-worker-timeout": "1h",
+            }
+        ),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -18,8 +22,10 @@ from elmbench.errors import ElmbenchError
 from elmbench.running.attempt import attempt
 from elmbench.running.engine import Event, Run, effective_limits
 from elmbench.running.estimates import Estimates
+from elmbench.running.executors import dask as dask_module
 from elmbench.running.executors import dask_worker
 from elmbench.running.executors.base import Done, Executor
+from elmbench.running.executors.dask import DaskExecutor
 from elmbench.running.executors.engines import ENGINES, executor_of
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.limits import machine_memory
@@ -141,7 +147,7 @@ def test_work_that_is_lost_with_its_worker_is_done_again(
 def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
 ) -> None:
-    """Also where it is handed over together with other short work."""
+    """One batch of short work, of which one task kills its workers."""
     log.unlink(missing_ok=True)
     bad, good = fits(plan_models("treacherous"))[0], fits(plan_models("healthy"))
     dask._lately = 0.0
@@ -151,6 +157,77 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     assert found[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
     assert 2 <= len(log.read_text().split()) <= 4
     assert found[0].environment["machine"] == platform.node()
+
+
+@pytest.mark.exhaustive
+def test_work_that_waits_behind_a_killer_is_not_blamed(
+    dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
+) -> None:
+    log.unlink(missing_ok=True)
+    bad, good = fits(plan_models("treacherous"))[:WORKERS], fits(plan_models("healthy"))
+    futures = [dask.submit(work, {}, Limits(), 1.0) for work in [*bad, *good]]
+    assert [done(future).result["status"] for future in futures] == ["failed"] * WORKERS + ["ok"] * len(good)
+
+
+@pytest.fixture
+def local_dask(plugin: str) -> Iterator[DaskExecutor]:
+    """An executor with one worker on this machine, which dask drops as soon as it dies."""
+    config = pytest.importorskip("dask").config
+    with config.set({"distributed.deploy.lost-worker-timeout": "1ms"}):
+        executor = DaskExecutor(Settings(plugins=(plugin,)))
+        with executor:
+            yield executor
+
+
+def test_a_worker_that_dask_has_dropped_is_replaced(local_dask: DaskExecutor, plan_models: Callable[..., Plan]) -> None:
+    _kill_workers(local_dask)
+    client, _ = local_dask._connection()
+    future = local_dask.submit(fits(plan_models("healthy"))[0], {}, Limits(), 1.0)
+    while not future.done():
+        local_dask.deserted  # noqa: B018 - a run asks all the time
+        time.sleep(0.05)
+    assert done(future).result["status"] == "ok"
+    assert all(client.run(lambda: sys.flags.safe_path).values())
+
+
+@pytest.mark.exhaustive
+def test_a_module_of_the_current_folder_is_not_run(tmp_path: Path) -> None:
+    """A module with the name of one of Python's own would be imported before that one."""
+    pytest.importorskip("distributed")
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "elmbench"
+    script.write_text("from elmbench.cli import main\nif __name__ == '__main__': main()")
+    (tmp_path / "types.py").write_text("open('taken', 'w')\nraise SystemExit")
+    words = "run table4 --profile ci -d wdbc -m elm --engine dask --jobs 1 --results-dir results"
+    # Without end it would wait for the workers.
+    process = subprocess.Popen([sys.executable, script, *words.split()], cwd=tmp_path)
+    while process.poll() is None and not (tmp_path / "taken").exists():
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "taken").exists()
+    assert (tmp_path / "results" / "ci").is_dir()
+
+
+def test_a_run_without_any_worker_of_its_own_cluster_ends(
+    local_dask: DaskExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not local_dask.deserted
+    monkeypatch.setattr(dask_module, "_DESERTED", 0.0)
+    monkeypatch.setattr(dask_module, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr("distributed.LocalCluster.scale", lambda *_: None)
+    _kill_workers(local_dask)
+    with pytest.raises(ElmbenchError, match=r"all workers .* have died(?s:.*)--engine local"):
+        local_dask.deserted  # noqa: B018
+
+
+def _kill_workers(executor: DaskExecutor) -> None:
+    """Kill the workers and wait until dask has noticed."""
+    client, _ = executor._connection()
+    for process in client.run(os.getpid).values():
+        os.kill(process, signal.SIGKILL)
+    while client.nthreads():
+        time.sleep(0.02)
 
 
 def test_a_scheduler_that_nobody_answers_for_is_said(plan_models: Callable[..., Plan]) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from made_store import KEY, RESULT, WORK, again, cell, in_a_child, lines_of, log
 from random_examples import examples
 
+from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.running.store import Store
 from elmbench.work.base import Grid
 from elmbench.work.choice import Choice
@@ -68,6 +69,35 @@ def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, da
     assert again(store).damaged == 0
     found.put(WORK, RESULT, "e")
     assert again(store).result(KEY) == RESULT
+
+
+def test_a_log_of_a_newer_version_is_left_alone_and_named(store: Store) -> None:
+    store.put(WORK, RESULT, "e")
+    store.close()
+    newer = log(store).rename(log(store).with_name("000002-a.v2.log"))
+    with pytest.warns(ElmbenchWarning, match=r"000002-a\.v2\.log is ignored: it has format 2.* reads format 1"):
+        assert again(store).result(KEY) is None
+    content = newer.read_bytes()
+    with pytest.warns(ElmbenchWarning):
+        again(store).put(WORK, RESULT, "e")
+    assert newer.read_bytes() == content
+
+
+def test_a_log_without_a_format_is_of_the_first(store: Store) -> None:
+    store.put(WORK, RESULT, "e")
+    store.close()
+    log(store).rename(log(store).with_name("000001-a.log"))
+    assert again(store).result(KEY) == RESULT
+
+
+@pytest.mark.parametrize("values", [["one"], [1] * 30])
+def test_a_record_of_another_version_is_one_clear_error(store: Store, values: list[object]) -> None:
+    store.records.append("table:ci/toy/one", {"command": "run", "cells": [values]})
+    store.records.append("costs:ci/toy/one", {"key": values})
+    for use in (store.cells, store.costs):
+        with pytest.raises(ElmbenchError, match="another version of elmbench") as error:
+            use("ci", "toy/one")
+        assert "--results-dir" in str(error.value.next_step)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from elmbench.work.choice import Choice
 def test_one_wait_for_the_disk_for_several_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(os, "fsync", waits.append)
-    monkeypatch.setattr(records, "SYNC_EVERY", 3600.0)
+    monkeypatch.setattr(records, "SYNC_EVERY", float("inf"))
     for i in range(50):
         store.put(Choice(Grid({"C": [float(i)]}), None, ("a",)), RESULT, "e")
         # There for everyone, also after a kill.
@@ -83,11 +84,14 @@ def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
 def test_a_results_folder_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file")
-    assert store.result(KEY) is None
-    with pytest.raises(WriteError, match=r"cannot write .*: Not a directory|File exists"):
-        store.put(WORK, RESULT, "e")
-    with pytest.raises(WriteError, match="cannot write"):
-        store.add_cells("ci", "toy/one", [cell()], "run")
+    uses = (
+        lambda: store.result(KEY),
+        lambda: store.put(WORK, RESULT, "e"),
+        lambda: store.add_cells("ci", "toy/one", [cell()], "run"),
+    )
+    for use in uses:
+        with pytest.raises(ElmbenchError, match=r"cannot read .*: Not a directory"):
+            use()
     with pytest.raises(WriteError, match="cannot write"), store.leases():
         pass
 
@@ -104,6 +108,36 @@ def test_a_read_only_results_folder(store: Store) -> None:
         assert again(store).result(KEY) == RESULT
     finally:
         folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("place", ["..", ".", "records", "records/000002-a.log"])
+def test_a_link_to_nothing_is_no_empty_store(store: Store, place: str) -> None:
+    store.put(WORK, RESULT, "e")
+    store.close()
+    path = Path(os.path.normpath(store.root / place))
+    if path.exists():
+        shutil.move(path, path.with_name("moved"))
+    path.symlink_to("nothing")
+    with pytest.raises(ElmbenchError, match=r"cannot read .*: No such file or directory"):
+        again(store).result(KEY)
+
+
+@pytest.mark.parametrize("use", [lambda store: store.result(KEY), Store.tables, Store.under_way])
+def test_a_folder_without_rights_is_no_empty_store(
+    store: Store, monkeypatch: pytest.MonkeyPatch, use: Callable[[Store], object]
+) -> None:
+    with store.leases():
+        store.put(WORK, RESULT, "e")
+
+        def refuse(folder: object) -> None:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+        for call in ("scandir", "listdir"):
+            monkeypatch.setattr(os, call, refuse)
+        with pytest.raises(ElmbenchError, match=r"cannot read .*: Permission denied") as error:
+            use(again(store))
+        assert "make it readable" in str(error.value.next_step)
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("anew", [False, True])

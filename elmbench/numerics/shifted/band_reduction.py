@@ -6,9 +6,6 @@ from scipy.linalg.lapack import dpbsv, dptsv
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.lapack import call, leading_dimension
 
-REDUCE_FROM = 5
-"""Number of ridges from which one reduction takes less time than a Cholesky factor for each ridge."""
-
 BLOCKED_FROM = 1500
 """Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of which is products of
 a matrix with one vector: these wait for memory as soon as the matrix exceeds the caches."""

@@ -1,174 +1,267 @@
-"""Ridge systems (K + r I) Z = B of one fold, for all ridges r."""
+"""All ridges r of (K + r I) Z = B on the training rows of a fold, by the cheapest of several ways; residuals."""
 
 import math
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
 from elmbench.numerics.arrays import Array
-from elmbench.numerics.shifted.band_reduction import REDUCE_FROM, BandReduction
+from elmbench.numerics.shifted.band_reduction import BandReduction
 from elmbench.numerics.shifted.fold_views import FoldView
-from elmbench.numerics.shifted.shared_space import SharedSpace
+from elmbench.numerics.shifted.low_rank import RANK, LowRankInverse
+from elmbench.numerics.shifted.prices import (
+    factor_seconds,
+    inverse_seconds,
+    krylov_seconds,
+    low_rank_seconds,
+    preconditioned_seconds,
+    reduction_seconds,
+)
+from elmbench.numerics.shifted.shared_space import STOP, SharedSpace
 from elmbench.numerics.shifted.single_precision import SingleFactor
 
-INVERSE_FROM = 1200
-"""Number of training rows, per column of B, from which a preconditioner in single precision takes the least time."""
+_LOOK = 16
+"""Steps between two looks at how many more there will be."""
 
-MOST_STEPS = 256
-"""Number of Krylov steps on many rows, over all columns of B, that takes as long as the other methods."""
-
-_CHECK_EVERY = 16
-"""Krylov steps between two forecasts of the number of steps that remain."""
-
-_MOST_INVERSE_STEPS = 300
-"""Preconditioned steps for one ridge after which a Cholesky factor would have taken less time."""
+_TRIAL = 8
+"""Steps with an inverse of low rank that tell how many more there will be."""
 
 _WIDEST = 2.0**9
-"""Largest ratio of a ridge to the smallest one for which a shared preconditioner helps."""
+"""How many times the smallest ridge others may be, to be solved with the help of one inverse for all."""
+
+_GROWTH = 0.25
+"""Power of the ratio of two ridges by which the smaller one takes more steps with an inverse of low rank."""
+
+_FEW = 4
+"""Steps that say nothing yet about how many there will be."""
+
+_Stage = tuple[str, Callable[[SharedSpace], SharedSpace | None]]
+"""The name of a way, and what returns the space, or a wider one, where all ridges are solved, and None where not."""
 
 
 def fold_solutions(
-    K: Array, part: FoldView, B: Array, ridges: Array, workspace: Array, solvers: Counter[str]
+    K: Array, part: FoldView, B: Array, ridges: Array, room: Array, solvers: Counter[str]
 ) -> Array | None:
-    """Return the solutions of (K + r I) Z = B for all ridges, with K between the training rows of a fold.
+    """Return the solutions of (K + r I) Z = B for all ridges, K between the training rows of a fold.
 
-    A Krylov space, shared by all ridges, is tried first. If its residuals fall too slowly, the sizes alone choose the
-    method: residuals multiplied by the inverse of K + s I, with one ridge s, factored in single precision; an
-    orthogonal reduction; or None, which leaves a Cholesky factor for each ridge to the caller.
+    One space for all ridges, a column of B after the other, is widened by the residuals of the smallest ridge as long
+    as these fall fast enough. Then by residuals times an inverse of low rank, where a trial of that promises to end in
+    time. Else the cheapest of three: residuals times the inverse of K + s I, of one ridge s in the middle of those not
+    yet solved and factored in single precision; an orthogonal reduction; a factor for each ridge, which is left to
+    others. What a step and the other ways cost is a function of the sizes alone, never of a clock, so that a search
+    takes the same way whatever else the machine does.
 
     Parameters
     ----------
     K : ndarray of shape (m, m)
-        Symmetric, positive semi-definite and in Fortran order; `part` is a fold of its rows.
+        Symmetric, positive semi-definite, in Fortran order, of all rows that `part` is a fold of.
     part : FoldView
         With n training rows.
     B, ridges : ndarray of shape (n, k), (p,)
         In the order of `part.rows`; the ridges are positive.
-    workspace : ndarray of at least n * n doubles
-        It is overwritten.
+    room : ndarray of at least n * n doubles
+        Is overwritten.
     solvers : Counter of str
-        Counts "krylov", "inverse" or "reduction" once for each ridge, and "krylov given up" once.
+        Counts the way, once a ridge: "krylov", "low rank", "inverse" or "reduction"; each that was "given up" once.
 
     Returns
     -------
     ndarray of shape (n, p * k) or None
-        The k columns of the first ridge, then those of the second, ...; NaN if a system is not positive definite
-        within round-off. The error is not bounded here: see `residuals`.
+        The k columns of the first ridge, then those of the second, ...; NaN where a system is not positive definite
+        within round-off, or not solved in the time of a factorisation. None where factoring each system is cheaper.
+        Nothing here bounds the error: see `residuals`.
     """
     n, k = B.shape
-    ascending = np.sort(ridges)
-    limit = _step_limit(n, k)
-    solutions = _in_spaces(K, part, B, ridges, lambda space: _by_residuals(space, ascending, limit))
-    if solutions is not None:
-        solvers["krylov"] += len(ridges)
+    p = len(ridges)
+    ways = {
+        "inverse": inverse_seconds(n) + k * preconditioned_seconds(n, _inverse_steps(ridges)),
+        "reduction": reduction_seconds(n, p, k),
+        "cholesky": p * factor_seconds(n, k),
+    }
+    cheapest = min(ways, key=lambda name: ways[name])
+    stages = _stages(K, part, ridges, ways[cheapest] / k, k)
+    if cheapest == "inverse":
+        inverse = _SingleInverse(K, part, room)
+        stages.append(("inverse", lambda space: _by_inverse(space, np.sort(ridges), inverse, ways["cholesky"] / k)))
+    product, sums = part.within(K), np.empty(n)
+    product(np.ones(n), sums)
+    solutions = np.empty((n, p * k), order="F")
+    for column in range(k):
+        space = SharedSpace(product, B[:, column], float(sums.mean()))
+        solved = None
+        while stages and (solved := stages[0][1](space)) is None:
+            solvers[f"{stages.pop(0)[0]} given up"] += 1
+        if solved is None:
+            break
+        solutions[:, column::k] = solved.solutions(ridges)
+    else:
+        solvers[stages[0][0]] += p
         return solutions
-    solvers["krylov given up"] += 1
-    if len(ridges) > 1 and n >= INVERSE_FROM * k:
-        inverse = _SingleInverse(K, part, workspace)
-        solvers["inverse"] += len(ridges)
-        return _in_spaces(K, part, B, ridges, lambda space: _by_inverse(space, ascending, inverse))
-    if len(ridges) < REDUCE_FROM:
+    if cheapest == "cholesky":
         return None
-    square = workspace[: n * n].reshape((n, n), order="F")
+    square = room[: n * n].reshape((n, n), order="F")
     part.copy(K, square)
-    solvers["reduction"] += len(ridges)
+    solvers["reduction"] += p
     return BandReduction(square).solve(ridges, B)
 
 
-def _step_limit(n: int, columns: int) -> int:
-    """Return the number of Krylov steps for each column that takes as long as the other methods."""
-    return min(n // 6, MOST_STEPS) // columns
+def _stages(K: Array, part: FoldView, ridges: Array, otherwise: float, columns: int) -> list[_Stage]:
+    """Return the ways that are tried first.
 
-
-def _in_spaces(
-    K: Array, part: FoldView, B: Array, ridges: Array, widened: Callable[[SharedSpace], bool]
-) -> Array | None:
-    """Return the solutions in one space for each column of B, or None if `widened` gives up on a column."""
-    n, k = B.shape
-    product, sums = part.within(K), np.empty(n)
-    product(np.ones(n), sums)
-    solutions = np.empty((n, len(ridges) * k), order="F")
-    for column in range(k):
-        space = SharedSpace(product, B[:, column], float(sums.mean()))
-        if not widened(space):
-            return None
-        solutions[:, column::k] = space.solutions(ridges)
-    return solutions
+    `otherwise` is what a column takes in the cheapest of the other ways.
+    """
+    n, ascending = len(part.rows), np.sort(ridges)
+    krylov: _Stage = ("krylov", lambda space: _by_residuals(space, ascending, otherwise))
+    # Of few rows, a square of this rank is little smaller than that of all.
+    if n < 2 * RANK or low_rank_seconds(n, RANK, _TRIAL) > otherwise:
+        return [krylov]
+    price = low_rank_seconds(n, RANK, columns * (_TRIAL + 4 * len(ridges))) / columns
+    low_rank = cache(lambda: LowRankInverse(K, part))
+    return [
+        ("krylov", lambda space: _by_residuals(space, ascending, min(otherwise, price))),
+        ("low rank", lambda space: _by_low_rank(space, ascending, low_rank(), otherwise)),
+        krylov,
+    ]
 
 
 class _SingleInverse:
-    """The inverse of K + s I in single precision, with K between the training rows of a fold."""
+    """The inverse of K + s I in single precision, K between the training rows of a fold, of a ridge s yet to come."""
 
-    def __init__(self, K: Array, part: FoldView, workspace: Array) -> None:
-        self._K, self._part, self._workspace = K, part, workspace
+    def __init__(self, K: Array, part: FoldView, room: Array) -> None:
+        self._K, self._part, self._room = K, part, room
         self._factor: SingleFactor | None = None
 
     def factor(self, ridge: float) -> None:
-        """Factor K + s I for this ridge s in the first call; later calls keep the factor."""
+        """Factor K + s I for this ridge s, unless some other was factored before."""
         if self._factor is None:
             n = len(self._part.rows)
-            square = self._workspace.view(np.float32)[: n * n].reshape((n, n), order="F")
-            self._factor = SingleFactor(square, lambda out: self._part.copy(self._K, out), ridge)
+            room = self._room.view(np.float32)[: n * n].reshape((n, n), order="F")
+            self._factor = SingleFactor(room, lambda out: self._part.copy(self._K, out), ridge)
 
     def __call__(self, v: Array) -> Array:
         assert self._factor is not None
         return self._factor.solve(v[:, np.newaxis])[:, 0]
 
 
+def _to_the_end(logs: list[float]) -> bool:
+    return True
+
+
+def _as_it_is(residual: Array) -> Array:
+    return residual
+
+
 def _widen(
     space: SharedSpace,
     ridge: float,
-    goes_on: Callable[[list[float]], bool] = lambda logs: True,
-    direction: Callable[[Array], Array] = lambda residual: residual,
-) -> bool:
-    """Widen the space by directions made of the residuals of a ridge; return True if its system is solved.
+    goes_on: Callable[[list[float]], bool] = _to_the_end,
+    direction: Callable[[Array], Array] = _as_it_is,
+) -> list[float]:
+    """Widen the space by a direction made of the residual of a ridge until that is solved.
 
-    Before each step, `goes_on` gets the logarithms of all residual norms, which are 0 for a solved system.
+    Returned are the logarithms of all residuals, which are 0 where it is solved, if it is not, else none. Before each
+    step `goes_on` is asked with those so far.
     """
     logs: list[float] = []
     while True:
-        residual, excess = space.left(ridge)
-        if excess <= 1:
-            return True
-        logs.append(math.log(excess))
-        if not (math.isfinite(excess) and goes_on(logs)):
-            return False
-        if not space.widen(direction(residual)):  # the rest of the residual is round-off
-            return True
+        e, left = space.left(ridge)
+        if left <= 1:
+            return []
+        logs.append(math.log(left))
+        if not (math.isfinite(left) and goes_on(logs)):
+            return logs
+        if not space.widen(direction(e)):  # of what is left only round-off is not in the space
+            return []
 
 
-def _by_residuals(space: SharedSpace, ridges: Array, limit: int) -> bool:
-    """Widen the space by residuals until all ridges, which ascend, are solved.
+def _by_residuals(space: SharedSpace, ridges: Array, otherwise: float) -> SharedSpace | None:
+    """Widen the space by residuals until all ridges, which ascend, are solved; return it where they are.
 
-    The smallest ridge takes most of the steps. Return False if more than `limit` steps are still to be expected, unless
-    hardly any was made.
+    The first takes most of the steps. From time to time it is asked whether the other way, of so many seconds, is
+    cheaper.
     """
+    n = len(space)
 
     def goes_on(logs: list[float]) -> bool:
-        return len(logs) % _CHECK_EVERY > 0 or steps_left(logs) < limit or space.steps < limit / 10
+        steps = space.steps
+        return len(logs) % _LOOK > 0 or _affordable(n, otherwise, steps, steps + steps_left(logs))
 
-    if limit == 0 or not _widen(space, float(ridges[0]), goes_on):
-        return False
-    return all(_widen(space, ridge, goes_on) for ridge in space.unsolved(ridges))
+    if not _affordable(n, otherwise, 0, 1) or _widen(space, float(ridges[0]), goes_on):
+        return None
+    return None if any(_widen(space, ridge, goes_on) for ridge in space.unsolved(ridges)) else space
 
 
-def _by_inverse(space: SharedSpace, ridges: Array, inverse: _SingleInverse) -> bool:
-    """Widen the space by preconditioned residuals until all ridges, which ascend, are solved; return True.
+def _by_low_rank(space: SharedSpace, ridges: Array, inverse: LowRankInverse, seconds: float) -> SharedSpace | None:
+    """Return the space, widened by residuals times an inverse of low rank, where all ridges, which ascend, are solved.
 
-    Multiplied by the inverse of K + s I, K + r I has a condition of about r / s or s / r. The largest ridges, which are
-    far from the others, are well-conditioned without it. A ridge that does not converge ends the loop.
+    A few steps for the smallest ridge tell whether it is done within so many seconds on a desk machine. Larger ones are
+    solved in fewer steps, and help it if they come first. Where it is not done the space stays Krylov's, in which
+    other ways go on.
     """
-    near = ridges[ridges <= _WIDEST * ridges[0]]
-    for ridge in ridges[len(near) :]:
+    space = space.copy()
+    n, start = len(space), space.steps
+
+    def in_time(ridge: float, steps: float) -> bool:
+        """Tell whether those that are not larger than a ridge which takes so many steps are solved in time."""
+        further = float(((ridge / ridges[ridges <= ridge]) ** _GROWTH).sum()) * steps
+        return low_rank_seconds(n, RANK, space.steps - start + further) <= seconds
+
+    def goes_on(logs: list[float]) -> bool:
+        return len(logs) <= _FEW or in_time(inverse.ridge, len(logs))
+
+    smallest = float(ridges[0])
+    inverse.factor(smallest)
+    logs = _widen(space, smallest, lambda logs: len(logs) <= _TRIAL, inverse)
+    if logs:
+        gain = logs[0] - logs[-1]
+        if not (gain > 0 and in_time(smallest, logs[-1] * _TRIAL / gain)):
+            return None
+    for ridge in ridges[::-1]:
+        inverse.factor(float(ridge))
+        if _widen(space, float(ridge), goes_on, inverse):
+            return None
+    return space
+
+
+def _by_inverse(space: SharedSpace, ridges: Array, inverse: _SingleInverse, seconds: float) -> SharedSpace:
+    """Widen the space by preconditioned residuals until all ridges, which ascend, are solved; return it.
+
+    Times the inverse of K + s I, the condition of K + r I is about r / s or s / r. The largest ridges, which are far
+    from the others, are well-conditioned without. It ends after so many seconds on a desk machine in any case.
+    """
+    n = len(space)
+    near, far = ridges[ridges <= _WIDEST * ridges[0]], ridges[ridges > _WIDEST * ridges[0]]
+    for ridge in far:
         _widen(space, float(ridge))
     unsolved = space.unsolved(near)
     if unsolved:
         inverse.factor(math.sqrt(unsolved[0] * unsolved[-1]))
-    for ridge in unsolved:
-        if not _widen(space, ridge, lambda logs: len(logs) <= _MOST_INVERSE_STEPS, inverse):
-            break
-    return True
+    start = space.steps
+
+    def goes_on(logs: list[float]) -> bool:
+        return preconditioned_seconds(n, space.steps - start) <= seconds
+
+    any(_widen(space, ridge, goes_on, inverse) for ridge in unsolved)
+    return space
+
+
+def _inverse_steps(ridges: Array) -> float:
+    """Return about how many steps `_by_inverse` takes, by the bound for conjugate gradients."""
+    near = ridges[ridges <= _WIDEST * ridges.min()]
+    widest = float(near.max() / near.min())
+    # Single precision turns the residuals of different ridges apart from each other.
+    return 3 + 0.5 * widest**0.25 * math.log(2 / STOP) + 5 * (len(near) - 1)
+
+
+def _affordable(n: int, otherwise: float, steps: int, total: float) -> bool:
+    """Return whether to go on after some of so many steps, given what the other way takes.
+
+    What has been spent is lost either way, and the first few steps say little: a tenth of the other way is ventured.
+    """
+    so_far = krylov_seconds(n, steps)
+    return krylov_seconds(n, total) - so_far < otherwise or so_far < 0.1 * otherwise
 
 
 def steps_left(logs: list[float]) -> float:

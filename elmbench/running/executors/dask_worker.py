@@ -1,7 +1,7 @@
-"""What a worker of dask does with a task: it hands it to a sandbox, as a run on one machine would.
+"""Tasks at a worker of dask, which hands them to a sandbox, as a run on one machine would.
 
-A process of dask's has one sandbox for each of its threads that is at work, kept from one task to the next: data are
-loaded once, and a model runs in a process of its own, within its limits. They end with their process, however it ends.
+A process of dask has one sandbox for each of its busy threads and keeps it from one task to the next. Data are loaded
+once, and a model runs in a process of its own, within its limits. Sandboxes end with their process, however it ends.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ from elmbench.running.executors.sandbox import Sandbox, Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 
+#: Topic of the scheduler's events under which a worker logs the key of each batch that it begins.
+BEGUN = "elmbench-begun"
+
 
 class Sandboxes:
-    """The sandboxes of a process: those at work, by the run that they work for, and those that wait for more."""
+    """The sandboxes of a process: the busy ones, each with its run, and the idle ones."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,7 +37,7 @@ class Sandboxes:
         self._ended: set[str] = set()
 
     def take(self, settings: Settings, run: str) -> Sandbox:
-        """Return a sandbox with these settings; those that wait with others are ended."""
+        """Return a sandbox with these settings; end the idle ones with other settings."""
         with self._lock:
             others = [box for box in self._idle if box.settings != settings]
             self._idle = [box for box in self._idle if box.settings == settings]
@@ -51,16 +54,16 @@ class Sandboxes:
             self._idle.append(box)
 
     def end(self, run: str) -> None:
-        """End what works for a run, and what waits."""
+        """End the sandboxes of a run, and the idle ones."""
         with self._lock:
             self._ended.add(run)
-            ended = [*self._idle, *(box for box, own in self._busy.items() if own == run)]
+            ended = [*self._idle, *(box for box, its_run in self._busy.items() if its_run == run)]
             self._idle = []
         for box in ended:
             box.stop()
 
     def has_ended(self, run: str) -> bool:
-        """Tell whether a run has been ended: nothing more of it is to begin."""
+        """Return True if a run has ended, so that no more of its tasks may begin."""
         with self._lock:
             return run in self._ended
 
@@ -69,7 +72,7 @@ _sandboxes = Sandboxes()
 
 
 class Task(NamedTuple):
-    """One task of a run: what is asked for, as `asked_of` makes it, and what it may take."""
+    """One task of a run: a request, as `asked_of` makes it, and its limits."""
 
     asked: dict[str, Any]
     limits: Limits
@@ -78,63 +81,60 @@ class Task(NamedTuple):
 def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list[Done]:
     """Do some tasks of a run in a sandbox of this process, one after the other.
 
-    A task may take no more memory than this process's share for one thread, whatever its limits say.
+    Limits of memory above this process's share for one thread are lowered to that share.
 
     Parameters
     ----------
     code : str
-        The version of the suite that plans the run.
+        Version of elmbench where the run is planned.
     run : str
-        A name of the run, for `end_run`.
+        Name of the run, for `end_run`.
 
     Raises
     ------
     ElmbenchError
-        If the suite is of another version here.
+        If this machine has another version of elmbench.
     """
+    from distributed import get_worker
+
     if code != version_of_code():
         raise ElmbenchError(
             f"the worker {platform.node()} has elmbench {version_of_code()}",
-            expected=f"elmbench {code}, as where the run is planned",
+            expected=f"elmbench {code}, the version that plans the run",
             next_step="install the same version everywhere, start the workers again, then run again",
         )
     if settings.data_dir is not None and not os.path.isdir(settings.data_dir):
         # Another machine may keep the files elsewhere; their checksum is compared all the same.
         settings = replace(settings, data_dir=os.environ.get("ELMBENCH_DATA_DIR"))
-    environment, memory = _environment(settings.blas_threads), Limits(memory=own_share())
+    worker = get_worker()
+    worker.log_event(BEGUN, worker.get_current_task())
+    share = Limits(memory=share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit))
+    environment = _environment(settings.blas_threads)
     box = _sandboxes.take(settings, run)
-    found = []
+    results = []
     try:
         for asked, limits in tasks:
             if _sandboxes.has_ended(run):
                 break
             started = time.monotonic()
-            result = box.ask(asked, limits.narrower(memory))
-            found.append(Done(result, time.monotonic() - started - box.before, box.before, environment))
+            result = box.ask(asked, limits.narrower(share))
+            results.append(Done(result, time.monotonic() - started - box.before, box.before, environment))
     finally:
         _sandboxes.give_back(box)
-    return found
+    return results
 
 
 def dask_setup(worker: object) -> None:
-    """Leave Ctrl-C to the run, whose end ends this worker of its own too: it reaches all processes of a terminal.
+    """Ignore Ctrl-C, which reaches all processes of a terminal: the run ends its workers itself.
 
-    Dask calls this in a worker that is started with this module as its `preload`.
+    Dask calls this in a worker that has this module as its `preload`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def end_run(run: str) -> None:
-    """End whatever this process does for a run, and what waits for more."""
+    """End the sandboxes of a run in this process."""
     _sandboxes.end(run)
-
-
-def own_share() -> int:
-    """Return the bytes that one thread of this worker of dask may take."""
-    from distributed import get_worker
-
-    worker = get_worker()
-    return share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit)
 
 
 @cache

@@ -58,7 +58,7 @@ def test_each_network_as_if_alone(n, networks, k, seed, repeated, row_block):
     X, T, all_nodes = a_problem(n, max(size for size, _ in networks), k, seed, repeated)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nodes, "ROW_BLOCK", row_block)
-        patch.setattr(ridge_path, "REDUCE_FROM", 1 if seed % 2 else 10**9)
+        patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf if seed % 2 else 0.0)
         assert_each_is_as_if_alone(X, T, all_nodes, networks, Counter())
 
 

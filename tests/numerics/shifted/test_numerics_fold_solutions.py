@@ -13,9 +13,10 @@ from random_examples import examples
 import elmbench.numerics.shifted.fold_solutions as module
 from elmbench.numerics.arrays import EPS
 from elmbench.numerics.kernels import kernel_matrix
-from elmbench.numerics.shifted.band_reduction import REDUCE_FROM
+from elmbench.numerics.shifted import low_rank
 from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals, steps_left
 from elmbench.numerics.shifted.fold_views import FoldViews
+from elmbench.numerics.shifted.prices import factor_seconds, inverse_seconds, krylov_seconds, reduction_seconds
 
 RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
 
@@ -28,9 +29,14 @@ def folds_of(n: int):
 
 
 def force(patch: pytest.MonkeyPatch, way: str) -> None:
-    patch.setattr(module, "_step_limit", lambda n, columns: 10**9 if way == "krylov" else 0)
-    patch.setattr(module, "REDUCE_FROM", 1)
-    patch.setattr(module, "INVERSE_FROM", 0 if way == "inverse" else 10**9)
+    patch.setattr(module, "_affordable", lambda *given: way == "krylov")
+    patch.setattr(module, "RANK", 1)
+    patch.setattr(low_rank, "RANK", 1)
+    patch.setattr(module, "low_rank_seconds", lambda n, rank, steps: 0.0 if way == "low rank" else np.inf)
+    patch.setattr(module, "factor_seconds", lambda n, columns: np.inf)
+    patch.setattr(module, "reduction_seconds", lambda n, ridges, columns: 1.0)
+    patch.setattr(module, "inverse_seconds", lambda n: 0.0 if way == "inverse" else np.inf)
+    patch.setattr(module, "preconditioned_seconds", lambda n, steps: 0.0)
 
 
 def awkward_rows(n: int, seed: int, kind: str) -> np.ndarray:
@@ -51,7 +57,7 @@ def awkward_rows(n: int, seed: int, kind: str) -> np.ndarray:
     p=st.integers(1, 22),
     e=st.integers(-8, 13),
     seed=st.integers(0, 2**31 - 1),
-    way=st.sampled_from(["krylov", "inverse", "reduction"]),
+    way=st.sampled_from(["krylov", "low rank", "inverse", "reduction"]),
     kind=st.sampled_from(["random", "repeated", "constant", "far"]),
 )
 def test_every_way_solves_every_system(n, k, p, e, seed, way, kind):
@@ -70,7 +76,8 @@ def test_every_way_solves_every_system(n, k, p, e, seed, way, kind):
             force(patch, way)
             Z = fold_solutions(K, part, B, ridges, np.empty(n * n), solvers)
         np.testing.assert_array_equal(K, kept)
-        assert solvers["reduction" if way == "inverse" and p == 1 else way] == p
+        # One column of a matrix may bring nothing.
+        assert solvers[way] == p or (way == "low rank" and solvers["low rank given up"] == 1)
         assert Z.shape == (m, p * k)
         square = K[np.ix_(part.training, part.training)]
         for i, ridge in enumerate(ridges):
@@ -91,6 +98,25 @@ def test_an_inverse_that_single_precision_does_not_hold(monkeypatch, seed):
     assert (left <= 80 * 80 * 8 * EPS * np.linalg.norm(Z, axis=0)).all()
 
 
+def test_low_rank_where_a_trial_promises_and_else_as_if_it_had_not_been_tried(seed):
+    n = 1200
+    parts = FoldViews([(np.arange(n), np.arange(0))])
+    X = np.random.RandomState(seed).rand(n, 4)[parts.order]
+    B = np.random.RandomState(seed + 1).randn(n, 1)
+    ways, found = {}, {}
+    for gamma in (1.5, 8.0):
+        K = kernel_matrix(X, gamma=gamma, out=np.empty((n, n), order="F"))
+        ways[gamma] = Counter()
+        found[gamma] = fold_solutions(K, parts.folds[0], B, RIDGES, np.empty(n * n), ways[gamma])
+    assert ways[1.5] == {"krylov given up": 1, "low rank": 22}
+    assert ways[8.0]["low rank given up"] == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "RANK", n)
+        alone = fold_solutions(K, parts.folds[0], B, RIDGES, np.empty(n * n), Counter())
+    # As the spaces are, so are the outputs; coefficients of small ridges may differ by the condition.
+    np.testing.assert_allclose(K @ alone, K @ found[8.0], atol=1e-7 * np.abs(B).max())
+
+
 def test_krylov_where_it_is_short_and_else_the_cheapest(seed):
     parts = FoldViews([(np.arange(300), np.arange(0))])
     X = np.random.RandomState(seed).rand(300, 2)[parts.order]
@@ -104,32 +130,28 @@ def test_krylov_where_it_is_short_and_else_the_cheapest(seed):
     assert ways[64.0] == {"krylov given up": 1, "reduction": 22}
 
 
-def test_a_preconditioner_that_does_not_help_ends(monkeypatch, seed):
+def test_it_ends_in_time_though_not_all_is_solved(monkeypatch, seed):
     force(monkeypatch, "inverse")
-    monkeypatch.setattr(module, "_MOST_INVERSE_STEPS", 10)
-    monkeypatch.setattr(module._SingleInverse, "__call__", lambda self, v: np.random.RandomState(len(v)).randn(len(v)))
+    # Steps that were made are whole numbers, those that are to be expected are not.
+    monkeypatch.setattr(module, "preconditioned_seconds", lambda n, steps: 9.0 if steps in (3, 4) else 0.0)
+    monkeypatch.setattr(module, "factor_seconds", lambda n, columns: 2.0)
     parts = FoldViews([(np.arange(60), np.arange(0))])
     K = kernel_matrix(np.random.RandomState(seed).rand(60, 3), gamma=8.0, out=np.empty((60, 60), order="F"))
     B = np.random.RandomState(seed).randn(60, 1)
-    ridges = np.array([2.0**-13, 2.0**-5])
-    Z = fold_solutions(K, parts.folds[0], B, ridges, np.empty(3600), Counter())
-    assert residuals(K @ Z, Z, B, ridges)[0, 0] > 1e-8
+    Z = fold_solutions(K, parts.folds[0], B, np.array([2.0**-13, 2.0**-5]), np.empty(3600), Counter())
+    left = np.linalg.norm(B - K @ Z - Z * [2.0**-13, 2.0**-5], axis=0)
+    assert not (left <= 1e-8).any()
 
 
-def test_the_sizes_choose_the_method(seed, monkeypatch):
-    monkeypatch.setattr(module, "_step_limit", lambda n, columns: 0)
-    n = module.INVERSE_FROM
-    parts = FoldViews([(np.arange(n), np.arange(0))])
-    random = np.random.RandomState(seed)
-    K = kernel_matrix(random.rand(n, 4), gamma=64.0, out=np.empty((n, n), order="F"))
-    methods = {}
-    for k, p in [(1, 22), (2, 22), (2, 4)]:
-        methods[k, p] = Counter()
-        Z = fold_solutions(K, parts.folds[0], random.randn(n, k), RIDGES[-p:], np.empty(n * n), methods[k, p])
-        assert (Z is None) == (p < REDUCE_FROM)
-    assert methods[1, 22] == {"krylov given up": 1, "inverse": 22}
-    assert methods[2, 22] == {"krylov given up": 1, "reduction": 22}
-    assert methods[2, 4] == {"krylov given up": 1}
+def test_one_inverse_is_cheaper_than_other_ways_on_many_rows():
+    assert 4 * inverse_seconds(10_000) < reduction_seconds(10_000, 8, 1)
+    assert inverse_seconds(10_000) < factor_seconds(10_000, 1)
+
+
+def test_what_a_way_costs():
+    assert krylov_seconds(3000, 200) > 1.9 * krylov_seconds(3000, 100)
+    assert 3 < reduction_seconds(4000, 1, 1) / factor_seconds(4000, 1) < 6
+    assert reduction_seconds(1000, 22, 3) < 22 * factor_seconds(1000, 3)
 
 
 @pytest.mark.parametrize(
