@@ -242,6 +242,8 @@ def _files(folder: Path) -> list[tuple[Path, int]]:
                         ElmbenchWarning,
                         stacklevel=2,
                     )
+    except NotADirectoryError:  # writing there is refused
+        return []
     except OSError as error:
         # A store that does not exist is empty; a link to nothing is an error.
         nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))

@@ -8,10 +8,12 @@ import platform
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -144,6 +146,7 @@ def test_work_that_is_lost_with_its_worker_is_done_again(
     assert log.exists()
 
 
+@pytest.mark.exhaustive
 def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
 ) -> None:
@@ -157,6 +160,27 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     assert found[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
     assert 2 <= len(log.read_text().split()) <= 4
     assert found[0].environment["machine"] == platform.node()
+
+
+@pytest.mark.parametrize(("deaths", "status"), [(0, None), (1, None), (2, "failed")])
+def test_only_deaths_during_the_work_itself_count(
+    monkeypatch: pytest.MonkeyPatch, plan_models: Callable[..., Plan], deaths: int, status: str | None
+) -> None:
+    executor, sent = DaskExecutor(Settings()), threading.Event()
+    monkeypatch.setattr(executor, "_send_batch", lambda together: sent.set())
+    asked = dask_module._Asked(Future(), dask_module.Task({}, Limits()), 1.0)
+    worker = SimpleNamespace(address="tcp://127.0.0.1:1")
+    with executor:
+        executor._blame([asked], deaths, SimpleNamespace(allowed_failures=1, last_worker=worker))
+        if not status:
+            sent.wait()
+    assert sent.is_set() == (not status)
+    assert asked.answer.done() == bool(status)
+    if status:
+        assert done(asked.answer).result == {
+            "status": status,
+            "reason": "its worker died 2 times, the last one tcp://127.0.0.1:1",
+        }
 
 
 @pytest.mark.exhaustive

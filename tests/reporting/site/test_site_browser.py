@@ -25,7 +25,11 @@ PAGES = (
 WIDTHS = (390, 1280)
 SCHEMES = {"light": (), "dark": ("--blink-settings=preferredColorScheme=0",)}
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the path")
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.timeout(1800),  # to make the site and to start a browser, on a busy machine
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the path"),
+]
 
 #: Sorts by the first model, up and down, and tells the page around it what there is then: also each colour of a text
 #: with that of the ground behind it, and what was asked for and did not come.
@@ -84,7 +88,7 @@ def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
             words = [str(CHROMIUM), *OPTIONS, *SCHEMES[scheme], f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]
             words += ["--virtual-time-budget=8000", "--window-size=1400,900", "--dump-dom"]
             done = subprocess.run(
-                [*words, (folder / "frames.html").as_uri()], capture_output=True, text=True, timeout=240, check=True
+                [*words, (folder / "frames.html").as_uri()], capture_output=True, text=True, check=True
             )
             found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
             assert found, done.stdout[:500]
