@@ -48,7 +48,6 @@ def elmbench(house: Path, command: str) -> str:
         env=os.environ | {"PYTHONPATH": str(house), "ELMBENCH_DATA_DIR": str(house / "data")},
         capture_output=True,
         text=True,
-        timeout=200,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout

@@ -24,6 +24,8 @@ _NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 _SAMPLE = 1000
 #: Names of columns that a note shows.
 _SHOWN = 5
+# The line of a wide table is one long field to the wrong separator. The size of the file is limited already.
+csv.field_size_limit(2**31 - 1)
 
 
 def read_delimited(

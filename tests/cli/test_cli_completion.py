@@ -23,7 +23,7 @@ def completed(words: str, incomplete: str) -> set[str]:
     }
     done = subprocess.run(
         [sys.executable, "-c", "from elmbench.cli import main; main()"],
-        env=os.environ | environment, capture_output=True, text=True, check=True, timeout=100,
+        env=os.environ | environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return set(done.stdout.split())
 
@@ -46,7 +46,7 @@ def test_completion_installs_itself(tmp_path: Path) -> None:
     done = subprocess.run(
         # A second command, so that bash stays what started the first.
         ["bash", "-c", f"{COMMAND} --install-completion; true"],
-        env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=True, timeout=100,
+        env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "completion installed" in done.stdout, done.stderr
     script = tmp_path / ".bash_completions" / "elmbench.sh"

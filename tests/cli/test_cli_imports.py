@@ -23,7 +23,7 @@ def imported(command: str, folder: Path) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", code, *command.split()],
         cwd=folder, env=os.environ | {"ELMBENCH_RESULTS_DIR": str(ROOT / "results")},
-        capture_output=True, text=True, check=True, timeout=100,
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
     return set(done.stdout.rpartition("modules:")[2].split())
 

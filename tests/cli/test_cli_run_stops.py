@@ -127,11 +127,13 @@ def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, toy: Callab
 
 SLEEPY = '''
 import time
+from pathlib import Path
 from sklearn.linear_model import LogisticRegression
 
 class Sleepy(LogisticRegression):
     """Sleeps."""
     def fit(self, X, y):
+        Path("asleep").touch()
         time.sleep(3600)
 
 MODELS = {"sleepy": Sleepy}
@@ -152,8 +154,10 @@ def test_control_c_ends_with_130_and_one_line(tmp_path: Path, kind: signal.Signa
     )
     assert process.stdout is not None
     assert "3 cells to run" in process.stdout.readline()
-    time.sleep(0.3)
+    while not (tmp_path / "asleep").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
     process.send_signal(kind)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate()
     assert process.returncode == 130
     assert err == "interrupted: what had ended is stored; the same command goes on from there\n"

@@ -144,3 +144,13 @@ def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> N
     spec = describe(OwnData(str(path), drop=("b",), drop_missing_target=True))
     np.testing.assert_array_equal(load(spec).X, ROWS[2:, [0, 2]])
     assert "2 of 60 rows have no target and are left out" in spec.notes
+
+
+def test_a_wide_table_is_read(tmp_path: Path) -> None:
+    """Its lines are longer than the fields that the csv module reads by default."""
+    path = tmp_path / "wide.csv"
+    rows = np.random.default_rng(0).random((20, 3000))
+    names = [f"{'long' * 10}{place}" for place in range(3000)]
+    pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(path, index=False)
+    assert path.read_text().index("\n") > 131_072
+    assert describe(OwnData(str(path))).shape.features == 3000

@@ -53,7 +53,7 @@ print(*plan.works)
 """
     done = subprocess.run(
         [sys.executable, "-c", code],
-        capture_output=True, text=True, check=True, timeout=60, env=os.environ | {"PYTHONHASHSEED": "3"},
+        capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": "3"},
     )  # fmt: skip
     assert done.stdout.split() == list(units(plan_table("table4", datasets=("wdbc",))))
 

@@ -330,7 +330,7 @@ def cluster(log: Path) -> Iterator[Any]:
             dashboard_address="127.0.0.1:0",
             memory_limit=machine_memory() // 2,
             silence_logs="CRITICAL",
-            env={"TEST_LOG": str(log), "TEST_PAUSE": "0.2"},
+            env={"TEST_LOG": str(log)},
         ) as cluster,
     ):
         yield cluster

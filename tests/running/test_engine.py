@@ -58,7 +58,7 @@ def test_a_choice_is_made_of_what_was_evaluated(workers: InProcess, store: Store
 
 
 def test_several_jobs_work_at_once(workers: InProcess, store: Store, plan: Plan) -> None:
-    barrier = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2)
     first = threading.Event()
 
     def together(unit: Content) -> dict[str, Any]:

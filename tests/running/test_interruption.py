@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 from made_store import lines_of
 
+from elmbench.files import write_atomically
 from elmbench.running.attempt import attempt
 from elmbench.running.store import Store
 from elmbench.specs.registry.plugins import load_plugin
@@ -28,16 +30,22 @@ RUNS, CELLS = 4, 12
 MODEL = """
 import hashlib, os, time
 import numpy as np
+from pathlib import Path
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 class Counted(ClassifierMixin, BaseEstimator):
-    "Tells of every fit by a number that only this training part has, which its result has too."
+    "Logs every fit by a number of its training part, which its result has too; waits while its place is on hold."
     def fit(self, X, y):
         if len(X) > 50:
             self.n_units_ = int.from_bytes(hashlib.sha256(X.tobytes() + y.tobytes()).digest()[:5], "big")
-            with open(os.environ["TEST_LOG"], "a") as log:
+            path = Path(os.environ["TEST_LOG"])
+            with open(path, "a") as log:
                 log.write(f"{self.n_units_} {os.getpid()}\\n")
-            time.sleep(float(os.environ["TEST_PAUSE"]))
+                log.flush()
+                place = path.read_bytes()[:log.tell()].count(b"\\n")
+            hold = path.with_name("hold")
+            while hold.exists() and eval(hold.read_text(), {"place": place, "log": path, "time": time}):
+                time.sleep(0.02)
         return self
     def predict(self, X):
         return np.where(X[:, 0] > 0.4, 1, -1)
@@ -49,14 +57,19 @@ MODELS = {"counted": Counted}
 class Runner:
     """Starts `elmbench run` on twelve cells of the model above and watches what comes of it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, log: Path | None = None) -> None:
         self.results = folder / "results"
-        self.log = folder / "log"
-        self.log.touch()
+        self.log = log or folder / "log"
+        self.log.write_text("")
         self.plugin = folder / "counted.py"
         self.plugin.write_text(MODEL)
+        self.hold("False")
 
-    def start(self, pause: float, jobs: int, *more: str) -> subprocess.Popen[str]:
+    def hold(self, condition: str) -> None:
+        """Have fits wait as long as this is true, an expression of the fit's `place` in the `log`."""
+        write_atomically(self.log.with_name("hold"), condition)
+
+    def start(self, jobs: int, *more: str) -> subprocess.Popen[str]:
         words = [
             "--results-dir", str(self.results), "--plugin", str(self.plugin), "run", "table4", "-d", "wdbc",
             "-m", "counted", "--runs", str(RUNS), "--jobs", str(jobs), *more,
@@ -66,7 +79,7 @@ class Runner:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | {"TEST_LOG": str(self.log), "TEST_PAUSE": str(pause)},
+            env=os.environ | {"TEST_LOG": str(self.log)},
         )
 
     def fits(self) -> list[tuple[int, int]]:
@@ -81,55 +94,47 @@ class Runner:
                 found.add(json.loads(line.split(b" ", 2)[2])["result"]["n_units"])
         return found
 
-    def wait_for(self, more: int, before: int, process: subprocess.Popen[str]) -> None:
-        """Wait until so many more results are stored and one of the fits since `before` is under way."""
-        target = len(self.stored()) + more
-        deadline = time.monotonic() + 150
-        while time.monotonic() < deadline:
+    def wait_for(self, stored: int, process: subprocess.Popen[str], before: int = 0) -> None:
+        """Wait until so many results are stored and a fit after those `before` is under way."""
+        while len(self.stored()) < stored or not {n for n, _ in self.fits()[before:]} - self.stored():
             assert process.poll() is None, process.communicate()
-            if len(self.stored()) >= target and {n for n, _ in self.fits()[before:]} - self.stored():
-                return
             time.sleep(0.01)
-        raise AssertionError("the run does not get on")
 
 
 def cells(results: Path) -> pd.DataFrame:
     return pd.read_csv(results / "fast" / "kos-elm" / "table4" / "cells.csv")
 
 
-def gone(process: int) -> bool:
-    deadline = time.monotonic() + 60
-    while Path(f"/proc/{process}").exists():
-        if time.monotonic() > deadline:
-            return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        time.sleep(0.02)
-    return True
+def wait_for_end(process: int) -> None:
+    """Wait until a process has ended, or is a zombie that nobody has waited for."""
+    with contextlib.suppress(FileNotFoundError):
+        while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            time.sleep(0.02)
 
 
 def uninterrupted(plan: Plan, log: Path, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], Any]:
     """Compute the same cells here, one after the other; return metrics and size by run and fold."""
     monkeypatch.setenv("TEST_LOG", str(log))
-    monkeypatch.setenv("TEST_PAUSE", "0")
     results = {(cell.run, cell.fold): attempt(plan.works[cell.key], {}, Context()) for cell in plan.cells}
     return {place: {**result["metrics"], "n_units": result["n_units"]} for place, result in results.items()}
 
 
-@pytest.mark.timeout(600)
 def test_nothing_is_lost_and_nothing_run_twice(
     tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = Runner(tmp_path)
     under_way = 0
-    for signal_, pause, jobs in ((signal.SIGINT, 0.1, 2), (signal.SIGKILL, 0.1, 1), (signal.SIGKILL, 600.0, 2)):
+    for signal_, more, jobs in ((signal.SIGINT, 3, 2), (signal.SIGKILL, 3, 1), (signal.SIGKILL, 0, 2)):
         before, done = len(runner.fits()), runner.stored()
-        process = runner.start(pause, jobs)
-        # With the long pause fits are under way that will not end by themselves.
-        runner.wait_for(3 if pause < 1 else 0, before, process)
+        runner.hold(f"place > {before + more}")
+        process = runner.start(jobs)
+        runner.wait_for(len(done) + more, process, before)
         process.send_signal(signal_)
-        _, errors = process.communicate(timeout=150)
+        _, errors = process.communicate()
         under_way += jobs
         workers = {worker for _, worker in runner.fits()[before:]}
-        assert all(gone(worker) for worker in workers), "workers outlive their owner"
+        for worker in workers:
+            wait_for_end(worker)
         assert 1 <= len(workers) <= jobs
         assert runner.stored() >= done
         assert not {n for n, _ in runner.fits()[before:]} & done, "what was stored has been run again"
@@ -140,14 +145,15 @@ def test_nothing_is_lost_and_nothing_run_twice(
             # The tables are written with what there is.
             shown = cells(runner.results)
             assert set(shown["n_units"]) == runner.stored()
-            assert 3 <= len(shown) < CELLS
+            assert len(shown) == 3
         else:
             assert process.returncode == -signal.SIGKILL
-    assert 6 <= len(runner.stored()) < CELLS
+    assert len(runner.stored()) == 6
 
+    runner.hold("False")
     before, done = len(runner.fits()), runner.stored()
-    process = runner.start(0, 1)
-    output, errors = process.communicate(timeout=150)
+    process = runner.start(1)
+    output, errors = process.communicate()
     assert process.returncode == 0, errors
     assert f"{CELLS - len(done)} cells to run, {len(done)} known from before" in output
     assert not {n for n, _ in runner.fits()[before:]} & done
@@ -167,19 +173,19 @@ def test_nothing_is_lost_and_nothing_run_twice(
         assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
 
 
-@pytest.mark.timeout(600)
 def test_runs_side_by_side_share_the_work(tmp_path: Path) -> None:
     """Each cell is computed once, by whichever run; every run ends with all of them in the table, and says so."""
     runner = Runner(tmp_path)
-    processes = [runner.start(0.3, 1) for _ in range(2)]
-    ended = [process.communicate(timeout=300) for process in processes]
+    # The first fit of each waits for that of the other.
+    runner.hold("len({line.split()[1] for line in log.read_text().splitlines()}) < 2")
+    processes = [runner.start(1) for _ in range(2)]
+    ended = [process.communicate() for process in processes]
     for process, (_, errors) in zip(processes, ended, strict=True):
         assert process.returncode == 0, errors
         assert f"{CELLS} cells in" in errors
     fits = [n for n, _ in runner.fits()]
     assert len(fits) == len(set(fits)) == CELLS
     assert set(cells(runner.results)["n_units"]) == set(fits)
-    # One that started after all was done would have had nothing to say, but two that wait 0.3 s a cell meet.
     assert any(
         "another run (" in errors and " of them by another run" in errors and "is taken over" in errors
         for _, errors in ended
@@ -187,48 +193,44 @@ def test_runs_side_by_side_share_the_work(tmp_path: Path) -> None:
     assert not list((runner.results / ".store" / "runs").iterdir())
 
 
-@pytest.mark.timeout(600)
 def test_what_a_killed_run_was_at_another_one_takes_up(tmp_path: Path) -> None:
     runner = Runner(tmp_path)
-    # Its first cell never ends.
-    stuck = runner.start(3600.0, 1)
-    deadline = time.monotonic() + 150
-    while not runner.fits() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    runner.hold("place == 1")
+    stuck = runner.start(1)
+    runner.wait_for(0, stuck)
     ((first, _),) = runner.fits()
-    other = runner.start(0.0, 1)
-    while len(runner.stored()) < CELLS - 1 and time.monotonic() < deadline:
-        assert other.poll() is None, other.communicate()
-        time.sleep(0.01)
+    other = runner.start(1)
+    runner.wait_for(CELLS - 1, other)
     assert first not in runner.stored()
     time.sleep(1.0)
     # It waits for that cell as long as the one that is at it lives.
     assert other.poll() is None
     assert Counter(n for n, _ in runner.fits())[first] == 1
     stuck.kill()
-    stuck.communicate(timeout=150)
-    _, errors = other.communicate(timeout=150)
+    stuck.communicate()
+    _, errors = other.communicate()
     assert other.returncode == 0, errors
     assert set(cells(runner.results)["n_units"]) == runner.stored()
     assert len(runner.stored()) == CELLS
     assert Counter(n for n, _ in runner.fits()) == Counter(list(runner.stored())) + Counter([first])
 
 
-@pytest.mark.timeout(600)
 def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch, cluster: Any, log: Path
 ) -> None:
-    runner = Runner(tmp_path)
-    runner.log = log
+    runner = Runner(tmp_path, log)
+    # Short fits would come in batches, which arrive whole.
+    runner.hold("time.sleep(0.3) or place > 3")
     words = ("--engine", "dask", "--scheduler", cluster.scheduler_address)
-    process = runner.start(0.2, 2, *words)
-    runner.wait_for(3, 0, process)
+    process = runner.start(2, *words)
+    runner.wait_for(3, process)
     process.kill()
-    process.communicate(timeout=150)
+    process.communicate()
     done = runner.stored()
-    assert 3 <= len(done) < CELLS
-    process = runner.start(0.2, 2, *words)
-    output, errors = process.communicate(timeout=250)
+    assert len(done) == 3
+    runner.hold("time.sleep(0.3)")
+    process = runner.start(2, *words)
+    output, errors = process.communicate()
     assert process.returncode == 0, errors
     assert f"{CELLS - len(done)} cells to run, {len(done)} known from before; roughly" in output
     fits = Counter(n for n, _ in runner.fits())
@@ -245,13 +247,14 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
         assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
 
 
-@pytest.mark.timeout(600)
 def test_a_store_that_is_deleted_in_mid_run_is_an_error(tmp_path: Path) -> None:
     runner = Runner(tmp_path)
-    process = runner.start(0.3, 1)
-    runner.wait_for(2, 0, process)
+    runner.hold("place > 2")
+    process = runner.start(1)
+    runner.wait_for(2, process)
     shutil.rmtree(runner.results / ".store")
-    _, errors = process.communicate(timeout=150)
+    runner.hold("False")
+    _, errors = process.communicate()
     assert process.returncode == 2
     assert "has been deleted or cut while it was in use" in errors
     assert "Traceback" not in errors
