@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from math import lgamma, log
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,6 @@ _SHOWN = 5
 
 def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
     """Yield what is suspicious about the rows of a table that is not sparse."""
-    import pandas as pd
-
     columns = {name: _codes(table.nominal.get(place, table.X[:, place])) for place, name in enumerate(table.names)}
     target = _codes(label_words(table.target) if task == "classification" else table.target)
     n = len(target)
@@ -28,7 +27,7 @@ def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
     yield from _drop("constant", constant)
     copies = _copies(table, constant)
     for name, other in copies[:_SHOWN]:
-        yield f"{name!r} repeats {other!r}: --drop {name}"
+        yield f"{name!r} repeats {other!r}: --drop {quote(name)}"
     if len(copies) > _SHOWN:
         yield f"{len(copies) - _SHOWN} more columns repeat others"
     whole = [
@@ -41,7 +40,7 @@ def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
     for place, name in enumerate(table.names):
         if name not in copied and name not in constant and name not in whole:
             yield from _about_target(table, place, columns[name], target, task, grouped)
-    repeated = int(pd.DataFrame(columns | {"": target}).duplicated().sum())
+    repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
     if repeated:
         yield f"{repeated} of {n} rows repeat another row, and may be in training and test: remove them from the file"
 
@@ -57,12 +56,13 @@ def _about_target(
     if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(_CHANCE):
         gives_away = len(sizes) <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
-            yield f"{name!r} looks like a group, as each of its {len(sizes)} values has one target: --groups {name}"
+            found = f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
+            yield f"{found}: --groups {quote(name)}"
     else:
         separates = _separates if task == "classification" else _is_scaled
         gives_away = values is not None and separates(values, target, table)
     if gives_away:
-        yield f"{name!r} alone gives the target away: --drop {name} if it is known only afterwards"
+        yield f"{name!r} alone gives the target away: --drop {quote(name)} if it is known only afterwards"
 
 
 def _chance_of_one_target(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
@@ -93,7 +93,7 @@ def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
     if names:
         more = f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)
         verb = "is" if len(names) == 1 else "are each"
-        options = " ".join(f"--drop {name}" for name in names[:_SHOWN])
+        options = " ".join(f"--drop {quote(name)}" for name in names[:_SHOWN])
         yield f"{', '.join(map(repr, names[:_SHOWN]))}{more} {verb} {kind}: {options}"
 
 

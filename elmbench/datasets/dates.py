@@ -83,7 +83,7 @@ def features_of(dates: Dates) -> dict[str, NDArray[np.float64]]:
 
     index = pd.DatetimeIndex(dates)
     days = (index - index.min()) / pd.Timedelta(days=1)
-    parts = {"year": index.year, "month": index.month, "weekday": index.dayofweek, "hour": index.hour, "days": days}
+    parts = {"year": index.year, "month": index.month, "weekday": index.day_of_week, "hour": index.hour, "days": days}
     features = {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
     return {name: values for name, values in features.items() if len(np.unique(values[~np.isnan(values)])) > 1}
 

@@ -18,10 +18,10 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets.sources import FileSource
 
 #: Separators that are tried, in this order: a comma may also be a decimal mark.
-SEPARATORS = ("\t", ";", "|", ",")
-_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
-#: Rows that tell the separator and the header.
-_SAMPLE = 1000
+SEPARATORS = ("\t", ";", "|", ",", " ")
+_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
+#: Rows that tell the separator and the header; the header of wide rows is told by so many fields.
+_SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
 #: Names of columns that a note shows.
 _SHOWN = 5
 # The line of a wide table is one long field to the wrong separator. The size of the file is limited already.
@@ -41,15 +41,16 @@ def read_delimited(
     import pandas as pd
 
     text, notes = _decoded(content)
-    separator = _separator_of(text, source.separator)
+    separator, text = _separator_of(text, source.separator)
     if separator != ",":
         notes.append(f"fields are separated by {_NAMES.get(separator, repr(separator))}")
     sample = list(islice(_rows(text, separator), _SAMPLE))
     check_size(BYTES_OF_A_NAME * len(sample[0]), most)
-    header = _has_header(sample) if source.header is None else source.header
+    few = max(20, _SAMPLE_FIELDS // len(sample[0]))
+    header = _has_header(sample[:few]) if source.header is None else source.header
     names = _header_names(sample[0]) if header else [f"x{place}" for place in range(len(sample[0]))]
     notes.append(_header_note(names, header))
-    _check_widths(text, separator)
+    _check_widths(text, separator, path)
     target = target_position(names, choose, path)
     # pandas takes a point for the decimal mark even if the mark is said to be a comma.
     words = names if source.decimal == "," else words
@@ -125,27 +126,33 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
     return filter(None, csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
 
 
-def _separator_of(text: str, given: str) -> str:
-    """Return the separator that is given, or the first that splits all rows of the sample into as many fields."""
+def _separator_of(text: str, given: str) -> tuple[str, str]:
+    """Return the separator that is given, or the first that splits all rows of a sample into as many fields.
+
+    The text is returned, too, without the line `sep=;` that some programs put first.
+    """
+    first, _, rest = text.partition("\n")
+    if len(first.strip()) == len("sep=;") and first.startswith("sep="):
+        given, text = given or first[4], rest
     if given:
-        return {"\\t": "\t", "tab": "\t"}.get(given, given)
+        return {"\\t": "\t", "tab": "\t", "space": " "}.get(given, given), text
     for separator in SEPARATORS:
         widths = {len(row) for row in islice(_rows(text, separator), _SAMPLE)}
         if len(widths) == 1 and widths != {1}:
-            return separator
-    first = text.lstrip().split("\n", 1)[0]
-    return max(reversed(SEPARATORS), key=first.count)
+            return separator, text
+    return max(",\t;|", key=first.count), text
 
 
-def _check_widths(text: str, separator: str) -> None:
-    """Raise ValueError unless all rows have as many fields: pandas completes short rows silently."""
+def _check_widths(text: str, separator: str, path: Path) -> None:
+    """Raise ElmbenchError unless all rows have as many fields: pandas completes short rows silently."""
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     width = 0
     for row in reader:
         width = width or len(row)
         if row and len(row) != width:
-            expected = f"expected {width} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
-            raise ValueError(f"{expected}; found {len(row)} in line {reader.line_num}")
+            found = f"{path}: found {len(row)} field{'s' * (len(row) != 1)} in line {reader.line_num}"
+            expected = f"{width} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
+            raise ElmbenchError(found, expected=expected, next_step="correct the file, or name its separator by --sep")
 
 
 def _has_header(rows: list[list[str]]) -> bool:

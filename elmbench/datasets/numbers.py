@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,9 @@ _LIKE_A_NUMBER = re.compile(
     r"([eE][+-]?\d+)?",
     re.ASCII,
 )
+#: Values of a column that tell its kind.
+_SAMPLE = 1000
+_PLAIN = {mark: re.compile(rf"[+-]?\d+(\{mark}\d+)?", re.ASCII) for mark in ",."}
 _GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(\{mark}\d{{3}})+", re.ASCII) for mark in ",."}
 
 
@@ -102,17 +105,23 @@ def _is_missing(word: str) -> bool:
     return word.strip().lower() in _MISSING_NUMBER
 
 
-def _mostly_numeric(values: Iterable[str | None]) -> bool:
-    counts = Counter(word for word in values if word is not None and not _is_missing(word))
-    n_numbers = sum(count for word, count in counts.items() if looks_numeric(word))
-    return bool(counts) and n_numbers >= MOSTLY * counts.total()
+def _sample(values: NDArray[Any]) -> list[str]:
+    """Return words from all over a column, all of them if they are few."""
+    known = values[[word is not None for word in values]]
+    words = known[:: 1 + len(known) // _SAMPLE]
+    return [word for word in words if not _is_missing(word)]
+
+
+def _mostly_numeric(values: NDArray[Any]) -> bool:
+    words = _sample(values)
+    return bool(words) and sum(map(looks_numeric, words)) >= MOSTLY * len(words)
 
 
 def _decimal_of(table: Table, columns: dict[str, NDArray[Any]]) -> str:
     """Return the decimal mark of the numbers of one file that are words so far."""
     seen: dict[str, tuple[str, str]] = {}
     for name, values in columns.items():
-        for word in _words(values):
+        for word in _sample(values):
             seen.setdefault(_decimal_in(word.strip()), (name, word))
     if {",", ",?"} & set(seen) and "." not in seen and table.separator:
         X = table.X
@@ -151,6 +160,8 @@ def _parsed(values: Iterable[str | None], decimal: str) -> dict[str, float | Non
 
 
 def _parse(word: str, decimal: str) -> float | None:
+    if _PLAIN[decimal].fullmatch(word):
+        return float(word.replace(decimal, "."))
     if _is_missing(word):
         return math.nan
     text = re.sub("(?<=\\d)['’ \u00a0\u202f](?=\\d{3}(?!\\d))", "", word.strip().replace("\u2212", "-"))
@@ -167,7 +178,7 @@ def _check_all_parsed(values: NDArray[Any], parsed: dict[str, float | None], tit
     odd = [row for row, word in enumerate(values) if word is not None and parsed[word] is None]
     if odd:
         more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
-        ways = f"; --words {name} if they are categories, --drop {name} to leave it out" if name else ""
+        ways = f"; --words {quote(name)} if they are categories, --drop {quote(name)} to leave it out" if name else ""
         raise ElmbenchError(
             f"{title} is mostly numbers, but row {odd[0] + 1} holds {values[odd[0]]!r}{more}",
             expected="a number, or a usual word for a missing value such as NA",

@@ -122,7 +122,7 @@ def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
     task = own.task or _task_of(table)
     of_rows = table.columns(np.array([name not in dates for name in table.names]))
     table = with_date_features(table, dates, own.day_first)
-    _check(table, own, title)
+    _check(table, own, title, left_out)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
     labels = sorted(counts, key=category_order)
     if task == "classification":
@@ -305,10 +305,14 @@ def _check_labels(table: Table, labels: list[str], title: str) -> None:
         raise ElmbenchError(found, expected="integers or words", next_step="write them as words, such as to CSV")
 
 
-def _check(table: Table, own: OwnData, title: str) -> None:
+def _check(table: Table, own: OwnData, title: str, left_out: dict[str, list[str]]) -> None:
+    for reason, names in left_out.items():
+        if names and not table.X.shape[1]:
+            found = f"{title}: no column is left: of {', '.join(names)} {reason}"
+            raise ElmbenchError(found, expected="a column of numbers or categories", next_step="correct the file")
     if table.X.shape[0] < 20 or table.X.shape[1] < 1:
         found = f"{title} has {table.X.shape[0]} rows of {table.X.shape[1]} features"
-        raise ElmbenchError(found, expected="20 rows and a feature", next_step="give more rows")
+        raise ElmbenchError(found, expected="20 rows and a feature", next_step="add rows or columns")
     without = sum(value is None or value != value for value in table.target)
     if without:
         found = f"{title}: the target is missing in {without} of {len(table.target)} rows"

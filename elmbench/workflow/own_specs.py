@@ -7,11 +7,14 @@ from elmbench.datasets.own import OwnData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import ExperimentFile, add_experiments, load_catalogue, read_own_table
 from elmbench.specs.datasets import add_dataset_specs, parse_dataset_specs
-from elmbench.specs.files import invalid, read_yaml
+from elmbench.specs.datasets.sources import FileSource
+from elmbench.specs.files import invalid, parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.
 DATASETS = "datasets.yaml"
 _ENDINGS = (".yaml", ".yml")
+#: Keys of a file that say how it is read.
+_OF_FILE = {"drop", "words", "separator", "decimal", "header", "drop_missing_target"}
 
 
 def is_table_file(name: str) -> bool:
@@ -80,8 +83,9 @@ def _filled(name: object, path: Path, entry: Any) -> Any:
     entry = entry | {"sources": here}
     if "shape" in entry or "like" in entry or len(here) != 1 or here[0].get("kind") != "file" or "path" not in here[0]:
         return entry
-    target, known = here[0].get("target", "target"), {"groups", "ordered_by", "day_first", "task"}
-    said = {key: entry[key] for key in known if key in entry}
-    own = OwnData(here[0]["path"], str(target), impute=bool(entry.get("by_fold", False)), **said)
+    file = parse_spec(FileSource, here[0], path, f"{name}.sources.0")
+    options = {key: entry[key] for key in ("groups", "ordered_by", "day_first", "task") if key in entry}
+    options |= file.model_dump(include=_OF_FILE)
+    own = OwnData(file.path, str(file.target), impute=bool(entry.get("by_fold", False)), **options)
     found = describe(own).model_dump(mode="json", exclude_defaults=True, exclude={"name"})
     return found | {key: value for key, value in entry.items() if key != "sources"}

@@ -130,3 +130,9 @@ def test_columns_that_cannot_be_features_are_left_out_with_their_reason(tmp_path
     assert load(spec).feature_names == ("a", "b", "gone")
     assert "left out, as all values are missing: empty" in spec.notes[0]
     assert "left out, as nearly every row has a word of its own: who" in spec.notes[0]
+
+
+def test_a_file_of_which_no_column_is_left_is_refused_with_the_reason(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"who": [f"customer {row}" for row in range(N)], "kind": LABELS})
+    with pytest.raises(ElmbenchError, match="no column is left: of who nearly every row has a word of its own"):
+        describe_frame(tmp_path, frame)

@@ -73,6 +73,13 @@ def test_a_data_set_for_another_task_is_refused(tmp_path: Path) -> None:
         cells("table4", tmp_path, datasets=("mackey-glass",))
 
 
+def test_a_file_is_read_as_its_entry_says(folder: Path) -> None:
+    entry = {"kind": "file", "path": "rows/my-notes.csv", "target": "forged", "drop": ["b"]}
+    (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": {"sources": [entry]}}))
+    add_spec_dir(folder)
+    assert load_dataset("my-notes").feature_names == ("a", "c")
+
+
 def test_a_file_may_be_described_in_full(folder: Path) -> None:
     entry = yaml.safe_load((folder / "datasets.yaml").read_text())["my-notes"]
     whole = entry | {
