@@ -19,7 +19,7 @@ from elmbench.reporting.comparisons import LEVEL, Region, corrected_t
 from elmbench.reporting.folders import ResultsDirs, results_folder
 from elmbench.reporting.results import read_commands
 from elmbench.reporting.summary import share_of_test_rows
-from elmbench.reporting.verdicts import FEWEST_RUNS
+from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means
 from elmbench.specs.catalogue import PROFILES, ExperimentFile
 from elmbench.specs.papers import Paper, Reading
 from elmbench.specs.profiles import Resolved, resolve
@@ -54,6 +54,8 @@ class ReadingComparison:
         The value of the reading that comes nearest; empty if chance may have decided.
     values : mapping of str to float
         By value of the reading, the mean where a cell ended ok.
+    intervals : mapping of str to (float, float)
+        By value of the reading, the interval of 95 % for the published figure, if there are enough runs.
     """
 
     place: str
@@ -65,6 +67,7 @@ class ReadingComparison:
     model: str
     metric: str
     values: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
 
 
 def write_readings(
@@ -138,7 +141,8 @@ def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolve
             means = {value: _measured(table[value], ended[value]) for value in values}
             ok = table[(ended == "ok").all(axis=1)]
             share = share_of_test_rows(dataset, resolved) or 0.0
-            fits = _fits(ok, float(paper.value), layout.last_place(paper) / 2, share)
+            rounding = layout.last_place(paper) / 2
+            fits = _fits(ok, float(paper.value), rounding, share)
             yield ReadingComparison(
                 f"{place}{select}, {len(table)} cells)",
                 float(paper.value),
@@ -149,6 +153,7 @@ def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolve
                 model,
                 metric,
                 {str(value): float(mean) for value, mean in table.mean().items() if not math.isnan(mean)},
+                dict(_intervals(ok, resolved.mean_of, rounding)),
             )
 
 
@@ -163,6 +168,17 @@ def _measured(values: pd.Series[float], ended: pd.Series[str]) -> str:
         return str(bad.iloc[0])
     mean = Quantity(float(values.mean()), float(means.std(ddof=1)) if len(means) > 1 else None, places=3)
     return mean.text + (f" ({len(bad)} {bad.iloc[0]})" if len(bad) else "")
+
+
+def _intervals(cells: pd.DataFrame, mean_of: int, rounding: float) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Yield the interval of the verdicts under each value of the reading."""
+    runs = cells.groupby("run").mean()
+    if len(runs) < FEWEST_RUNS:
+        return
+    for value in runs:
+        draws = draws_of_means(runs[value].to_numpy(), least=0.0)
+        half_width = draws.half_width(mean_of) + rounding
+        yield str(value), (draws.mean - half_width, draws.mean + half_width)
 
 
 def _fits(cells: pd.DataFrame, published: float, rounding: float, test_share: float) -> str:

@@ -212,16 +212,16 @@ def test_theorem_1_needs_the_ridge_to_vanish(seed):
 
 
 def test_theorem_2_is_false_where_widths_differ():
-    """Four distinct rows on a line and unequal widths for which the kernel matrix is singular."""
-    X = np.arange(4.0)[:, np.newaxis]
+    """Three distinct rows on a line and unequal widths for which the kernel matrix is singular."""
+    X = np.array([[0.0], [1.0], [3.0]])
 
     def matrix(sigma):
-        return CentreKernel(X, "rbf", 1 / np.array([3.0, sigma, 3.0, 0.3])).values(X)
+        return CentreKernel(X, "rbf", 1 / np.array([40.0, sigma, 20.0])).values(X)
 
     assert np.linalg.det(matrix(1.0)) > 0.1
-    assert np.linalg.det(matrix(30.0)) < -0.05
-    sigma = brentq(lambda sigma: np.linalg.det(matrix(sigma)), 1.0, 30.0, xtol=1e-14)
-    assert 3.5 < sigma < 29.5
+    assert np.linalg.det(matrix(150.0)) < -0.01
+    sigma = brentq(lambda sigma: np.linalg.det(matrix(sigma)), 1.0, 150.0, xtol=1e-14)
+    assert 1.5 < sigma < 149
     assert np.linalg.svd(matrix(sigma), compute_uv=False)[-1] < 1e-14
     equal = CentreKernel(X, "rbf", 1 / 3.0).values(X)
     assert np.linalg.svd(equal, compute_uv=False)[-1] > 0.05

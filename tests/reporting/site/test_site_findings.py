@@ -1,0 +1,94 @@
+"""Findings are in words that the evidence bears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from elmbench.reporting.readings import ReadingComparison
+from elmbench.reporting.site import findings
+from elmbench.reporting.site.findings import _Choice, find
+from elmbench.reporting.site.gather import PaperResults
+from elmbench.specs.profiles import Resolved
+
+Toy = Callable[..., Resolved]
+
+
+def compared(reading: str, fits: str, published: float = 0.9, **values: float) -> tuple[str, ReadingComparison]:
+    means = {name: str(value) for name, value in values.items()}
+    one = ReadingComparison(
+        "", published, means, fits, "toy/one", "WDBC", "ELM", "mcc", values, {"folds": (0.86, 0.89)}
+    )
+    return reading, one
+
+
+def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
+    paper = toy().file.paper
+    readings: dict[str, list[ReadingComparison]] = {name: [] for name in paper.readings}
+    for name, one in comparisons:
+        readings[name].append(one)
+    tables = (SimpleNamespace(profiles=(), file=SimpleNamespace(id="toy/one", spec=SimpleNamespace(label="Table I"))),)
+    found = find([PaperResults(paper, tables, readings)])  # type: ignore[arg-type]
+    return [f"{one.title}; {one.rows}" for one in found]
+
+
+def test_a_leak_comes_within_a_distance_and_its_interval_says_whether_the_print_is_inside(toy: Toy) -> None:
+    (found,) = leaks(toy, compared("carry-over", "folds", none=0.8, folds=0.88))
+    assert "ELM comes within 0.020 of its published 0.9 on WDBC only if test rows leak: carry-over=folds" in found
+    assert "0.8600 to 0.8900, the print is outside" in found
+
+
+def test_a_leak_explains_nothing_that_another_reading_does_as_well(toy: Toy) -> None:
+    leaking = compared("carry-over", "folds", none=0.8, folds=0.88)
+    assert not leaks(toy, leaking, compared("order", "", shuffled=0.8, stored=0.91))
+    assert leaks(toy, leaking, compared("order", "", shuffled=0.8, stored=0.93))
+
+
+def choice(model: str, oracle: int, nested: int, table: Any) -> _Choice:
+    return _Choice(table, model, oracle, nested, 0, (0.0, -0.01))
+
+
+def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pytest.MonkeyPatch, toy: Toy) -> None:
+    resolved = toy()
+    table = SimpleNamespace(file=resolved.file, profiles=(SimpleNamespace(profile="paper"),))
+    paper: Any = SimpleNamespace(paper=resolved.file.paper, tables=(table,))
+
+    def title(*counts: tuple[str, int, int]) -> str:
+        choices = [choice(*count, table) for count in counts]
+        monkeypatch.setattr(findings, "_choices", lambda _: choices)
+        found = findings._choice(paper)
+        return f"{found[1].title} {' '.join(found[1].says)}" if found else ""
+
+    # Together they are 29 against 15, less than twice as many.
+    found = title(("EEM", 21, 2), ("W-ELM", 8, 13))
+    assert found.startswith(
+        "The figures of EEM in Table I of TOY are nearer to hyperparameters chosen on the test folds"
+    )
+    assert "an inference" in found
+    assert "It is not seen of all models: W-ELM 8:13." in found
+    # A few figures more may be chance.
+    assert not title(("EEM", 5, 2), ("W-ELM", 8, 13))
+
+
+def test_a_table_has_no_reading_if_most_figures_lie_outside_under_all_of_them() -> None:
+    def share(outside: dict[str, int]) -> float | None:
+        rows = [
+            {"dataset": f"d{i}", "model": "m", "metric": "mcc", "select": "published", "reading": reading, "mean": 0.5}
+            | {"published": 0.9 if i < n else 0.5, "low": 0.4, "high": 0.6, "ended": "", "runs": 3}
+            for reading, n in outside.items()
+            for i in range(12)
+        ]
+        summary = pd.DataFrame(rows).assign(ended=findings.COMPLETE)
+        resolved = SimpleNamespace(profile="paper", compares=lambda name: True)
+        own: Any = SimpleNamespace(results=SimpleNamespace(summary=summary), resolved=resolved)
+        found = findings._under_readings(own)
+        return found[0] if found else None
+
+    assert share({"": 12, "a=b": 10}) == pytest.approx(10 / 12)
+    # Most lie outside under each reading by itself, but not under all.
+    assert share({"": 12, "a=b": 5}) is None
+    assert share({"": 12}) is None
