@@ -177,12 +177,10 @@ def test_the_first_finding_is_the_dictionary_that_leaks(site: Path, results: Pat
     own = cells[(cells["model"] == "FB-KOS-ELM") & (cells["select"] == "published")]
     means = own.fillna({"reading": ""}).groupby(["dataset", "reading"])["mcc"].mean()
     expected = [
-        [name, printed, f"{means[key, '']:.3f}", f"{means[key, 'carry-over=folds']:.3f}", interval]
-        for name, key, printed, interval in (
-            ("Sylva", "sylva", "0.97", "too few runs"),
-            ("WDBC", "wdbc", "0.98", "0.9595 to 0.9786, the print is outside"),
-        )
+        [name, printed, f"{means[key, '']:.3f}", f"{means[key, 'carry-over=folds']:.3f}"]
+        for name, key, printed in (("Sylva", "sylva", "0.97"), ("WDBC", "wdbc", "0.98"))
     ]
+    assert "too few runs on Sylva; 0.9595 to 0.9786 on WDBC, where 0.98 is outside." in page.text
     assert page.tables[0][1:] == expected
     assert "readings-kos-elm.html#carry-over" in page.values("href")
 
@@ -301,8 +299,9 @@ def test_text_stands_out_from_its_ground_in_light_and_dark(site: Path) -> None:
             assert contrast(colours["ink"], colours[ground]) >= 4.5, ground
         for ground in ("page", "panel"):
             assert all(contrast(colours[text], colours[ground]) >= 4.5 for text in ("muted", "link"))
-        for mark in ("reproduced", "close", "differs", "cannot-tell"):
-            assert contrast(colours[f"mark-{mark}"], colours["page"]) >= 3
+        marks = [name for name in colours if name.startswith("mark-")]
+        assert len(marks) >= 4
+        assert all(contrast(colours[mark], colours["page"]) >= 3 for mark in marks)
 
 
 def test_the_site_is_small(site: Path) -> None:
