@@ -15,6 +15,7 @@ from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.writers.junit import Case
 from elmbench.reporting.writers.terminal import counted
 from elmbench.reporting.writers.text import grid
+from elmbench.specs.catalogue import PROFILES
 from elmbench.workflow.checks import PublishedCheck
 
 _WHOLE = ("experiment", "metric", "own runs")
@@ -73,9 +74,25 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
     """Yield the sentences on each paper."""
-    for answer in answer_papers(one.results for one in checks):
-        yield Text(f"\n{answer.paper}: {answer.sentences[0]}", style="bold")
-        yield from (Text(f"- {sentence}") for sentence in answer.sentences[1:])
+    answers = {answer.paper: answer.sentences for answer in answer_papers(one.results for one in checks)}
+    papers: dict[str, list[PublishedCheck]] = {}
+    for one in checks:
+        papers.setdefault(one.results.resolved.file.paper.key, []).append(one)
+    for paper, tables in papers.items():
+        first, *others = answers.get(paper) or [_no_comparison(tables)]
+        yield Text(f"\n{paper}: {first}", style="bold")
+        yield from (Text(f"- {sentence}") for sentence in others)
+
+
+def _no_comparison(tables: Sequence[PublishedCheck]) -> str:
+    """Return the sentence on a paper of which no figure is compared."""
+    specs = [one.results.resolved.file.spec for one in tables]
+    labels = ", ".join(spec.label for spec in specs)
+    if all(spec.published is None for spec in specs):
+        return f"the paper prints no figures for {labels}."
+    if all(one.profile == PROFILES[0] for one in tables):
+        return f"no figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
+    return f"no figure of {labels} is compared."
 
 
 _LEGEND = (

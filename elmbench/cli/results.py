@@ -178,7 +178,9 @@ def _update_tables(names: list[str], profile: str) -> None:
 def check(
     experiments: Annotated[list[str] | None, typer.Argument(autocompletion=completion.tables)] = None,
     against: Annotated[str, typer.Option(help="baseline or published.")] = "baseline",
-    profile: Annotated[str | None, typer.Option(help="ci against the baseline, fast otherwise.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="ci against the baseline; otherwise the best one with results.")
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="text, json or junit.")] = "text",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where a figure differs from the paper.")
@@ -197,7 +199,7 @@ def check(
     if against == "baseline":
         _check_baseline(names, profile or "ci", junit=form == "junit")
     else:
-        _check_published(names, profile or "fast", strict, junit=form == "junit")
+        _check_published(names, profile, strict, junit=form == "junit")
 
 
 def _check_baseline(names: list[str], profile: str, *, junit: bool) -> None:
@@ -214,7 +216,7 @@ def _check_baseline(names: list[str], profile: str, *, junit: bool) -> None:
     _end(sum(found.compared for found in outcomes.values()), any(found.differences for found in outcomes.values()))
 
 
-def _check_published(names: list[str], profile: str, strict: bool, *, junit: bool) -> None:
+def _check_published(names: list[str], profile: str | None, strict: bool, *, junit: bool) -> None:
     from elmbench.cli.checks import published_cases, published_text
     from elmbench.cli.progress import watched
     from elmbench.reporting.writers.junit import junit as xml
@@ -227,7 +229,7 @@ def _check_published(names: list[str], profile: str, strict: bool, *, junit: boo
     else:
         state.emit([one.record() for one in checks], published_text(checks) if checks else None)
         if dirs.committed is not None:
-            state.remark(dirs.origins((profile, one.experiment) for one in checks))
+            state.remark(dirs.origins((one.profile, one.experiment) for one in checks))
     _end(sum(one.compared for one in checks), strict and any(one.differs for one in checks))
 
 

@@ -147,7 +147,10 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     )
     if not state.as_json:
         for result in results:
-            state.console.print(results_text(result, state.width))
+            state.console.print(results_text(result, state.width, claims=False))
+            if result.claims:
+                table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
+                state.say(f"{len(result.claims)} claims of the paper are tested: {table}")
             state.say(f"written to {result.folder}")
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)

@@ -1,7 +1,7 @@
 """Where the files of a table are: below a user's results folder, or below the committed one."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,14 @@ class ResultsDirs:
         if self.committed is None or has_results(self.own, profile, experiment):
             return self.own
         return self.committed if has_results(self.committed, profile, experiment) else self.own
+
+    def best_profile(self, experiment: str, profiles: Sequence[str]) -> str | None:
+        """Return the first of some profiles with results of a table, the user's results before the committed ones."""
+        for folder in filter(None, (self.own, self.committed)):
+            for profile in profiles:
+                if has_results(folder, profile, experiment):
+                    return profile
+        return None
 
     def origin(self, profile: str, experiment: str) -> str:
         """Return a line that says whose results of a table are shown, and where they are."""

@@ -17,7 +17,7 @@ from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.joint import joint_record
 from elmbench.reporting.results import Results, read_results, records, rewrite_results
-from elmbench.specs.catalogue import ExperimentFile, Watch, find_experiment, load_catalogue
+from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
 
@@ -161,11 +161,19 @@ class PublishedCheck:
         return {name: getattr(self, name) for name in names} | {"metrics": [asdict(one) for one in self.metrics]}
 
 
-def check_published(names: list[str], profile: str, dirs: ResultsDirs, watch: Watch = iter) -> list[PublishedCheck]:
+def check_published(
+    names: list[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
+) -> list[PublishedCheck]:
     """Compare tables (by their ids; if there are none, all with results) with their published figures.
 
-    Only the default readings count, and of several selections the table's own. `watch` yields the tables that it is
-    given, one after the other.
+    Only the default readings count, and of several selections the table's own.
+
+    Parameters
+    ----------
+    profile : str or None
+        By default, for each table the profile with results that is nearest to the printed protocol.
+    watch : callable
+        Yields the tables that it is given, one after the other.
 
     Raises
     ------
@@ -174,17 +182,19 @@ def check_published(names: list[str], profile: str, dirs: ResultsDirs, watch: Wa
     """
     checks: list[PublishedCheck] = []
     outcomes: dict[str, list[ClaimOutcome]] = {}
-    for file in watch(_files(names, lambda file: dirs.has(profile, file.id))):
-        resolved = resolve(file, profile)
-        results_dir = dirs.of(profile, file.id)
-        _require_results(file, profile, results_dir)
+    wanted = (profile,) if profile else tuple(reversed(PROFILES))
+    for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
+        best = dirs.best_profile(file.id, wanted) or profile or "fast"
+        resolved = resolve(file, best)
+        results_dir = dirs.of(best, file.id)
+        _require_results(file, best, results_dir)
         results = read_results(resolved, results_dir)
         own = results.figures
         figures = records(own[own["verdict"] != ""])
         verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(figures))
         metrics = agreements(results.compared, own, resolved)
         joint, missing = joint_record(results.verdicts), records(results.missing_runs)
-        place = file.id, profile, str(results.folder)
+        place = file.id, best, str(results.folder)
         check = PublishedCheck(*place, verdicts, facts, joint, metrics, figures, [], missing, results)
         checks.append(check)
         outcomes[file.id] = results.claims

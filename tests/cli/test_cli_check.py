@@ -183,7 +183,7 @@ def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
 
 
 def test_against_the_published_figures_without_names(elmbench: Callable, three_runs: Path) -> None:
-    words = ("check", "--against", "published")
+    words = ("check", "--against", "published", "--profile", "fast")
     assert elmbench(*PUBLISHED).code == 0
     found = elmbench(*words)
     assert (found.code, found.out) == (3, "")
@@ -216,3 +216,19 @@ def test_hyperparameters_are_not_judged(elmbench: Callable, toy: Callable, worke
     elmbench("run", "one", "--profile", "ci", "-q")
     found = elmbench(*PUBLISHED, "one", "--json")
     assert (counted(found), found.code) == ({}, 3)
+
+
+def test_a_paper_without_a_comparable_figure_has_a_sentence_too(elmbench: Callable, real: Path) -> None:
+    found = elmbench("check", "table4", "--against", "published", "--results-dir", real)
+    words = " ".join(found.out.split())
+    assert "kos-elm: no figure is compared: Table IV ran on" in words or "kos-elm: 1 table" in words
+
+
+def test_the_most_faithful_profile_is_compared(elmbench: Callable, real: Path) -> None:
+    shutil.copytree(real / "ci/kos-elm/table4", real / "fast/kos-elm/table4")
+    lines = elmbench("check", "--against", "published", "--results-dir", real, "--json").json
+    assert {line["experiment"]: line["profile"] for line in lines} == {
+        "kos-elm/table2": "ci",
+        "kos-elm/table4": "fast",
+        "kos-elm/table7": "ci",
+    }

@@ -27,7 +27,7 @@ _PAPER = "  paper"
 _MARKS = "Below a row of ours stands the paper's; * is the best of a row."
 
 
-def results_text(results: Results, width: int = WIDTH) -> RenderableType:
+def results_text(results: Results, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
     """Return a table of results, the last line of which counts the verdicts and says what their signs mean.
 
     Printed figures stand in the shape of the print, data sets by models: below each row of ours that of the paper, with
@@ -39,6 +39,8 @@ def results_text(results: Results, width: int = WIDTH) -> RenderableType:
     results : Results
     width : int, default=80
         Characters of a line; what is wider is cut into blocks of columns.
+    claims : bool, default=True
+        Print the tested claims of the paper too.
     """
     table = results.table
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), Text(table.subtitle)]
@@ -48,7 +50,9 @@ def results_text(results: Results, width: int = WIDTH) -> RenderableType:
         for grid in grids:
             parts += _grid(grid, width)
         parts += () if grids else section_text(table, about, width)
-    parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in table.notes)] if table.notes else []
+    notes = [note for note in table.notes if claims or note not in results.claims]
+    if notes:
+        parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
     if results.resolved.file.spec.published is None:
         return Group(*parts)
     marks = [Text(_MARKS, style="dim")] if len(results.figures) else []
