@@ -11,14 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 TOP = Path(__file__).resolve().parents[1]
 TEXT = (TOP / "docs" / "add-a-paper.md").read_text("utf-8")
 #: Files in the order in which they stand, and after them the commands that follow.
-PARTS = re.findall(r"```\w+\n# (\S+)\n(.*?)```|^    (elmbench [^\n]*)$", TEXT, flags=re.S | re.M)
+PARTS = re.findall(r"```\w+\n# (\S+)\n(.*?)```|^    ((?:elmbench|python|export) [^\n]*)$", TEXT, flags=re.S | re.M)
 SPECS = ("datasets.yaml", "experiments")
 
 
@@ -29,23 +28,21 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(TOP / "elmbench", folder / "elmbench")
     shutil.copytree(TOP / "experiments", folder / "experiments")
     shutil.copy(TOP / "datasets.yaml", folder)
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(400, 2))
-    inner = (X**2).sum(axis=1) < 0.5
-    rows = np.concatenate([np.flatnonzero(~inner)[:70], np.flatnonzero(inner)[:50]])
-    table = pd.DataFrame(X[rows], columns=["length", "width"])
-    table["target"] = np.where(inner[rows], "spring", "winter")
-    table.sample(frac=1, random_state=0).to_csv(folder / "wheat.csv", index=False)
-    (folder / "data").mkdir()
     return folder
 
 
-def elmbench(house: Path, command: str) -> str:
-    words = shlex.split(command)[1:]
+def run(house: Path, command: str, exported: dict[str, str]) -> str:
+    program, *words = shlex.split(command)
+    if program == "export":
+        name, _, value = words[0].partition("=")
+        exported[name] = value.replace("$PWD", str(house))
+        return ""
+    start = ["-c", "from elmbench.cli import main; main()"] if program == "elmbench" else []
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("ELMBENCH_")}
     done = subprocess.run(
-        [sys.executable, "-c", "from elmbench.cli import main; main()", *words],
+        [sys.executable, *start, *words],
         cwd=house,
-        env=os.environ | {"PYTHONPATH": str(house), "ELMBENCH_DATA_DIR": str(house / "data")},
+        env=inherited | {"PYTHONPATH": str(house)} | exported,
         capture_output=True,
         text=True,
     )
@@ -56,15 +53,16 @@ def elmbench(house: Path, command: str) -> str:
 @pytest.mark.timeout(600)
 def test_every_example_runs(house: Path) -> None:
     said: dict[str, str] = {}
+    exported: dict[str, str] = {}
     for name, content, command in PARTS:
         if command:
-            said[command] = elmbench(house, command)
+            said[command] = run(house, command, exported)
             continue
         path = house / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a" if name == "datasets.yaml" else "w", encoding="utf-8") as stream:
             stream.write(content)
-    assert len([command for _, _, command in PARTS if command]) == len(said) == 12
+    assert len([command for _, _, command in PARTS if command]) == len(said) == 14
     assert "valid: 64 data sets" in said["elmbench validate"]
 
     table = house / "results" / "paper" / "miller" / "table1"
@@ -95,4 +93,4 @@ def test_every_example_runs(house: Path) -> None:
     baseline.write_text(re.sub(r"0\.\d+", "0.123", baseline.read_text(), count=1))
     command = "elmbench check miller/figure1 --plugin learning_curve.py"
     with pytest.raises(AssertionError, match=r"0\.123"):
-        elmbench(house, command)
+        run(house, command, exported)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from elmbench.layouts.table import Column, Item, Line, Printed, Text, Verdict
+from elmbench.layouts.table import Column, Item, Line, Note, Printed, Text, Verdict
 from elmbench.protocol.metrics import CLASSIFICATION, REGRESSION
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
@@ -240,6 +240,10 @@ class Layout(ABC):
                 "measure": Text(entry.measure.column),
                 **entry.items(),
             }
+
+    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+        """Yield the remarks of this kind of table, for the place below it."""
+        yield from ()
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         """Draw the figure of the table; None if it has none.

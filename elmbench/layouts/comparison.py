@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from elmbench.layouts.base import DATASET, MODEL, Entry, Figure, Gains, Layout, Outputs, png
 from elmbench.layouts.figures import default_cells, panel_title, panels, words_for
-from elmbench.layouts.table import Column, Item, Line, Quantity, Text
+from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
 from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -23,6 +25,47 @@ from elmbench.specs.published import ALL
 RANK, P = "rank", "p"
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
+#: The model that learns nothing from the features: it has no rank, and marks the models that it beats.
+DUMMY = "dummy"
+MARK = " *"
+#: p-values below it tell two models apart.
+LEVEL = 0.05
+#: Repetitions of the folds that are worth advising.
+MOST_RUNS = 100
+
+
+@dataclass(frozen=True)
+class NotAboveDummy(Note):
+    """Models that are no better than the dummy."""
+
+    kind = "dummy"
+    dataset: str
+    models: tuple[str, ...]
+    task: str
+
+    @property
+    def text(self) -> str:
+        predicts = "the most frequent class" if self.task == "classification" else "the mean"
+        return f"{self.dataset}:{MARK} no better than always predicting {predicts} (dummy): {', '.join(self.models)}"
+
+
+@dataclass(frozen=True)
+class NotSeparated(Note):
+    """Models that the folds cannot tell from the best one, each with the runs that would; None if no number would."""
+
+    kind = "power"
+    dataset: str
+    best: str
+    runs: tuple[tuple[str, int | None], ...]
+
+    @property
+    def text(self) -> str:
+        parts = []
+        for runs, group in groupby(sorted(self.runs, key=lambda pair: pair[1] or math.inf), key=lambda pair: pair[1]):
+            models = ", ".join(model for model, _ in group)
+            parts.append(f"{models} ({f'--runs {runs} would' if runs else 'nor would more runs'})")
+        last = "" if all(runs is None for _, runs in self.runs) else "; if the differences stay as large as they are"
+        return f"{self.dataset}: these folds cannot separate {self.best} from {'; '.join(parts)}{last}"
 
 
 class Comparison(Layout):
@@ -49,7 +92,7 @@ class Comparison(Layout):
         parts = []
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-            scores = self._scores(group, metric, resolved)
+            scores = self._scores(group, metric, resolved).drop(columns=dummies(resolved), errors="ignore")
             p = against_best(scores, _test_share(resolved, str(dataset)))
             ranks = (-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
@@ -86,14 +129,41 @@ class Comparison(Layout):
         return (DATASET, MODEL, *ranked, *rank, *times, *more, Column("predict_seconds", "test s", True, optional=True))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
-        """Yield the lines of each data set, the best model first; those without a rank come last."""
+        """Yield the lines of each data set, the best model first; models with failed cells come last."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            ranked = []
-            for model, own in groupby(group, key=lambda entry: entry.model):
-                found = {entry.measure.metric: entry for entry in own}
-                rank = found[RANK].mean if RANK in found else None
-                ranked.append((math.inf if rank is None else rank, _line(dataset, model, found, resolved)))
-            yield from (line for _, line in sorted(ranked, key=lambda pair: pair[0]))
+            models = {
+                model: {entry.measure.metric: entry for entry in own}
+                for model, own in groupby(group, key=lambda entry: entry.model)
+            }
+            ranks = {model: found[RANK].mean for model, found in models.items() if RANK in found}
+            order = {model: math.inf if rank is None else rank for model, rank in ranks.items()}
+            if dataset != ALL:
+                metric = resolved.spec.protocol.metric_for(resolved.dataset(dataset).task)
+                means = {model: found[metric].mean for model, found in models.items() if metric in found}
+                beaten = _not_above_dummy(means, metric, resolved)
+                for dummy in set(dummies(resolved)) & set(means):
+                    order[dummy] = min((order[model] for model in beaten), default=math.inf) - 0.5
+            else:
+                beaten = []
+            for model in sorted(models, key=lambda model: order.get(model, math.inf)):
+                name = model + MARK * (model in beaten)
+                yield _line(dataset, name, models[model], resolved)
+
+    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+        """Yield which models are no better than the dummy, and which the folds cannot tell from the best one."""
+        for dataset, group in default_cells(cells).groupby("dataset", sort=False):
+            spec = resolved.dataset(str(dataset))
+            metric = resolved.spec.protocol.metric_for(spec.task)
+            scores = self._scores(group, metric, resolved)
+            beaten = _not_above_dummy(scores.mean().to_dict(), "", resolved)
+            if beaten:
+                yield NotAboveDummy(str(dataset), tuple(beaten), spec.task)
+            rivals = scores.drop(columns=dummies(resolved), errors="ignore")
+            outer = resolved.spec.protocol.outer
+            most = 1 if outer.kind == "ordered-kfold" else MOST_RUNS
+            needed = runs_needed(rivals, _test_share(resolved, str(dataset)), outer.folds_of(str(dataset)), most)
+            if needed:
+                yield NotSeparated(str(dataset), str(rivals.mean().idxmax()), tuple(needed.items()))
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         """Draw the score of each model on each fold, and the means, a panel for each data set."""
@@ -106,6 +176,21 @@ class Comparison(Layout):
             return None
         data = pd.concat(parts, ignore_index=True)
         return Figure(data, draw_scores(data, resolved))
+
+
+def dummies(resolved: Resolved) -> list[str]:
+    """Return the columns of the dummy."""
+    return [name for name, column in resolved.spec.models.items() if column.model == DUMMY]
+
+
+def _not_above_dummy(means: Mapping[Any, float | None], metric: str, resolved: Resolved) -> list[str]:
+    """Return the models whose mean is no better than the dummy's; less is better for an error metric."""
+    sign = -1 if metric in LESS_IS_BETTER else 1
+    dummy = next((mean for name in dummies(resolved) if (mean := means.get(name)) is not None), None)
+    if dummy is None:
+        return []
+    others = ((name, mean) for name, mean in means.items() if name not in dummies(resolved) and mean is not None)
+    return [str(name) for name, mean in others if sign * mean <= sign * dummy]
 
 
 def _line(dataset: str, model: str, found: dict[str, Entry], resolved: Resolved) -> Line:
@@ -134,7 +219,7 @@ def _column(metric: str) -> str:
     return f"value-{metric}"
 
 
-def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:
+def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) -> pd.Series[float]:
     """Return for each model the probability of a difference from the best one like that found, were they equally good.
 
     Parameters
@@ -143,6 +228,8 @@ def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:
         A line for each fold, a column for each model; more is better.
     test_share : float
         Test rows over training rows: the variance of the mean of n differences is s^2 (1/n + test_share).
+    n : int, optional
+        Take the mean and the deviation of the differences as those of so many folds.
 
     Returns
     -------
@@ -151,8 +238,9 @@ def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:
     """
     from scipy.special import stdtr
 
-    n = len(scores)
-    if n < 2 or not len(scores.columns):
+    n_scores = len(scores)
+    n = n_scores if n is None else n
+    if n_scores < 2 or not len(scores.columns):
         return pd.Series(dtype=float)
     best = scores.mean().idxmax()
     p: dict[str, float] = {}
@@ -166,6 +254,21 @@ def against_best(scores: pd.DataFrame, test_share: float) -> pd.Series[float]:
     for i, model in enumerate(others):
         floor = p[model] = max(floor, min(1.0, p[model] * (len(others) - i)))
     return pd.Series(p, dtype=float)
+
+
+def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int = MOST_RUNS) -> dict[str, int | None]:
+    """Return the runs that would separate models from the best one, for those that the folds do not separate.
+
+    The differences keep their means and deviations. None means that `most` runs would not do: training parts overlap,
+    so the variance of a mean difference does not fall below s^2 x `test_share`.
+    """
+    p = against_best(scores, test_share)
+    best = scores.mean().idxmax() if len(p) else ""
+    needed: dict[str, int | None] = {str(model): None for model in p.index if model != best and p[model] >= LEVEL}
+    for runs in range(len(scores) // folds + 1, most + 1) if needed else ():
+        p = against_best(scores, test_share, runs * folds)
+        needed |= {model: runs for model, known in needed.items() if known is None and p[model] < LEVEL}
+    return needed
 
 
 def _test_share(resolved: Resolved, dataset: str) -> float:

@@ -19,6 +19,8 @@ n_estimators : int, default=100
     Number of trees; of gradient boosting, of steps, each with a tree a class.
 learning_rate : float, default=0.1
     What each step of gradient boosting is multiplied by.
+n_neighbors : int, default=5
+    Number of nearest training rows that vote; all of them if there are fewer.
 n_leaves : int, default=31
     Most leaves of a tree of gradient boosting.
 random_state : int, optional
@@ -28,18 +30,73 @@ random_state : int, optional
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.kernel_approximation import Nystroem, RBFSampler
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVR, LinearSVC, NuSVR
 
 from elmbench.models.base.parameters import check_real
+
+
+def dummy_classifier() -> DummyClassifier:
+    """Return a classifier that predicts the most frequent class of the training rows."""
+    return DummyClassifier(strategy="most_frequent")
+
+
+def dummy_regressor() -> DummyRegressor:
+    """Return a regressor that predicts the mean of the training targets."""
+    return DummyRegressor(strategy="mean")
+
+
+def logistic_regression_classifier(C: float = 1.0) -> LogisticRegression:
+    """Return logistic regression."""
+    return LogisticRegression(C=C, max_iter=1000)
+
+
+class _Neighbors(BaseEstimator):
+    """k nearest neighbours, where k is at most the number of training rows."""
+
+    def __init__(self, n_neighbors: int = 5) -> None:
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Keep the training rows."""
+        kind = KNeighborsClassifier if isinstance(self, ClassifierMixin) else KNeighborsRegressor
+        self.model_ = kind(min(self.n_neighbors, len(y))).fit(X, y)
+        self.n_units_ = self.model_.n_samples_fit_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the vote, or the mean, of the nearest training rows."""
+        return self.model_.predict(X)
+
+
+class KNNClassifier(ClassifierMixin, _Neighbors):
+    """k nearest neighbours for classification."""
+
+    @property
+    def classes_(self) -> Any:
+        """Labels of the training rows."""
+        return self.model_.classes_
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of each class among the nearest training rows."""
+        return self.model_.predict_proba(X)
+
+
+class KNNRegressor(RegressorMixin, _Neighbors):
+    """k nearest neighbours for regression."""
 
 
 def ridge_classifier(C: float = 1.0) -> RidgeClassifier:
@@ -111,6 +168,16 @@ def extra_trees_classifier(n_estimators: int = 100, random_state: int | None = N
 def extra_trees_regressor(n_estimators: int = 100, random_state: int | None = None) -> ExtraTreesRegressor:
     """Return extremely randomised trees for regression."""
     return ExtraTreesRegressor(n_estimators=n_estimators, random_state=random_state)
+
+
+def random_forest_classifier(n_estimators: int = 100, random_state: int | None = None) -> RandomForestClassifier:
+    """Return a random forest for classification."""
+    return RandomForestClassifier(n_estimators=n_estimators, random_state=random_state)
+
+
+def random_forest_regressor(n_estimators: int = 100, random_state: int | None = None) -> RandomForestRegressor:
+    """Return a random forest for regression."""
+    return RandomForestRegressor(n_estimators=n_estimators, random_state=random_state)
 
 
 def hist_gradient_boosting_classifier(

@@ -96,6 +96,7 @@ def build_table(
         sections=tuple(sections),
         notes=(
             *data_notes(cells),
+            *layout.notes(cells, resolved),
             *arithmetic_notes(cells),
             *clean_times_notes(cells),
             *check_claims(summary, cells, resolved),

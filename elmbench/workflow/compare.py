@@ -13,6 +13,7 @@ from elmbench.datasets.own import OwnData, Task, describe, write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import RESULTS_DIR
 from elmbench.layouts import SIDE_BY_SIDE
+from elmbench.layouts.comparison import DUMMY
 from elmbench.layouts.planning import extra_column
 from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.splits import outer_parts
@@ -40,7 +41,8 @@ PROFILE = "compare"
 #: What is compared where no model is named: the ELM family, and beside it what one would use instead.
 MODELS = (
     "elm", "os-elm", "k-elm", "fb-kos-elm", "rk-elm", "eem", "ls-svm",
-    "ridge", "nystroem-ridge", "svm", "extra-trees", "hist-gradient-boosting",
+    "ridge", "logistic-regression", "nystroem-ridge", "svm", "knn", "random-forest", "extra-trees",
+    "hist-gradient-boosting",
 )  # fmt: skip
 #: What the table shows where no metric is named.
 METRICS = ("accuracy", "mcc", "nrmse")
@@ -284,11 +286,11 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     """Return the columns of the table: models with their grids, and where one that was not named is left out."""
     tasks = {spec.task for spec in specs}
     columns = {}
-    for name in asked.models or MODELS:
+    for name in dict.fromkeys((*(asked.models or MODELS), DUMMY)):
         entry = find_model(name)
         able = {task for task in tasks if getattr(entry, task) is not None}
         if not able:
-            if asked.models:
+            if name in asked.models:
                 entry.factory(next(iter(tasks)))  # says which task it has
             continue
         column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)

@@ -4,6 +4,7 @@ A model is added by a file under `elmbench/models/` and a line in `BUILT_IN`. No
 for.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -102,6 +103,11 @@ def _hyperplane_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
 def _boosting_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
     # A step goes through all values once a level, and has milliseconds of its own.
     return float(params.get("n_estimators", 100) * (50.0 * n * d + 1e8))
+
+
+def _forest_cost(n: int, d: int, params: Mapping[str, Any]) -> float:
+    # Comparisons of single values, far below the pace of dense algebra.
+    return float(params.get("n_estimators", 100) * (3e3 * n * math.log2(n + 1) * math.sqrt(d) + 4e7))
 
 
 def _after_svd(cost: Any) -> Any:
@@ -219,11 +225,38 @@ BUILT_IN = (
         baseline=True,
         cost=_svm_cost,
     ),
-    _baseline("extra-trees", "Extremely randomised trees", {"n_estimators": (100,)}),
+    _baseline("extra-trees", "Extremely randomised trees", {"n_estimators": (100,)}, _forest_cost),
     _baseline(
         "hist-gradient-boosting",
         "Gradient boosting of trees on binned values",
         {"learning_rate": (0.05, 0.2), "n_leaves": (7, 31)},
         _boosting_cost,
+    ),
+    ModelEntry(
+        "logistic-regression",
+        "Logistic regression",
+        "elmbench.models.baselines:logistic_regression_classifier",
+        grid={"C": _C},
+    ),
+    ModelEntry(
+        "random-forest",
+        "Random forest",
+        "elmbench.models.baselines:random_forest_classifier",
+        "elmbench.models.baselines:random_forest_regressor",
+        {"n_estimators": (100,)},
+        cost=_forest_cost,
+    ),
+    ModelEntry(
+        "knn",
+        "k nearest neighbours",
+        "elmbench.models.baselines:KNNClassifier",
+        "elmbench.models.baselines:KNNRegressor",
+        {"n_neighbors": (1, 3, 5, 9, 15, 25)},
+    ),
+    ModelEntry(
+        "dummy",
+        "Most frequent class, or mean: what any model should beat",
+        "elmbench.models.baselines:dummy_classifier",
+        "elmbench.models.baselines:dummy_regressor",
     ),
 )
