@@ -38,8 +38,8 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable
     assert "Comparison: shop.csv" in found.out
     assert "published" not in found.out
     cells = pd.read_csv("elmbench-results/compare/own/shop/cells.csv")
-    assert set(cells["model"]) == {"elm", "k-elm", "ridge"}
-    assert len(cells) == 9
+    assert set(cells["model"]) == {"elm", "k-elm", "ridge", "dummy"}
+    assert len(cells) == 12
     assert max(map(len, found.out.splitlines())) <= 80
     again = elmbench("compare", shop(), "-t", "buys", "-m", "elm,k-elm", "-m", "ridge", "--folds", "3")
     assert "to run" not in again.out
@@ -67,7 +67,7 @@ def test_headings_are_whole_and_over_one_metric_each(
 def test_a_plan_says_what_would_run(elmbench: Callable, shop: Callable) -> None:
     found = elmbench("compare", shop(), "-t", "buys", "--dry-run", "--grid", "k-elm: {C: [1, 10], gamma: 1}")
     assert found.code == 0, found.err
-    assert "60 of 60 cells would run" in found.out
+    assert "80 of 80 cells would run" in found.out
     line = next(line for line in found.out.splitlines() if " k-elm " in line)
     # Two candidates on three inner folds of five outer ones, and five fits.
     assert line.split()[4] == "35"

@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVR
@@ -22,6 +23,25 @@ from elmbench.models import ELMClassifier, baselines
 from elmbench.models.baselines import n_units
 
 RIDGES = {"classifier": RidgeClassifier, "regressor": Ridge}
+
+
+@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
+def test_neighbours_are_at_most_all_rows(kind):
+    X = rows(12, 4, 0)
+    y = targets(X, 0, kind)
+    own, theirs = (
+        (baselines.KNNRegressor, KNeighborsRegressor)
+        if kind == "regression"
+        else (baselines.KNNClassifier, KNeighborsClassifier)
+    )
+    probe = rows(25, 4, 1)
+    for asked, used in ((3, 3), (25, 12)):
+        model, expected = own(asked).fit(X, y), theirs(used).fit(X, y)
+        np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
+        if kind != "regression":
+            np.testing.assert_array_equal(model.predict_proba(probe), expected.predict_proba(probe))
+        assert model.n_neighbors == asked
+        assert n_units(model) == 12
 
 
 def by_hand(name, task):

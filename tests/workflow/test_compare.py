@@ -86,7 +86,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     files = {path.name for path in found.folder.iterdir()}
     assert files == {"cells.csv", "summary.csv", "table.md", "environment.json", "figure.csv", "figure.png"}
     assert set(found.cells["status"]) == {"ok"}
-    assert len(found.cells) == 6
+    assert len(found.cells) == 9
     means = found.cells.groupby("model")["accuracy"].mean()
     assert means["k-elm"] > 0.9 > means["ridge"]
     (section,) = found.table.sections
@@ -103,7 +103,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
         frame[list("abcd")], frame["species"], ["ridge"], name="iris", folds=3, on_event=events.append
     )
     assert not events
-    assert set(again.cells["model"]) == {"ridge"}
+    assert set(again.cells["model"]) == {"ridge", "dummy"}
 
 
 def test_regression_and_classification_side_by_side() -> None:
@@ -215,11 +215,35 @@ def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
     left_out = {name for name, model in resolved.spec.models.items() if model.not_run}
     assert {"k-elm", "ls-svm"} <= left_out
     assert not {"elm", "ridge", "hist-gradient-boosting"} & left_out
-    assert list(resolved.spec.models) == list(MODELS)
+    assert list(resolved.spec.models) == [*MODELS, "dummy"]
+    assert {"logistic-regression", "random-forest", "knn"} <= set(MODELS)
     assert resolved.settings.tune_rows == 2000
     assert "-m k-elm runs it all the same" in resolved.spec.models["k-elm"].not_run["many"]
     named = experiment_of(Comparison((), ("k-elm",)), [spec])
     assert not named.spec.models["k-elm"].not_run
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(90, 3))
+    y = X[:, 0] - X[:, 1] if task == "regression" else np.where(X[:, 0] ** 2 > 0.4, "out", "in")
+    noise = random.normal(size=90) if task == "regression" else random.permutation(["a", "a", "b"] * 30)
+    for name, target in (("real", y), ("noise", noise)):
+        pd.DataFrame(X).assign(target=target).to_csv(f"{name}.csv", index=False)
+    data = (OwnData("real.csv"), OwnData("noise.csv"))
+    grids = {"knn": {"n_neighbors": [1]}}
+    (found,) = execute(prepare_comparison(Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")))
+    rows = [{name: item.text for name, item in line.items()} for line in found.table.sections[0].lines]
+    models = {
+        dataset: [row["model"] for row in rows if row["dataset"] == dataset] for dataset in ("real.csv", "noise.csv")
+    }
+    assert models == {"real.csv": ["knn", "dummy"], "noise.csv": ["dummy", "knn *"]}
+    assert all(("rank" in row) == (row["model"] != "dummy") for row in rows)
+    text = " ".join(found.text.split())
+    what = "the mean" if task == "regression" else "the most frequent class"
+    assert f"noise: * no better than always predicting {what} (dummy): knn" in text
+    assert "real: *" not in text
 
 
 def test_a_regression_has_no_classifiers() -> None:
@@ -233,8 +257,8 @@ def test_a_regression_has_no_classifiers() -> None:
 def test_rows_that_a_program_holds() -> None:
     X, y = load_iris(return_X_y=True)
     found = elmbench.compare(sp.csr_matrix(X), y, ["elm"], grids={"elm": SMALL["elm"]}, folds=3, runs=2)
-    assert len(found.cells) == 6
-    assert found.cells["accuracy"].mean() > 0.8
+    assert len(found.cells) == 12
+    assert found.cells.groupby("model")["accuracy"].mean()["elm"] > 0.8
     with pytest.raises(ElmbenchError, match="X has 150 rows"):
         elmbench.compare(X, y[:-1])
 
