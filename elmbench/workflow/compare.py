@@ -1,17 +1,22 @@
 """Models compared on data of a user's own: an experiment that is made in memory, and run as any other."""
 
+import atexit
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import joblib
 
 from elmbench.datasets import Dataset, load
-from elmbench.datasets.own import OwnData, Task, describe, write_arrays
+from elmbench.datasets.own import OwnData, Task, describe, short_slug, write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.files import RESULTS_DIR
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.layouts.planning import extra_column
@@ -19,6 +24,7 @@ from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.splits import outer_parts
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
+from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.limits import machine_memory
 from elmbench.specs.catalogue import ExperimentFile
@@ -29,8 +35,9 @@ from elmbench.specs.limits import in_words, parse_limits
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split, metrics_for_task
-from elmbench.specs.registry import check_parameters, find_model
+from elmbench.specs.registry import check_parameters, find_model, registry
 from elmbench.specs.registry.entry import TASKS
+from elmbench.specs.registry.instances import write_plugin
 from elmbench.work.base import fit_seconds
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
@@ -89,7 +96,7 @@ class Comparison:
 def compare(
     X: Any,
     y: Any,
-    models: Sequence[str] = (),
+    models: Sequence[Any] = (),
     *,
     name: str = "data",
     task: Task | None = None,
@@ -104,10 +111,10 @@ def compare(
     blas_threads: int = 1,
     limit: str = "",
     plugins: Sequence[Path | str] = (),
-    results_dir: Path | str = RESULTS_DIR,
+    results_dir: Path | str | None = None,
     on_event: Callable[[Event], None] = lambda event: None,
 ) -> Results:
-    """Compare models on rows of one's own, hyperparameters chosen by nested search; what is known is not run again.
+    """Compare models on your own rows, with hyperparameters chosen by nested search; known results are not recomputed.
 
     Parameters
     ----------
@@ -115,16 +122,19 @@ def compare(
         Words are encoded, by the training rows of each fold.
     y : array-like of shape (n_samples,)
         Labels or values.
-    models : sequence of str
-        Names of `list_models`, or addresses `package.module:Class`; a dozen where empty.
+    models : sequence of str, estimator or (str, estimator)
+        Names of `list_models`, addresses `package.module:Class`, and scikit-learn estimators. An estimator has the name
+        of its class, a pipeline those of its steps, such as "standardscaler+svc", unless a name is given. Empty
+        compares the default models.
     name : str
-        Of the data, and of the folder of the results.
+        Name of the data.
     task : {"classification", "regression"}, optional
         Found by the values of `y` where it is not given.
     metric : str
         What models are ranked by, such as "mcc"; accuracy, or the NRMSE of a regression, where empty.
     grids : mapping of str to mapping, optional
-        Grids in place of the models' own, such as `{"k-elm": {"C": [1, 10]}}`.
+        Grids in place of the models' own, such as `{"k-elm": {"C": [1, 10]}, "SVC": {"C": [1, 10]}}`. An estimator
+        without a grid keeps its parameters.
     folds, runs : int
         Outer folds, and repetitions of them.
     groups : array-like of shape (n_samples,), optional
@@ -137,7 +147,9 @@ def compare(
     limit : str
         Of each search and fit, "time=600s" where empty.
     plugins : sequence of path
-    results_dir : path, default="elmbench-results"
+    results_dir : path, optional
+        Folder of the results, each frame's in a folder of its own; by default a temporary one, which is removed when
+        Python exits.
     on_event : callable, optional
 
     Returns
@@ -150,24 +162,70 @@ def compare(
     ElmbenchError
         If the data or what is asked for cannot be used.
     """
-    from elmbench.specs.registry.plugins import load_plugins
+    from elmbench.specs.registry.plugins import forget_plugin, load_plugins
 
-    paths = load_plugins(plugins)
     extra = {key: values for key, values in (("_groups", groups), ("_order", time_order)) if values is not None}
     X = X if hasattr(X, "shape") else _array(X)
     digest = sha256(str(joblib.hash((X, y, extra))).encode()).hexdigest()[:12]
-    path = write_arrays(X, y, Path(results_dir).resolve() / ".data" / digest, name, extra)
+    results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
+    path = write_arrays(X, y, results_dir.resolve() / ".data" / digest, name, extra)
+    names, estimators = named_models(models)
+    files = [write_plugin(estimators, path.parent, sys.path)] if estimators else []
+    paths = load_plugins([*plugins, *files])
     order = "_order" if time_order is not None else None
     own = OwnData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
-    asked = Comparison((own,), tuple(models), dict(grids or {}), metric, folds, runs, limit, name)
-    settings = Settings(jobs, None, tuple(map(str, paths)), blas_threads, parse_limits(limit))
-    (results,) = execute(
-        prepare_comparison(
-            asked, RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})"), Path(results_dir)
-        ),
-        on_event,
+    asked = Comparison(
+        (own,), tuple(names), dict(grids or {}), metric, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
     )
+    settings = Settings(jobs, None, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
+    try:
+        with LocalExecutor(settings) as executor:
+            (results,) = execute(prepare_comparison(asked, options, results_dir), on_event, executor)
+    finally:
+        for file in files:
+            forget_plugin(file)
     return results
+
+
+@cache
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="elmbench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def named_models(models: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return the names of models, and the estimators among them by name.
+
+    Raises
+    ------
+    ElmbenchError
+        If a model is neither a name nor an estimator.
+    """
+    names: list[str] = []
+    estimators: dict[str, Any] = {}
+    for model in models:
+        if isinstance(model, str):
+            names.append(model)
+            continue
+        base, estimator = model if isinstance(model, tuple) and len(model) == 2 else (_title(model), model)
+        if isinstance(estimator, type) or not all(
+            hasattr(estimator, name) for name in ("fit", "predict", "get_params")
+        ):
+            found = f"{estimator!r} is neither the name of a model nor an estimator"
+            raise ElmbenchError(found, expected='such as "ridge" or SVC()', next_step="correct `models`")
+        taken = set(registry()).union(names)
+        candidates = chain([base], (f"{base}-{i}" for i in count(2)))
+        name = next(name for name in candidates if name not in taken)
+        names.append(name)
+        estimators[name] = estimator
+    return names, estimators
+
+
+def _title(estimator: Any) -> str:
+    steps = getattr(estimator, "steps", None)
+    return "+".join(name for name, _ in steps) if steps else type(estimator).__name__
 
 
 def _array(X: Any) -> Any:
@@ -225,8 +283,6 @@ def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
 
 
 def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
-    from elmbench.datasets.own import short_slug
-
     if asked.name:
         return short_slug(asked.name)
     first = "-".join(spec.name for spec in specs[:3])
@@ -307,6 +363,8 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
 
 
 def _grid(values: Any) -> Any:
+    if hasattr(values, "tolist"):
+        return values.tolist()
     return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]
 
 

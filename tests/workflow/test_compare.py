@@ -12,6 +12,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
 from elmbench.datasets import load
@@ -80,9 +84,16 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(species=np.array(["s", "ve", "vi"])[y])
     found = elmbench.compare(
-        frame[list("abcd")], frame["species"], ["k-elm", "ridge"], name="iris", folds=3, grids={"k-elm": SMALL["k-elm"]}
+        frame[list("abcd")],
+        frame["species"],
+        ["k-elm", "ridge"],
+        name="iris",
+        folds=3,
+        grids={"k-elm": SMALL["k-elm"]},
+        results_dir="results",
     )
-    assert found.folder == Path("elmbench-results/compare/own/iris")
+    assert found.folder.parent == Path("results/compare/own")
+    assert found.folder.name.startswith("iris-")
     files = {path.name for path in found.folder.iterdir()}
     assert files == {"cells.csv", "summary.csv", "table.md", "environment.json", "figure.csv", "figure.png"}
     assert set(found.cells["status"]) == {"ok"}
@@ -100,7 +111,13 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     # What is known is not computed again, and the table is that of the last request.
     events: list[Any] = []
     again = elmbench.compare(
-        frame[list("abcd")], frame["species"], ["ridge"], name="iris", folds=3, on_event=events.append
+        frame[list("abcd")],
+        frame["species"],
+        ["ridge"],
+        name="iris",
+        folds=3,
+        results_dir="results",
+        on_event=events.append,
     )
     assert not events
     assert set(again.cells["model"]) == {"ridge", "dummy"}
@@ -261,6 +278,40 @@ def test_rows_that_a_program_holds() -> None:
     assert found.cells.groupby("model")["accuracy"].mean()["elm"] > 0.8
     with pytest.raises(ElmbenchError, match="X has 150 rows"):
         elmbench.compare(X, y[:-1])
+
+
+def test_estimators_beside_names() -> None:
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    models = [SVC(C=2.0), "ridge", pipeline, ("stump", DecisionTreeClassifier(max_depth=1)), SVC(C=0.01)]
+    grids = {"standardscaler+svc": {"svc__C": np.array([0.1, 1.0])}, "ridge": {"C": [1.0]}}
+    found = elmbench.compare(X, y, models, grids=grids, folds=3)
+    assert set(found.cells["status"]) == {"ok"}
+    means = found.cells.groupby("model")["accuracy"].mean()
+    assert set(means.index) == {"SVC", "ridge", "standardscaler+svc", "stump", "SVC-2", "dummy"}
+    assert means["SVC"] > 0.9 > means["stump"]
+    chosen = found.cells.loc[found.cells["model"] == "standardscaler+svc", "params"]
+    assert all("svc__C" in text for text in chosen)
+    # Nothing of it is left for the next call.
+    with pytest.raises(ElmbenchError, match="unknown model 'SVC'"):
+        elmbench.compare(X, y, ["SVC"])
+    with pytest.raises(ElmbenchError, match="no parameter 'gama'"):
+        elmbench.compare(X, y, [SVC()], grids={"SVC": {"gama": [1]}})
+    for wrong in (SVC, 3, StandardScaler()):
+        with pytest.raises(ElmbenchError, match="neither the name of a model nor an estimator"):
+            elmbench.compare(X, y, [wrong])
+
+
+def test_no_frame_is_written_over_another() -> None:
+    X, y = load_iris(return_X_y=True)
+    one = elmbench.compare(X, y, ["dummy"], folds=3)
+    other = elmbench.compare(X[:120], y[:120], ["dummy"], folds=3)
+    assert one.folder != other.folder
+    assert len(pd.read_csv(one.folder / "cells.csv")) == 3
+    assert not Path("elmbench-results").exists()
+    kept = [elmbench.compare(X[:n], y[:n], ["dummy"], name="iris", results_dir="here").folder for n in (150, 120)]
+    assert len(set(kept)) == 2
+    assert all(folder.is_relative_to("here") for folder in kept)
 
 
 @pytest.mark.parametrize(

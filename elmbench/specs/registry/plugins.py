@@ -145,6 +145,12 @@ def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
     return found
 
 
+def forget_plugin(path: Path) -> None:
+    """Drop what a plug-in file has declared."""
+    for key in [key for key, (_, declared_in) in _declared.items() if declared_in == path.resolve()]:
+        del _declared[key]
+
+
 def load_plugin(path: Path) -> list[str]:
     """Register what a Python file declares in its dictionaries, by name, and return the names.
 

@@ -1,0 +1,81 @@
+"""Models that are estimator objects of a program, not classes."""
+
+import inspect
+import pickle
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from elmbench.errors import ElmbenchError
+from elmbench.specs.registry.entry import ModelEntry
+
+
+def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
+    """Write estimators to a plug-in file, which worker processes can load, and return it.
+
+    Parameters
+    ----------
+    estimators : mapping of str to estimator
+        By the names that they get as models.
+    folder : Path
+        Exists.
+    search_path : list of str
+        Folders that their modules may be imported from.
+    """
+    import cloudpickle
+
+    try:
+        # By value, so that classes of a script or a notebook reach the workers.
+        content = cloudpickle.dumps(dict(estimators))
+    except Exception as error:
+        found = f"an estimator cannot be sent to a worker process: {error}"
+        expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
+        raise ElmbenchError(found, expected=expected, next_step=next_step) from error
+    pickled = folder / f"estimators-{sha256(content).hexdigest()[:12]}.pkl"
+    pickled.write_bytes(content)
+    path = pickled.with_suffix(".py")
+    path.write_text(
+        f"import sys\nfrom pathlib import Path\nfrom {__name__} import read_entries\n"
+        f"sys.path += [folder for folder in {search_path!r} if folder not in sys.path]\n"
+        f"MODELS = read_entries(Path({str(pickled)!r}))\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def read_entries(path: Path) -> dict[str, ModelEntry]:
+    """Return the models that `write_plugin` has pickled."""
+    content = path.read_bytes()
+    version = sha256(content).hexdigest()[:12]
+    return {name: _entry(name, estimator, version) for name, estimator in pickle.loads(content).items()}
+
+
+def _entry(name: str, estimator: Any, version: str) -> ModelEntry:
+    from sklearn.base import is_classifier, is_regressor
+
+    kinds = {"classification": is_classifier, "regression": is_regressor}
+    factory = _factory(estimator)
+    tasks = {task: factory for task, is_kind in kinds.items() if is_kind(estimator)}
+    if not tasks:
+        found = f"the model {name!r} is neither a classifier nor a regressor: {estimator!r}"
+        raise ElmbenchError(found, expected="a scikit-learn estimator", next_step="correct `models`")
+    return ModelEntry(name, type(estimator).__name__, **tasks, version=version)
+
+
+def _factory(estimator: Any) -> Callable[..., Any]:
+    """Return a function that clones an estimator with other parameters; `random_state` seeds all of its unset seeds."""
+    params = estimator.get_params()
+    seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
+    unset = [name for name in seeds if params[name] is None]
+
+    def make(random_state: Any = None, **given: Any) -> Any:
+        from sklearn.base import clone
+
+        return clone(estimator).set_params(**dict.fromkeys(unset, random_state) | given)
+
+    names = [name for name in params if name not in seeds and name.isidentifier()] + ["random_state"] * bool(unset)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    make.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # type: ignore[attr-defined]
+    make.__name__ = type(estimator).__name__
+    return make
