@@ -1,0 +1,34 @@
+"""Estimators of a program, fitted in worker processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.svm import SVC
+
+import elmbench
+
+
+@pytest.mark.timeout(300)
+def test_estimators_reach_the_workers(tmp_path: Path) -> None:
+    class First(ClassifierMixin, BaseEstimator):
+        """Predicts the first class."""
+
+        def fit(self, X: Any, y: Any) -> First:
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), self.classes_[0])
+
+    X, y = load_iris(return_X_y=True)
+    found = elmbench.compare(X, y, [SVC(), First()], folds=3, grids={"SVC": {"C": [1, 10]}}, results_dir=tmp_path)
+    assert set(found.cells["status"]) == {"ok"}
+    means = found.cells.groupby("model")["accuracy"].mean()
+    assert means["SVC"] > 0.9
+    assert means["First"] == pytest.approx(1 / 3, abs=0.03)
