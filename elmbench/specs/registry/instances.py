@@ -1,7 +1,6 @@
 """Models that are estimator objects of a program, not classes."""
 
 import inspect
-import pickle
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -46,9 +45,11 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
 
 def read_entries(path: Path) -> dict[str, ModelEntry]:
     """Return the models that `write_plugin` has pickled."""
+    import cloudpickle
+
     content = path.read_bytes()
     version = sha256(content).hexdigest()[:12]
-    return {name: _entry(name, estimator, version) for name, estimator in pickle.loads(content).items()}
+    return {name: _entry(name, estimator, version) for name, estimator in cloudpickle.loads(content).items()}
 
 
 def _entry(name: str, estimator: Any, version: str) -> ModelEntry:
