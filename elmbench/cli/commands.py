@@ -5,5 +5,5 @@ from importlib import import_module
 
 def declare() -> None:
     """Have each verb declared to the app, by the import of its module."""
-    for module in ("run", "compare", "specs", "results", "data"):
+    for module in ("run", "compare", "predict", "specs", "results", "data"):
         import_module(f"elmbench.cli.{module}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import typer
@@ -47,6 +48,10 @@ def compare(
     name: Annotated[str, typer.Option(help="Of the results' folder; else made of the data's names.")] = "",
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit; time=600s if not given.")] = "",
+    save: Annotated[
+        Path | None, typer.Option(help="Write the best model, fitted to all rows, with joblib: see `elmbench predict`.")
+    ] = None,
+    save_model: Annotated[str, typer.Option("--save-model", help="Save this model instead of the best one.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
 ) -> None:
@@ -105,7 +110,14 @@ def compare(
         if dry_run:
             show_plan(prepared)
         else:
-            run_prepared(prepared, executor)
+            (results,) = run_prepared(prepared, executor)
+            if save is not None:
+                from elmbench.workflow.takeaway import fit_final
+                from elmbench.workflow.takeaway import save as write_model
+
+                write_model(fit_final(prepared, results, save_model), save)
+                state.say(f"written to {save}; next: elmbench predict {save} NEW.csv")
+                state.say("Loading a joblib file runs code that it names: load only files that you trust.")
 
 
 def _command() -> str:

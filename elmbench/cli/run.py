@@ -13,6 +13,7 @@ from elmbench.cli.app import app
 from elmbench.cli.state import state
 
 if TYPE_CHECKING:
+    from elmbench.reporting.results import Results
     from elmbench.running.executors.base import Executor
     from elmbench.workflow.prepare import PreparedRun
 
@@ -111,7 +112,7 @@ def run(
             run_prepared(prepared, executor)
 
 
-def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
+def run_prepared(prepared: PreparedRun, executor: Executor) -> list[Results]:
     """Run what is planned, with live progress, and print the tables."""
     from elmbench.cli.progress import RunProgress, duration
     from elmbench.reporting.writers.terminal import results_text
@@ -155,6 +156,7 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> None:
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)
         raise typer.Exit(1)
+    return results
 
 
 def show_plan(prepared: PreparedRun) -> None:

@@ -32,16 +32,20 @@ def prepared_inputs(
     nominal : tuple of int
         Columns that hold numbers of categories.
     """
+    numbers = [place for place in range(X.shape[1]) if place not in nominal]
+    encoded: NDArray[np.float64] = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
+    return encoded if scale is None else np.asarray(scale_columns(encoded, rows, scale))
+
+
+def encoder(numbers: list[Any], words: list[Any]) -> Any:
+    """Return a transformer that imputes columns of numbers, and imputes and encodes columns of words."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    numbers = [place for place in range(X.shape[1]) if place not in nominal]
     # A column of which no learnt row has a value becomes zero: it must not be missing in other rows either.
     filled: Any = SimpleImputer(strategy="median", keep_empty_features=True)
-    encoder = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
-    words = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), encoder)
-    found = ColumnTransformer([("numbers", filled, numbers), ("words", words, list(nominal))]).fit(X[rows])
-    encoded: NDArray[np.float64] = found.transform(X)
-    return encoded if scale is None else np.asarray(scale_columns(encoded, rows, scale))
+    one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
+    indicators = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot)
+    return ColumnTransformer([("numbers", filled, numbers), ("words", indicators, words)])

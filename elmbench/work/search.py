@@ -65,7 +65,7 @@ class Search(GridWork):
         """Search; with a model from outside, only predict: `params` are those taken over, `predicted` for `scores`."""
         given = chosen_for(self.given, inputs)
         data = fold_data(self.place, context.data_dir)
-        problems = self._problems(given, data, context)
+        problems = self.problems(given, data, context)
         if self.is_scored_apart:
             parts = [problem.predictions() for problem in problems]
             predicted = [fold for found, _ in parts for fold in found]
@@ -85,7 +85,7 @@ class Search(GridWork):
         kept = {name: value for name, value in produced.items() if name != "predicted"}
         return kept | {"params": kept["params"] | self._best(scores), "scores": scores.mean(axis=1).tolist()}
 
-    def _problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
+    def problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
         """Yield the grid on all inner folds, or one after the other where each prepares the inputs by itself."""
         X, y, folds = self.inner_folds(data)
         scale = self.place.protocol.scale

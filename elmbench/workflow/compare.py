@@ -22,7 +22,6 @@ from elmbench.layouts.comparison import DUMMY
 from elmbench.layouts.planning import extra_column
 from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.splits import outer_parts
-from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
@@ -42,6 +41,7 @@ from elmbench.work.base import fit_seconds
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare_tables
+from elmbench.workflow.takeaway import ComparisonResults
 
 #: The profile under which comparisons are kept: `<results-dir>/compare/own/<name>`.
 PROFILE = "compare"
@@ -113,7 +113,7 @@ def compare(
     plugins: Sequence[Path | str] = (),
     results_dir: Path | str | None = None,
     on_event: Callable[[Event], None] = lambda event: None,
-) -> Results:
+) -> ComparisonResults:
     """Compare models on your own rows, with hyperparameters chosen by nested search; known results are not recomputed.
 
     Parameters
@@ -154,15 +154,16 @@ def compare(
 
     Returns
     -------
-    Results
-        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table.
+    ComparisonResults
+        `cells` and `summary` as data frames, `text` for the terminal; a notebook shows the table. `best_estimator()`
+        fits the best model to all rows.
 
     Raises
     ------
     ElmbenchError
         If the data or what is asked for cannot be used.
     """
-    from elmbench.specs.registry.plugins import forget_plugin, load_plugins
+    from elmbench.specs.registry.plugins import load_plugins, loaded_plugins
 
     extra = {key: values for key, values in (("_groups", groups), ("_order", time_order)) if values is not None}
     X = X if hasattr(X, "shape") else _array(X)
@@ -170,22 +171,20 @@ def compare(
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
     path = write_arrays(X, y, results_dir.resolve() / ".data" / digest, name, extra)
     names, estimators = named_models(models)
-    files = [write_plugin(estimators, path.parent, sys.path)] if estimators else []
-    paths = load_plugins([*plugins, *files])
+    files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
+    paths = load_plugins(plugins)
     order = "_order" if time_order is not None else None
     own = OwnData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
     asked = Comparison(
         (own,), tuple(names), dict(grids or {}), metric, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
     )
-    settings = Settings(jobs, None, tuple(map(str, paths)), blas_threads, parse_limits(limit))
+    settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
-    try:
+    with loaded_plugins(files):
+        run = prepare_comparison(asked, options, results_dir)
         with LocalExecutor(settings) as executor:
-            (results,) = execute(prepare_comparison(asked, options, results_dir), on_event, executor)
-    finally:
-        for file in files:
-            forget_plugin(file)
-    return results
+            (results,) = execute(run, on_event, executor)
+    return ComparisonResults(**vars(results), run=run, plugins=files)
 
 
 @cache

@@ -36,14 +36,15 @@ def folder(elmbench: Callable, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     forget_added()
 
 
-@pytest.mark.parametrize("command", [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()])
+@pytest.mark.parametrize("block", [text for kind, text in BLOCKS if kind == "sh"])
 @pytest.mark.usefixtures("folder", "worker")
-def test_a_command_does_what_it_says(elmbench: Callable, command: str) -> None:
-    name, *words = shlex.split(command)
-    assert name == "elmbench"
-    found = elmbench(*words)
-    assert found.code == 0, found.err
-    assert found.out
+def test_the_commands_of_a_block_run_one_after_the_other(elmbench: Callable, block: str) -> None:
+    for command in block.splitlines():
+        name, *words = shlex.split(command)
+        assert name == "elmbench"
+        found = elmbench(*words)
+        assert found.code == 0, found.err
+        assert found.out
 
 
 @pytest.mark.usefixtures("folder")

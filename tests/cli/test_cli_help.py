@@ -12,6 +12,7 @@ import pytest
 VERBS = [
     "run",
     "compare",
+    "predict",
     "list",
     "show",
     "validate",

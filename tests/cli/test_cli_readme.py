@@ -20,7 +20,7 @@ DATA = os.environ.get("ELMBENCH_DATA_DIR")
 #: Data sets that come with the suite.
 INCLUDED = {"wdbc", "mackey-glass"}
 #: Verbs that need the network, files of a user's own or minutes.
-PARSED = {"compare", "data", "merge", "report"}
+PARSED = {"compare", "data", "merge", "predict", "report"}
 
 
 def commands_of_readme() -> list[str]:

@@ -61,7 +61,8 @@ def _entry(name: str, estimator: Any, version: str) -> ModelEntry:
     if not tasks:
         found = f"the model {name!r} is neither a classifier nor a regressor: {estimator!r}"
         raise ElmbenchError(found, expected="a scikit-learn estimator", next_step="correct `models`")
-    return ModelEntry(name, type(estimator).__name__, **tasks, version=version)
+    title = type(estimator).__name__
+    return ModelEntry(name, title, tasks.get("classification"), tasks.get("regression"), version=version)
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:

@@ -5,7 +5,8 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -145,10 +146,15 @@ def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
     return found
 
 
-def forget_plugin(path: Path) -> None:
-    """Drop what a plug-in file has declared."""
-    for key in [key for key, (_, declared_in) in _declared.items() if declared_in == path.resolve()]:
-        del _declared[key]
+@contextmanager
+def loaded_plugins(paths: Iterable[Path]) -> Iterator[None]:
+    """Load plug-in files, and forget what they declare at the end."""
+    files = load_plugins(paths)
+    try:
+        yield
+    finally:
+        for key in [key for key, (_, declared_in) in _declared.items() if declared_in in files]:
+            del _declared[key]
 
 
 def load_plugin(path: Path) -> list[str]:

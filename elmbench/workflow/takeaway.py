@@ -1,0 +1,198 @@
+"""A model of a comparison to take away: fitted to all rows, as one scikit-learn pipeline, and its predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets import Dataset, load
+from elmbench.datasets.sources.own_file import read_own, sorted_by, take_column
+from elmbench.datasets.table import Table, label_words
+from elmbench.errors import ElmbenchError, first_line
+from elmbench.files import replacing
+from elmbench.layouts.comparison import RANK
+from elmbench.protocol.encoding import encoder, prepared_inputs
+from elmbench.protocol.folds import FoldData, labels_of
+from elmbench.protocol.scaling import scale_columns, scale_targets
+from elmbench.reporting.results import Results
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.sources import FileSource
+from elmbench.specs.registry import find_model
+from elmbench.specs.registry.plugins import loaded_plugins
+from elmbench.work.base import Context
+from elmbench.work.fit import Fit
+from elmbench.work.scoring import best, fixed_parameters, model_seed
+from elmbench.work.search import Search
+from elmbench.workflow.prepare import PreparedRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ComparisonResults(Results):
+    """The results of a comparison.
+
+    Attributes
+    ----------
+    run : PreparedRun
+    plugins : tuple of path
+        Plug-in files of the compared estimators.
+    """
+
+    run: PreparedRun = field(repr=False)
+    plugins: tuple[Path, ...] = field(default=(), repr=False)
+
+    def best_estimator(self, model: str = "") -> Any:
+        """Return the best model, or a named one, fitted to all rows with the hyperparameters of a last search.
+
+        It is one scikit-learn estimator: a pipeline that encodes, imputes and scales, for data frames with the columns
+        that were compared.
+        """
+        with loaded_plugins(self.plugins):
+            return fit_final(self.run, self, model)
+
+
+def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
+    """Return a model of a comparison on one data set, fitted to all rows; the best one if none is named.
+
+    Raises
+    ------
+    ElmbenchError
+        If there are several data sets, sparse rows or dates, or no such model.
+    """
+    ((resolved, plan),) = run.tables
+    if len(resolved.datasets) > 1:
+        found = f"{len(resolved.datasets)} data sets are compared"
+        raise ElmbenchError(found, expected="one, of which a model is kept", next_step="compare one data set")
+    (spec,) = resolved.datasets.values()
+    column = column or _best_column(results, spec)
+    keys = [cell.key for cell in plan.cells if cell.model == column and cell.key]
+    if not keys:
+        found = f"{column!r} is not a model of this comparison"
+        known = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
+        raise ElmbenchError(found, expected=f"one of {known}", next_step="correct the name, or add it with -m")
+    table = _rows(spec)
+    work = run.works[keys[0]]
+    assert isinstance(work, Fit)
+    factory = find_model(work.model.name).factory(spec.task)
+    chosen = _searched(run, work, load(spec))
+    params = fixed_parameters(factory, chosen | work.params, model_seed(work.place, work.model))
+    return _pipeline(table, factory(**params), spec.task).fit(frame_of(table), _targets(table, spec.task))
+
+
+def _best_column(results: Results, spec: DatasetSpec) -> str:
+    own = results.summary[(results.summary["dataset"] == spec.name) & (results.summary["metric"] == RANK)]
+    ranked = own.dropna(subset=["mean"]).sort_values("mean")
+    if not len(ranked):
+        found = f"no model has ended on all folds of {spec.title}"
+        raise ElmbenchError(found, expected="a model to keep", next_step="elmbench status shows how the cells ended")
+    return str(ranked["model"].iloc[0])
+
+
+def _rows(spec: DatasetSpec) -> Table:
+    (source,) = spec.sources
+    assert isinstance(source, FileSource)
+    if spec.sparse or source.dates:
+        kind = "sparse rows" if spec.sparse else f"the dates of {', '.join(source.dates)}"
+        next_step = "give dense rows" if spec.sparse else f"--drop {source.dates[0]}, or --words {source.dates[0]}"
+        raise ElmbenchError(f"{spec.title}: a pipeline for {kind} cannot be saved", next_step=next_step)
+    table = read_own(source, spec.groups)
+    if spec.ordered_by is not None:
+        table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
+    return table if spec.groups is None else take_column(table, spec.groups)[0]
+
+
+def frame_of(table: Table) -> pd.DataFrame:
+    """Return the features of a table: numbers, and words as objects."""
+    import pandas as pd
+
+    X = table.X.toarray() if sp.issparse(table.X) else table.X
+    frame = pd.DataFrame(X, columns=list(table.names))
+    for place, words in table.nominal.items():
+        known = [np.nan if word is None else word for word in words]
+        frame[table.names[place]] = np.array(known, dtype=object)
+    return frame
+
+
+def _targets(table: Table, task: str) -> Any:
+    if task == "regression":
+        return np.asarray(table.target, dtype=np.float64)
+    words = label_words(table.target).astype(str)
+    numbers = all(word.removeprefix("-").isdigit() and str(int(word)) == word for word in set(words))
+    return words.astype(np.int64) if numbers else words
+
+
+def _pipeline(table: Table, model: Any, task: str) -> Any:
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    words = [table.names[place] for place in sorted(table.nominal)]
+    inputs = encoder([name for name in table.names if name not in words], words)
+    pipeline = Pipeline([("inputs", inputs), ("scale", StandardScaler()), ("model", model)])
+    return pipeline if task == "classification" else TransformedTargetRegressor(pipeline, transformer=StandardScaler())
+
+
+def _searched(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
+    """Return the hyperparameters that the search of a comparison chooses if it learns all rows."""
+    search = run.works[work.chosen] if work.chosen else None
+    if not isinstance(search, Search):
+        return {}
+    rows, protocol = np.arange(len(data.y)), work.place.protocol
+    if data.is_raw:
+        X = prepared_inputs(data.X, rows, protocol.scale, data.nominal)
+    else:
+        X = data.X if protocol.scale is None else scale_columns(data.X, rows, protocol.scale)
+    scaled = data.classes is None and protocol.targets is not None
+    y = scale_targets(data.y, rows, protocol.targets) if scaled and protocol.targets else data.y
+    raw = data.X if data.is_raw else None
+    whole = FoldData(X, y, X[:0], y[:0], labels_of(data), raw, data.nominal, data.groups)
+    problems = search.problems({"params": {}, "seconds": 0.0}, whole, Context())
+    scores = np.hstack([problem.scores(search.metric)[0] for problem in problems])
+    return search.params | search.grid.candidates()[best(scores)]
+
+
+def save(estimator: Any, path: Path) -> None:
+    """Write an estimator with joblib; who loads it runs the code that the file names."""
+    import joblib
+
+    with replacing(path) as partial:
+        joblib.dump(estimator, partial, compress=3)
+
+
+def predict_file(model: Path, file: Path) -> Any:
+    """Return the predictions of a saved model for the rows of a file.
+
+    Raises
+    ------
+    ElmbenchError
+        If the model cannot be loaded, or the file lacks a column or has words in place of numbers.
+    """
+    import joblib
+    import pandas as pd
+
+    try:
+        estimator = joblib.load(model)
+        pipeline = getattr(estimator, "regressor_", estimator)
+        columns = {name: list(names) for name, _, names in pipeline["inputs"].transformers}
+    except Exception as error:
+        found = f"{model} is not a model that `elmbench compare --save` has written: {first_line(error)}"
+        raise ElmbenchError(found, expected="a file of --save", next_step="check the path") from error
+    table = read_own(FileSource(kind="file", path=str(file), target=-1, words=tuple(columns["words"])))
+    frame = frame_of(table).assign(**{table.target_name: table.target})
+    missing = [name for name in estimator.feature_names_in_ if name not in frame]
+    if missing:
+        found = f"{file} has no column {missing[0]!r}"
+        raise ElmbenchError(found, expected=f"the columns {', '.join(estimator.feature_names_in_)}", next_step="add it")
+    for name in columns["numbers"]:
+        try:
+            frame[name] = pd.to_numeric(frame[name]).astype(float)
+        except (TypeError, ValueError) as error:
+            found = f"{file}: the column {name!r}: {first_line(error)}"
+            raise ElmbenchError(found, expected="numbers, as in training", next_step="correct the file") from error
+    return estimator.predict(frame[list(estimator.feature_names_in_)])
