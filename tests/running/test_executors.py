@@ -241,6 +241,17 @@ def test_a_run_without_any_worker_of_its_own_cluster_ends(
         local_dask.deserted  # noqa: B018
 
 
+def test_workers_that_do_not_start_are_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+
+    def fail(**_: object) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    with DaskExecutor(Settings()) as executor, pytest.raises(ElmbenchError, match=r"cannot start its workers .* Nanny"):
+        executor.deserted  # noqa: B018
+
+
 def _kill_workers(executor: DaskExecutor) -> None:
     """Kill the workers and wait until dask has noticed."""
     client, _ = executor._connection()

@@ -134,15 +134,22 @@ class DaskExecutor:
         # The processes that dask starts would import a user's `types.py` of the current folder in place of Python's.
         # Like dask's own variables, this one stays: processes start as long as the cluster lives.
         os.environ["PYTHONSAFEPATH"] = "1"
-        return LocalCluster(
-            n_workers=self._settings.jobs,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=share_of_memory(self._settings.jobs),
-            silence_logs="CRITICAL",
-            preload=[dask_setup.__module__],
-        )
+        try:
+            return LocalCluster(
+                n_workers=self._settings.jobs,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                memory_limit=share_of_memory(self._settings.jobs),
+                silence_logs="CRITICAL",
+                preload=[dask_setup.__module__],
+            )
+        except (RuntimeError, OSError) as error:
+            raise ElmbenchError(
+                f"dask cannot start its workers on this machine: {error}",
+                expected=f"room for {self._settings.jobs} processes that may open ports of 127.0.0.1",
+                next_step="run again with fewer --jobs or with --engine local",
+            ) from error
 
     def _connection(self) -> tuple[Any, Any]:
         self.warm()
