@@ -50,7 +50,7 @@ def looks_numeric(word: str) -> bool:
 
 
 def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -> Table:
-    """Turn columns of words that are numbers but for their spelling into numbers, and so the target.
+    """Turn numbers that are spelled in another way, among the features and in the target, into numbers.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Read one file of rows: CSV, LIBSVM text, ARFF, NumPy archive or Parquet, compressed or not.
 
-A reader never guesses: of what it cannot read it says the file, what is found and what is expected. No pickle is ever
-loaded, and no more is unpacked than the data set can hold.
+A reader never guesses: an error names the file, what was found and what was expected. No pickle is loaded, and no more
+is unpacked than the data set can hold.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def read_table(
     Raises
     ------
     ElmbenchError
-        If the file is empty, cut short, unreadable, too large or no regular file, or has no target, two columns of one
-        name, or no row.
+        If the file is empty, cut short, unreadable, too large or not a regular file, or has no target, no row, or two
+        columns of one name.
     """
     form = form or path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
     try:
@@ -103,23 +103,23 @@ def read_table(
 
 
 def unpacked_bytes(n_rows: int, n_features: int, sparse: bool) -> int:
-    """Return how many bytes a file of rows may have: 32 for each value that the rows may hold, and a megabyte."""
+    """Return the largest size of a file of rows: 32 bytes for each value, and a megabyte."""
     # No sparse set of the papers has more than 4,000 values in a row on average.
     return 1_000_000 + 32 * n_rows * (1 + (min(n_features, 8_000) if sparse else n_features))
 
 
 def _check_kind(path: Path) -> None:
-    """Raise ValueError unless a path is a regular file: of others a read may never end."""
+    """Raise ValueError unless a path is a regular file: a read of a pipe or a device may never end."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode):
-        kind = next((name for is_kind, name in _KINDS.items() if is_kind(mode)), "thing of its own")
+        kind = next((name for is_kind, name in _KINDS.items() if is_kind(mode)), "special file")
         raise ValueError(f"it is a {kind}, not a regular file")
 
 
 def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
-    """Return what a stream holds; of more than `most` bytes one more than that, to be refused.
+    """Return the content of a stream, cut after `most` + 1 bytes.
 
-    It is read a piece at a time: a stream makes room for all that it is asked for at once.
+    It is read in pieces: a stream reserves memory for all bytes that it is asked for.
     """
     pieces: list[bytes] = []
     left = math.inf if most is None else most + 1
@@ -130,7 +130,7 @@ def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
 
 
 def compression_of(path: PurePath) -> str:
-    """Return the ending that says how a file is compressed, or nothing."""
+    """Return the ending of a compressed file, such as .gz; nothing if it is not compressed."""
     return path.suffix if path.suffix in _OPENERS else ""
 
 
@@ -219,7 +219,7 @@ def _word(value: Any) -> str:
 
 
 class _Lines:
-    """The lines of a stream, which must not be longer in all than `most` bytes."""
+    """The lines of a stream of at most `most` bytes."""
 
     def __init__(self, stream: Any, most: int | None) -> None:
         self.read = stream.read

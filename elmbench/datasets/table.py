@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = Any  # ndarray or CSR matrix, float64
-#: What the name of a column takes at least: sparse rows may say that they have more columns than memory has room for.
+#: Smallest size of a column's name: sparse rows may claim more columns than there is memory for.
 BYTES_OF_A_NAME = 32
 #: A number as plain text. Python's float also takes 1_1, and the digits of every script.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -20,13 +20,7 @@ _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
 
 
 def check_size(n_bytes: int, most: int | None) -> None:
-    """Refuse what takes more than the `most` bytes that the data set can have.
-
-    Raises
-    ------
-    ValueError
-        If it does.
-    """
+    """Raise ValueError if something takes more than the `most` bytes that the data set can have."""
     if most is not None and n_bytes > most:
         raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
 
@@ -38,17 +32,17 @@ class Table:
     Parameters
     ----------
     X : ndarray of shape (n, d) or CSR matrix of shape (n, d)
-        The features; NaN where a value is missing, and all along a nominal column.
+        The features; NaN for a missing value, and in all rows of a nominal column.
     target : ndarray of shape (n,)
         Raw target: numbers, or an object array of str; None where it is missing.
     origin : str
         What the rows were read from.
     nominal : dict of int to ndarray of shape (n,)
-        The words of every nominal column, by its position; None where one is missing.
+        The words of every nominal column, by its position; None for a missing word.
     n_train : int, optional
         The first `n_train` rows are the official training part and the others the test part.
     two_classes : bool
-        Whether the labels tell only the positive class from the rest, though the public file has more of them.
+        Whether the labels tell only the positive class from the rest, although the public file has more classes.
     notes : tuple of str
         Remarks for the user of the rows.
     target_name : str
@@ -70,17 +64,16 @@ class Table:
 
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
-        """Return the table of features that have no names and no words: they are called x0, x1, ..."""
+        """Return the table of features without names, which become x0, x1, ..."""
         return cls(X, tuple(f"x{place}" for place in range(X.shape[1])), target, origin)
 
     @classmethod
     def of_columns(
         cls, names: list[str], columns: list[NDArray[Any]], target: int, origin: str, words: Collection[str] = ()
     ) -> Table:
-        """Return the table of columns as a file holds them.
+        """Return the table of the columns of a file: arrays of shape (n,) of numbers or objects, the target among them.
 
-        They are arrays of shape (n,) of numbers or objects, the target among them. Text that is all numbers becomes
-        numbers, except in the columns that `words` names.
+        Text that is all numbers becomes numbers, except in the columns that `words` names.
         """
         features = [position for position in range(len(names)) if position != target]
         X = np.full((len(columns[target]), len(features)), np.nan)

@@ -15,7 +15,8 @@ from typing import Any
 import joblib
 
 from elmbench.datasets import Dataset, load
-from elmbench.datasets.own import OwnData, Task, describe, short_slug, write_arrays
+from elmbench.datasets.local_files import short_slug, write_arrays
+from elmbench.datasets.own import OwnData, Task, describe
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from loopback import Server, add_openml, arff_text
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets import own
+from elmbench.datasets import local_files, own
 from elmbench.datasets.load import load
 from elmbench.datasets.own import OwnData, describe
 from elmbench.datasets.sources import own_file
@@ -72,7 +72,7 @@ def test_the_task_is_found_by_the_target(tmp_path: Path, target: Any, task: str)
     FRAME.assign(kind=target).to_csv(path, index=False)
     spec = describe(OwnData(str(path), "kind"))
     assert spec.task == task
-    assert "found by its values" in spec.notes[0]
+    assert "detected by its values" in spec.notes[0]
     if task == "classification" and len(set(target)) == 2:
         assert set(load(spec).y) == {-1, 1}
 
@@ -153,7 +153,7 @@ def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
     loop = tmp_path / "loop.csv"
     loop.symlink_to(loop)
     for place in (str(loop), "~nobody-of-that-name/x.csv", "x\0.csv"):
-        with pytest.raises(ElmbenchError, match="leads nowhere"):
+        with pytest.raises(ElmbenchError, match="is not a path"):
             describe(OwnData(place))
 
 
@@ -175,7 +175,7 @@ def test_sets_of_scikit_learn(tmp_path: Path) -> None:
     assert describe(OwnData("sklearn:diabetes"), tmp_path).task == "regression"
     with pytest.raises(ElmbenchError, match="did you mean 'wine'"):
         describe(OwnData("sklearn:win"), tmp_path)
-    with pytest.raises(ElmbenchError, match="no data set of OpenML"):
+    with pytest.raises(ElmbenchError, match="is not an OpenML data set"):
         describe(OwnData("openml:wine"), tmp_path)
 
 
@@ -199,7 +199,7 @@ def test_a_set_of_openml_is_fetched_once_for_each_target(openml_server: Server, 
 def test_a_set_of_openml_that_is_far_too_large(
     openml_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own, "MOST_BYTES", 1000)
+    monkeypatch.setattr(local_files, "MOST_BYTES", 1000)
     names, kinds = ["a", "b", "c", "kind"], ["NUMERIC"] * 3 + ["{good,bad,ugly}"]
     add_openml(openml_server, 7, arff_text(names, kinds, FRAME.astype(str).to_numpy().tolist()), target="kind")
     with pytest.raises(ElmbenchError, match="holds more than the 0"):

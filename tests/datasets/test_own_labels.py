@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from elmbench.datasets.load import load
-from elmbench.datasets.own import OwnData, describe, write_arrays
+from elmbench.datasets.local_files import write_arrays
+from elmbench.datasets.own import OwnData, describe
 from elmbench.errors import ElmbenchError
 
 N = 60

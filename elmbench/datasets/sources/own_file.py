@@ -1,4 +1,4 @@
-"""A file of a user's own: read as it is, whatever its shape, and the columns that are no features set apart."""
+"""Read a file of a user's own, and take the columns out of it that are not features."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -18,14 +18,14 @@ from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError, closest
 from elmbench.specs.datasets.sources import FileSource
 
-#: Names of a target column, where none is named; the last column where none of them is there.
+#: Names of a target column that is not given; the last column if there is none of these.
 TARGETS = ("target", "class", "label", "y")
-#: Formats without names of columns, of which the target is known.
+#: Formats with a target, but without names of columns.
 UNNAMED = ("svm", "npz")
 
 _OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
 
-#: Bytes that a file may unpack to: so many, and so many times its own. What is packed closer is made to fill memory.
+#: Largest unpacked size of a file: so many bytes, and so many times its own. A file that exceeds it is a zip bomb.
 MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 
 
@@ -35,7 +35,7 @@ def form_of(path: Path) -> str:
     Raises
     ------
     ElmbenchError
-        If it is none that is read.
+        If the format is unknown.
     """
     form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1].lower()
     form = _OTHER_ENDINGS.get(form, form)

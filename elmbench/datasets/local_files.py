@@ -1,0 +1,135 @@
+"""Local files of a user's own data: a path, data of OpenML or scikit-learn in the cache, arrays of a program."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets.receipts import write_table
+from elmbench.datasets.sources import fetch_from
+from elmbench.datasets.sources.fetching import FetchJob
+from elmbench.datasets.table import Table
+from elmbench.errors import ElmbenchError, first_line, unknown_name
+from elmbench.files import cache_folder, replacing
+from elmbench.specs.datasets.sources import OpenMLSource
+
+#: Longest name of a data set, in characters: three of them are the name of a folder.
+_LONGEST_NAME = 60
+#: Formats in the cache: of dense rows, of sparse rows.
+_FORMS = ("parquet", "npz")
+_ENDING = re.compile(r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", re.I)
+#: Largest download, in bytes of the unpacked content.
+MOST_BYTES = 2_000_000_000
+
+
+def local_file(place: str, target: str = "", cache_dir: Path | str | None = None) -> tuple[Path, str, str]:
+    """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column.
+
+    Data that are not in a file yet are written to the cache.
+    """
+    kind, _, name = place.partition(":")
+    if kind not in ("openml", "sklearn") or not name:
+        try:
+            path = Path(place).expanduser().resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            found = f"{place!r} is not a path: {first_line(error)}"
+            raise ElmbenchError(found, expected="the path of a file", next_step="correct the path") from error
+        return path, path.name, target
+    folder = cache_folder(cache_dir) / "own"
+    stem = f"{kind}-{slug(name)}{'-' + slug(target) if target else ''}"
+    if kind == "sklearn":
+        return _keep(_of_scikit_learn(name), folder, stem), f"sklearn:{name}", "target"
+    if not name.isdigit():
+        found = f"{place!r} is not an OpenML data set"
+        raise ElmbenchError(found, expected="openml: and a number", next_step="look it up on openml.org")
+    cached = [path for form in _FORMS if (path := folder / f"{stem}.{form}").is_file()]
+    if not cached:
+        source = OpenMLSource(kind="openml", id=int(name), target=target or None)
+        parts = fetch_from(source, FetchJob(0, folder / "downloads", MOST_BYTES)).parts
+        table = parts["all"]
+        assert isinstance(table, Table)
+        cached = [_keep(table, folder, stem)]
+    return cached[0], f"openml:{name}", "target"
+
+
+def _keep(table: Table, folder: Path, stem: str) -> Path:
+    """Write rows to the cache, sparse ones as a NumPy archive; return the file."""
+    path = folder / f"{stem}.{_FORMS[sp.issparse(table.X)]}"
+    with replacing(path) as partial:
+        write_table(table, partial)
+    return path
+
+
+def _of_scikit_learn(name: str) -> Table:
+    from sklearn import datasets
+
+    load = getattr(datasets, f"load_{name}", None)
+    known = ["breast_cancer", "diabetes", "digits", "iris", "wine"]
+    if load is None or name not in known:
+        raise unknown_name("data set of scikit-learn", name, known, "elmbench compare sklearn:wine")
+    bunch = load()
+    target = np.asarray(bunch.target)
+    if "target_names" in bunch:
+        target = np.asarray(bunch.target_names).astype(str).astype(object)[target]
+    names = tuple(str(column) for column in bunch.feature_names)
+    return Table(np.array(bunch.data, dtype=np.float64), names, target, f"scikit-learn {name}")
+
+
+def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any]) -> Path:
+    """Write the rows and targets of a program to a file; return the file.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n, d)
+    y : array-like of shape (n,)
+    extra : dict of str to array-like
+        Further columns, such as groups.
+    """
+    import pandas as pd
+
+    targets = np.asarray(y)
+    if targets.ndim != 1 or targets.shape[0] != X.shape[0]:
+        found = f"X has {X.shape[0]} rows and y the shape {targets.shape}"
+        raise ElmbenchError(found, expected="one target a row", next_step="give y as a vector")
+    if sp.issparse(X):
+        if extra:
+            raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")
+        path = folder / f"{name}.npz"
+        with replacing(path) as partial:
+            write_table(Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), _target_array(targets), name), partial)
+        return path
+    frame = X.copy() if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).rename(columns="x{}".format)
+    frame.columns = [str(column) for column in frame.columns]
+    path = folder / f"{name}.parquet"
+    frame = frame.assign(**extra, target=targets).reset_index(drop=True)
+    with replacing(path) as partial:
+        frame.to_parquet(partial, index=False)
+    return path
+
+
+def _target_array(targets: Any) -> Any:
+    return targets if targets.dtype.kind in "biuf" else targets.astype(str).astype(object)
+
+
+def name_of(place: str) -> str:
+    """Return the name of the data set of a path, `openml:ID` or `sklearn:NAME`."""
+    kind, _, name = place.partition(":")
+    if kind in ("openml", "sklearn") and name:
+        return f"{kind}-{short_slug(name)}"
+    name = Path(place).name
+    stem = re.sub(
+        r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", "", name, flags=re.I
+    )
+    return short_slug(stem)
+
+
+def short_slug(name: str) -> str:
+    """Return the slug of the beginning of a name: a folder may be named after three of them."""
+    return slug(name[:_LONGEST_NAME])
+
+
+def slug(name: str) -> str:
+    """Return a name in small letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "data"
