@@ -24,8 +24,6 @@ _NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spa
 _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
 #: Names of columns that a note shows.
 _SHOWN = 5
-# The line of a wide table is one long field to the wrong separator. The size of the file is limited already.
-csv.field_size_limit(2**31 - 1)
 
 
 def read_delimited(
@@ -137,7 +135,10 @@ def _separator_of(text: str, given: str) -> tuple[str, str]:
     if given:
         return {"\\t": "\t", "tab": "\t", "space": " "}.get(given, given), text
     for separator in SEPARATORS:
-        widths = {len(row) for row in islice(_rows(text, separator), _SAMPLE)}
+        try:
+            widths = {len(row) for row in islice(_rows(text, separator), _SAMPLE)}
+        except csv.Error:  # a line of a wide table is too long for one field
+            continue
         if len(widths) == 1 and widths != {1}:
             return separator, text
     return max(",\t;|", key=first.count), text
