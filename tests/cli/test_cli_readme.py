@@ -1,11 +1,11 @@
-"""Every command of README.md is one that there is: it is run, planned or, where it would leave this machine, parsed."""
+"""Commands in README.md, CONTRIBUTING.md and docs/ are run, planned or, if they would leave this machine, parsed."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,23 +19,25 @@ ROOT = Path(__file__).parents[2]
 DATA = os.environ.get("ELMBENCH_DATA_DIR")
 #: Data sets that come with the suite.
 INCLUDED = {"wdbc", "mackey-glass"}
-#: Verbs that need the network, files of a user's own or minutes.
-PARSED = {"compare", "data", "merge", "predict", "report"}
+#: Commands that need the network, files of a user's own or minutes, or that change a baseline.
+PARSED = {"baseline", "compare", "data", "merge", "predict", "report"}
+#: Pages whose commands other tests run as they stand.
+ELSEWHERE = {"getting-started.md", "own-data.md", "models.md", "add-a-paper.md", "cluster.md"}
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in ELSEWHERE]
 
 
-def commands_of_readme() -> list[str]:
-    """The lines of the blocks, without their comments, one for each of several words or commands in a line."""
-    found: list[str] = []
-    for block in re.findall(r"^```\w*\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), flags=re.M | re.S):
+def commands_of(page: Path) -> Iterator[str]:
+    """Yield the commands in the blocks of a page, one for each of several words or commands in a line."""
+    for block in re.findall(r"^```\w*\n(.*?)^```$", page.read_text("utf-8"), flags=re.M | re.S):
         for line in block.splitlines():
             if line.startswith("elmbench "):
                 for command in re.split(r"\s+#|\s{2,}", line)[0].split(" · "):
                     head, _, last = command.removeprefix("elmbench ").rpartition(" ")
-                    found += [f"{head} {word}".strip() for word in last.split("|")]
-    return found
+                    yield from (f"{head} {word}".strip() for word in last.split("|"))
 
 
-COMMANDS = commands_of_readme()
+COMMANDS = list(dict.fromkeys(command for page in PAGES for command in commands_of(page)))
 
 
 def whole() -> Any:
@@ -54,9 +56,17 @@ def parse(words: list[str]) -> None:
     command.make_context("elmbench", words, parent=context)
 
 
-def test_the_block_of_commands_has_every_verb() -> None:
-    verbs = {shlex.split(command)[0] for command in COMMANDS}
-    assert verbs >= set(whole().commands) - {"baseline"}
+def test_the_page_of_commands_has_every_command() -> None:
+    names = {shlex.split(command)[0] for command in commands_of(ROOT / "docs" / "commands.md")}
+    assert names == set(whole().commands) - {"baseline"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_targets_of_make_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    text = page.read_text("utf-8")
+    for words in re.findall(r"(?:^|`)make ((?:[a-z-]+ ?)+)", text, re.M):
+        assert set(words.split()) <= targets, words
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -12,16 +12,22 @@ from markupsafe import Markup
 from elmbench.reporting.site.links import doc_page
 from elmbench.specs.files import spec_root
 
-#: The documents in the order of the guide, with the words for each; others follow by their files' names.
+#: The documents in the order of the guide, with their names in it; others follow in the order of their files' names.
 _NAMES = {
     "getting-started": "getting started",
+    "install": "install",
+    "commands": "commands",
+    "data": "data",
+    "results-folder": "results folder",
     "own-data": "own data and models",
-    "add-a-paper": "add a paper",
     "models": "models",
     "cluster": "cluster",
+    "results": "results by paper",
     "verdicts": "rule of verdicts",
     "claims": "tests of claims",
     "errata": "errata",
+    "add-a-paper": "add a paper",
+    "benchmark": "benchmark",
 }
 
 
@@ -39,7 +45,7 @@ def documents() -> list[Document]:
     """Return the documents of `docs/`, those of the guide first and in its order."""
     order = list(_NAMES)
     paths = sorted(
-        (spec_root() / "docs").glob("*.md"),
+        (spec_root() / "docs").rglob("*.md"),
         key=lambda path: (order.index(path.stem) if path.stem in order else len(order), path.stem),
     )
     stems = {path.stem for path in paths}
@@ -47,9 +53,9 @@ def documents() -> list[Document]:
 
 
 def _document(path: Path, stems: set[str]) -> Document:
-    text = path.read_text("utf-8")
+    text = re.sub(r"^<!--.*?-->$", "", path.read_text("utf-8"), flags=re.M)
     title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("# ")), path.stem)
-    # HTML in a document is shown, not obeyed.
+    # HTML in a document is shown as text.
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
     for token in tokens:
@@ -62,8 +68,8 @@ def _document(path: Path, stems: set[str]) -> Document:
 
 
 def _address(target: str, stems: set[str]) -> str:
-    """Return where a link of a document leads on the site: to the front page if the file is not on it."""
-    found = re.fullmatch(r"(?:\./)?([\w-]+)\.md(?:#.*)?", target)
-    if found and found[1] in stems:
-        return doc_page(found[1])
+    """Return the address on the site of a link of a document, the front page if the file is not on the site."""
+    file = re.fullmatch(r"(?:[\w.-]+/)*([\w-]+)\.md(?:#.*)?", target)
+    if file and file[1] in stems:
+        return doc_page(file[1])
     return target if re.match(r"https?://|#", target) else "index.html"

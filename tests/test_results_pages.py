@@ -1,0 +1,131 @@
+"""docs/results/: tables are those of the committed results, and figures in the prose are those of the tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from elmbench.reporting.cells import read_cells
+from elmbench.reporting.summary import summarise
+from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.profiles import resolve
+from tools.results_pages import PAGES, render
+
+ROOT = Path(__file__).parents[1]
+NAMES = sorted(path.name for path in PAGES.glob("*.md"))
+DECIMAL = r"(?<![\w.])[-+]?\d*\.\d+(?![\w.]*\d)"
+
+
+def read_page(name: str) -> str:
+    return (PAGES / name).read_text("utf-8")
+
+
+def words_of(name: str) -> str:
+    return " ".join(read_page(name).replace("**", "").split())
+
+
+def read_ok_cells(profile: str, table: str) -> pd.DataFrame:
+    frame = read_cells(ROOT / "results" / profile / table / "cells.csv")
+    return frame[frame["status"] == "ok"]
+
+
+def summarise_figures(profile: str, table: str) -> pd.DataFrame:
+    """Return a line of the summary for each published figure, as `elmbench check` has them."""
+    cells = read_cells(ROOT / "results" / profile / table / "cells.csv")
+    summary = summarise(cells[cells["reading"] == ""], resolve(find_experiment(table), profile))
+    return summary[summary["published"].notna()].drop_duplicates(["dataset", "model", "metric"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_are_those_of_the_committed_results(name: str) -> None:
+    assert render(read_page(name)) == read_page(name), "next: make pages"
+
+
+def test_figures_of_the_readme_stand_on_the_pages() -> None:
+    section = re.search(r"^## What was found$(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    assert section is not None
+    figures = {float(number) for name in NAMES for number in re.findall(DECIMAL, read_page(name))}
+    prose = re.sub(r"^```.*?^```$|Python 3[\d. to]+", "", section[1], flags=re.M | re.S)
+    assert {float(number) for number in re.findall(DECIMAL, prose)} <= figures
+
+
+@pytest.mark.parametrize("name", ["kos-elm.md", "ospvm.md", "rkelm.md"])
+def test_figures_in_the_prose_are_those_of_the_tables(name: str) -> None:
+    prose = re.sub(r"<!-- make pages: .*?<!-- end -->", "", read_page(name), flags=re.S)
+    tables = "".join(re.findall(r"^```$.*?^```$", read_page(name), flags=re.M | re.S))
+    figures = [float(number) for number in re.findall(r"\d*\.\d+", tables)]
+    quoted = re.findall(r"(?<![\w./])0\.\d{3}(?!\d)", prose)
+    assert quoted
+    for number in quoted:
+        assert any(abs(float(number) - figure) <= 0.5e-3 + 1e-12 for figure in figures), number
+
+
+def test_the_dictionary_that_leaks() -> None:
+    cells = read_ok_cells("fast", "kos-elm/table4")
+    cells = cells[cells["select"] == "published"]
+    means = cells.groupby(["dataset", "model", "reading"])["mcc"].mean()
+    fresh, carried = (
+        {name: f"{means[name, 'FB-KOS-ELM', reading]:.3f}" for name in ("wdbc", "sylva")}
+        for reading in ("", "carry-over=folds")
+    )
+    batch = {name: f"{means[name, 'K-ELM', '']:.3f}" for name in fresh}
+    published = resolve(find_experiment("kos-elm/table4"), "fast").published
+    printed = {name: published[name, "FB-KOS-ELM", "mcc"].value for name in fresh}
+    words = words_of("kos-elm.md")
+    assert (
+        f"its MCC is {fresh['wdbc']} on WDBC ({printed['wdbc']} printed) and {fresh['sylva']} on Sylva "
+        f"({printed['sylva']} printed). K-ELM has {batch['wdbc']} and {batch['sylva']}"
+    ) in words
+    assert f"the same folds give {carried['wdbc']} and {carried['sylva']}" in words
+    assert all(fresh[name] <= batch[name] < carried[name] for name in fresh)
+
+
+def test_the_choice_on_the_test_folds() -> None:
+    cells = read_ok_cells("paper", "eem/table4")
+    means = cells[cells["reading"] == ""].groupby(["dataset", "model", "select"])["gmean"].mean().unstack()
+    published = resolve(find_experiment("eem/table4"), "paper").published
+    printed = pd.Series(
+        {(data, model): float(figure.value) for (data, model, metric), figure in published.items() if metric == "gmean"}
+    )
+    differences = means.dropna().sub(printed.rename_axis(["dataset", "model"]), axis=0).dropna()
+    nearer = differences["oracle"].abs() - differences["nested"].abs()
+    counts = [len(differences), int((nearer < 0).sum()), int((nearer > 0).sum()), int((nearer == 0).sum())]
+    numbers = re.search(r"Of the (\d+) G-means .*?, (\d+) are nearer .*?, (\d+) if .*? and (\d+) are equally near",
+                        words_of("eem.md"))  # fmt: skip
+    assert numbers is not None
+    assert [int(number) for number in numbers.groups()] == counts
+    oracle, nested = (f"{differences[name].median():+.4f}" for name in ("oracle", "nested"))
+    assert f"is {oracle} with `oracle` and {nested} with `nested`" in words_of("eem.md")
+
+
+def test_the_table_that_no_reading_reproduces() -> None:
+    summary = pd.read_csv(ROOT / "results/fast/eem/table1/summary.csv", keep_default_na=False, na_values=[""])
+    resolved = resolve(find_experiment("eem/table1"), "fast")
+    lines = summary[summary["published"].notna() & summary["mean"].notna() & (summary["ended"] == "ok")]
+    lines = lines[lines["dataset"].map(resolved.compares)].fillna({"reading": ""})
+    correlations = lines.groupby("reading")[["mean", "published"]].apply(
+        lambda group: group["mean"].corr(group["published"], method="spearman")
+    )
+    assert len(correlations) == 3
+    count = (lines["reading"] == "").sum()
+    sentence = f"between its {count} figures that could be measured and ours is at most {correlations.max():+.2f}."
+    assert sentence in words_of("eem.md")
+
+
+def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
+    figures = pd.concat([summarise_figures("fast", f"rkelm/table{number}") for number in (3, 5, 6, 7, 11, 12)])
+    judged = figures[figures["low"].notna()]
+    # A printed figure that is an end of an interval lies in it, whatever its binary form.
+    inside = judged[judged["published"].between(judged["low"] - 1e-12, judged["high"] + 1e-12)]
+    assert f"put {len(inside)} of {len(judged)} printed errors" in words_of("rkelm.md")
+
+
+def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
+    figures = summarise_figures("paper", "eem/table5")
+    figures = figures[(figures["metric"] == "gmean") & figures["mean"].notna()]
+    assert set(figures["select"]) == {"oracle"}
+    near = (figures["mean"] - figures["published"]).abs() <= figures["published_std"]
+    assert f"{near.sum()} of {len(figures)} means with `oracle` are within one printed" in words_of("eem.md")

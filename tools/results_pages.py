@@ -1,0 +1,122 @@
+"""Write the figures in `docs/results/` from the committed results: `make pages`.
+
+The prose of the pages is written by hand. The text between `<!-- make pages: BLOCK ... -->` and `<!-- end -->` is
+replaced by the output of one of the functions in `BLOCKS`, which gets the words after its name as arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from elmbench.files import write_atomically
+from elmbench.layouts.table import SIGNS, VERDICTS
+from elmbench.reporting.folders import has_results
+from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.writers.markdown import pipe_rows
+from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
+from elmbench.specs.profiles import resolve
+
+TOP = Path(__file__).parents[1]
+PAGES = TOP / "docs" / "results"
+_RESULTS = TOP / "results"
+#: The profiles that say something about a paper, the most faithful one first.
+_PROFILES = ("paper", "fast")
+_BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M | re.S)
+
+
+def verdicts(paper: str) -> str:
+    """Return the number of figures with each verdict, by table and profile."""
+    counts = {(_label(one), one.resolved.profile): _count(one) for one in _results_of(paper)}
+    columns = [name for name in VERDICTS if any(count[name] for count in counts.values())]
+    rows = [[*place, *(str(count[name]) for name in columns)] for place, count in counts.items() if count.total()]
+    judged = {label for label, *_ in rows}
+    others = dict.fromkeys(label for label, _ in counts if label not in judged)
+    text = "\n".join(pipe_rows([["table", "profile", *columns], *rows]))
+    return text + f"\n\nNo figures to judge: {'; '.join(others)}." * bool(others)
+
+
+def table(id: str, profile: str, metric: str = "", reading: str = "") -> str:
+    """Return one metric, or all, of a table under one reading as `elmbench table` prints it, without the notes."""
+    results = _results(find_experiment(id), profile)
+    labels = [";".join(map(str, section.readings)) for section in results.sections]
+    position = labels.index(reading)
+    section = results.sections[position]
+    pairs = zip(section.entries, section.lines, strict=True)
+    entries, lines = zip(*(pair for pair in pairs if metric in ("", pair[0].measure.metric)), strict=True)
+    about = replace(results.table, sections=results.table.sections[position : position + 1], notes=())
+    shown = replace(results, sections=(replace(section, entries=entries, lines=lines),), table=about)
+    paragraphs = "\n".join(line.rstrip() for line in shown.text.strip("\n").splitlines()).split("\n\n")
+    if results.resolved.file.spec.published is not None:
+        del paragraphs[-1]  # counts the verdicts on all metrics under the default readings
+    return "```\n" + "\n\n".join(paragraphs) + "\n```"
+
+
+def signs() -> str:
+    """Return the meaning of the signs in a table."""
+    meanings = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
+    return f"The paper's row stands below ours, with the signs of the verdicts: {meanings}. * marks the best of a row."
+
+
+def claims(paper: str) -> str:
+    """Return the verdict on each claim of a paper, under the most faithful profile that was run."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for results in _results_of(paper):
+        for outcome in results.claims:
+            claim = outcome.claim
+            place = (results.resolved.file.spec.label, f"{claim.says} ({claim.dataset})", outcome.compared)
+            rows.setdefault(place, [*place, results.resolved.profile, outcome.verdict])
+    return "\n".join(pipe_rows([["table", "claim", "comparison", "profile", "verdict"], *rows.values()]))
+
+
+BLOCKS: dict[str, Callable[..., str]] = {"verdicts": verdicts, "table": table, "signs": signs, "claims": claims}
+
+
+def render(text: str) -> str:
+    """Return a page with its blocks made from the results."""
+
+    def fill(match: re.Match[str]) -> str:
+        name, *words = match[1].split()
+        positional = [word for word in words if "=" not in word]
+        named = dict(word.split("=", 1) for word in words if "=" in word)
+        content = BLOCKS[name](*positional, **named)
+        return f"<!-- make pages: {match[1]} -->\n\n{content}\n\n<!-- end -->"
+
+    return _BLOCK.sub(fill, text)
+
+
+def _results_of(paper: str) -> Iterator[Results]:
+    for file in load_catalogue().values():
+        for profile in _PROFILES:
+            if file.spec.paper == paper and profile in file.profiles and has_results(_RESULTS, profile, file.id):
+                yield _results(file, profile)
+
+
+def _results(file: ExperimentFile, profile: str) -> Results:
+    return _cached_results(file.id, profile)
+
+
+@cache
+def _cached_results(id: str, profile: str) -> Results:
+    return read_results(resolve(find_experiment(id), profile), _RESULTS)
+
+
+def _count(results: Results) -> Counter[str]:
+    counts = Counter(results.figures["verdict"])
+    del counts[""]
+    return counts
+
+
+def _label(results: Results) -> str:
+    spec = results.resolved.file.spec
+    return f"{spec.label}: {spec.title}"
+
+
+if __name__ == "__main__":
+    for path in sorted(PAGES.glob("*.md")):
+        write_atomically(path, render(path.read_text("utf-8")))
+        print(path.relative_to(TOP))
