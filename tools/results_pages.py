@@ -15,6 +15,7 @@ from pathlib import Path
 
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
+from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.folders import has_results
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.writers.markdown import pipe_rows
@@ -63,14 +64,20 @@ def signs() -> str:
 
 
 def claims(paper: str) -> str:
-    """Return the verdict on each claim of a paper, under the most faithful profile that was run."""
-    rows: dict[tuple[str, ...], list[str]] = {}
+    """Return the verdict on each claim of a paper, under the most faithful profile that tested it."""
+    tested: dict[tuple[str, str], tuple[Results, ClaimOutcome]] = {}
     for results in _results_of(paper):
         for outcome in results.claims:
-            claim = outcome.claim
-            place = (results.resolved.file.spec.label, f"{claim.says} ({claim.dataset})", outcome.compared)
-            rows.setdefault(place, [*place, results.resolved.profile, outcome.verdict])
-    return "\n".join(pipe_rows([["table", "claim", "comparison", "profile", "verdict"], *rows.values()]))
+            tested.setdefault((results.resolved.file.id, outcome.claim.model_dump_json()), (results, outcome))
+    rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
+    corrected = correct_by_holm([outcome for _, outcome in tested.values()])
+    for (results, _), outcome in zip(tested.values(), corrected, strict=True):
+        line, resolved = outcome.record(), results.resolved
+        comparison = "{metric} of {model} {is} {than}".format_map(line)
+        rows.append(
+            [resolved.file.spec.label, line["says"], line["dataset"], comparison, resolved.profile, line["verdict"]]
+        )
+    return "\n".join(pipe_rows(rows))
 
 
 BLOCKS: dict[str, Callable[..., str]] = {"verdicts": verdicts, "table": table, "signs": signs, "claims": claims}
