@@ -39,7 +39,13 @@ def summarise_figures(profile: str, table: str) -> pd.DataFrame:
     return summary[summary["published"].notna()].drop_duplicates(["dataset", "model", "metric"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("kos-elm.md", "mk-elm.md") else pytest.param(name, marks=pytest.mark.exhaustive)
+        for name in NAMES
+    ],
+)
 def test_tables_are_those_of_the_committed_results(name: str) -> None:
     assert render(read_page(name)) == read_page(name), "next: make pages"
 
