@@ -1,4 +1,4 @@
-"""Write the figures in `docs/results/` from the committed results: `make pages`.
+"""Write the figures in `docs/results.md` and `docs/results/` from the committed results: `make pages`.
 
 The prose of the pages is written by hand. The text between `<!-- make pages: BLOCK ... -->` and `<!-- end -->` is
 replaced by the output of one of the functions in `BLOCKS`, which gets the words after its name as arguments.
@@ -17,17 +17,32 @@ from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.folders import has_results
+from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.writers.markdown import pipe_rows
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
 TOP = Path(__file__).parents[1]
-PAGES = TOP / "docs" / "results"
+PAGES = [TOP / "docs" / "results.md", *sorted((TOP / "docs" / "results").glob("*.md"))]
 _RESULTS = TOP / "results"
 #: The profiles that say something about a paper, the most faithful one first.
 _PROFILES = ("paper", "fast")
 _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M | re.S)
+
+
+def answer(paper: str) -> str:
+    """Return the sentence on a whole paper, then those on its tables."""
+    (evidence,) = answer_papers(_results_of(paper))
+    first, *others = evidence.sentences
+    return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in others)])
+
+
+def answers() -> str:
+    """Return the sentence on each paper."""
+    papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values())
+    evidence = answer_papers(results for paper in papers for results in _results_of(paper))
+    return "\n".join(f"- [{one.paper.upper()}](results/{one.paper}.md): {one.sentences[0]}" for one in evidence)
 
 
 def verdicts(paper: str) -> str:
@@ -80,7 +95,7 @@ def claims(paper: str) -> str:
     return "\n".join(pipe_rows(rows))
 
 
-BLOCKS: dict[str, Callable[..., str]] = {"verdicts": verdicts, "table": table, "signs": signs, "claims": claims}
+BLOCKS: dict[str, Callable[..., str]] = {one.__name__: one for one in (answer, answers, verdicts, table, signs, claims)}
 
 
 def render(text: str) -> str:
@@ -124,6 +139,6 @@ def _label(results: Results) -> str:
 
 
 if __name__ == "__main__":
-    for path in sorted(PAGES.glob("*.md")):
+    for path in PAGES:
         write_atomically(path, render(path.read_text("utf-8")))
         print(path.relative_to(TOP))
