@@ -16,9 +16,11 @@ from pathlib import Path
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
-from elmbench.reporting.folders import has_results
+from elmbench.reporting.folders import ResultsDirs, has_results
 from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.results import Results, read_results
+from elmbench.reporting.site.findings import find
+from elmbench.reporting.site.gather import gather
 from elmbench.reporting.writers.markdown import pipe_rows
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
@@ -43,6 +45,20 @@ def answers() -> str:
     papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values())
     evidence = answer_papers(results for paper in papers for results in _results_of(paper))
     return "\n".join(f"- [{one.paper.upper()}](results/{one.paper}.md): {one.sentences[0]}" for one in evidence)
+
+
+def findings(paper: str) -> str:
+    """Return the findings on a paper as the site has them."""
+    parts = []
+    for finding in find(
+        gather(ResultsDirs(_RESULTS), lambda files: [file for file in files if file.spec.paper == paper])
+    ):
+        parts += [
+            f"**{finding.title}.**",
+            " ".join(finding.says),
+            "\n".join(pipe_rows([finding.columns, *finding.rows])),
+        ]
+    return "\n\n".join(parts)
 
 
 def verdicts(paper: str) -> str:
@@ -95,7 +111,9 @@ def claims(paper: str) -> str:
     return "\n".join(pipe_rows(rows))
 
 
-BLOCKS: dict[str, Callable[..., str]] = {one.__name__: one for one in (answer, answers, verdicts, table, signs, claims)}
+BLOCKS: dict[str, Callable[..., str]] = {
+    one.__name__: one for one in (answer, answers, findings, verdicts, table, signs, claims)
+}
 
 
 def render(text: str) -> str:
