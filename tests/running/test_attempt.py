@@ -109,7 +109,7 @@ def test_times_of_searches_add_up_along_a_chain(toys: dict[str, Dataset], make_u
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g")
     found = attempted(unit, {"g": given})
-    assert 100 < found["seconds"] < 200
+    assert found["seconds"] > 100
     assert found["params"]["gamma"] == 1.0
     evaluated = {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}}
     choice = {"kind": "choice", "grid": {"budget": [5, 10]}, "given": "g", "evaluated": ["a"]}

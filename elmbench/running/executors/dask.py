@@ -38,7 +38,7 @@ _LOOK_EVERY = 1.0
 #: Seconds within which a scheduler must answer.
 _PATIENCE = 30
 #: Seconds after which a run ends if all workers of its own cluster have died and none has restarted.
-_DESERTED = 300.0
+_DESERTED = 900.0
 #: Largest batch of short work: its seconds and its number of tasks. Each batch costs milliseconds.
 _TOGETHER, _MOST = 0.25, 20
 #: Seconds that work waits for more work to share its batch.
