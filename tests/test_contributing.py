@@ -65,7 +65,7 @@ def test_every_example_runs(house: Path) -> None:
     assert len([command for _, _, command in PARTS if command]) == len(said) == 14
     assert "valid: 64 data sets" in said["elmbench validate"]
 
-    table = house / "results" / "paper" / "miller" / "table1"
+    table = house / "elmbench-results" / "paper" / "miller" / "table1"
     cells = pd.read_csv(table / "cells.csv", keep_default_na=False)
     assert (cells["status"] == "ok").all()
     assert set(cells["n_test"]) == {40}
@@ -79,7 +79,7 @@ def test_every_example_runs(house: Path) -> None:
     assert "kernels help" in text
     assert "corrected resampled t-test, p = " in text
 
-    figure = house / "results" / "ci" / "miller" / "figure1"
+    figure = house / "elmbench-results" / "ci" / "miller" / "figure1"
     curves = pd.read_csv(figure / "figure.csv")
     assert sorted(set(curves["value"])) == [10, 20, 40, 80]
     assert set(curves["model"]) == {"K-ELM", "ridge"}
