@@ -15,7 +15,7 @@ from elmbench.reporting.cells import read_cells
 from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
-from elmbench.reporting.joint import joint_record
+from elmbench.reporting.joint import joint_record, self_test
 from elmbench.reporting.results import Results, read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
@@ -156,9 +156,12 @@ class PublishedCheck:
         return bool(self.verdicts["differs"] or self.facts["differs"])
 
     def record(self) -> dict[str, Any]:
-        """Return the check as JSON has it: everything but the results."""
+        """Return the check as JSON has it: everything but the results, and the error and power of `joint`."""
         names = [field.name for field in fields(self) if field.name not in ("metrics", "results")]
-        return {name: getattr(self, name) for name in names} | {"metrics": [asdict(one) for one in self.metrics]}
+        figures = [one for one in self.results.compared if one.measure.metric == self.joint["metric"]]
+        tested = self.joint | {"self_test": asdict(self_test(figures, self.experiment, self.profile))}
+        metrics = [asdict(one) for one in self.metrics]
+        return {name: getattr(self, name) for name in names} | {"joint": tested, "metrics": metrics}
 
 
 def check_published(

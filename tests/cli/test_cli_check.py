@@ -152,6 +152,11 @@ def test_json_has_every_figure_and_every_metric(elmbench: Callable, three_runs: 
     assert (first["model"], first["published"], first["verdict"], first["runs"]) == ("ELM", 0.92, "reproduced", 3)
     assert first["mean"] == pytest.approx(0.92)
     assert first["low"] < 0.92 < first["high"]
+    joint = table["joint"]
+    assert (joint["metric"], joint["inside"], joint["of"], joint["pattern_p"]) == ("mcc", 1, 2, None)
+    # One of two figures inside is no evidence, and two models have two orders.
+    assert joint["verdict"] == "too small to judge"
+    assert (joint["self_test"]["wrong_models"], joint["self_test"]["wrong_reproduced"]) == (1, 0)
     metric = table["metrics"][0]
     assert (metric["metric"], metric["figures"], metric["pairings"], metric["pairings_reproduced"]) == ("mcc", 2, 2, 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import permutations, product
 from pathlib import Path
@@ -248,3 +249,56 @@ def test_facts_and_tests_over_data_sets_are_not_compared() -> None:
         results = committed(name, profile)
         assert list(compared_figures(results.figures, results.cells, results.resolved)) == []
         assert results.verdicts == []
+
+
+def with_prints(results: Results, prints: dict[tuple[str, str], float]) -> list[ComparedFigure]:
+    """The compared figures of a table for which there is a print, by data set and model."""
+    return [
+        replace(one, printed=Printed(prints[one.dataset, one.model], 0.0, one.printed.mean_of))
+        for one in results.compared
+        if (one.dataset, one.model) in prints
+    ]
+
+
+def test_other_models_of_other_tables_are_not_reproduced() -> None:
+    for name, other in (("rkelm/table11", "rkelm/table3"), ("rkelm/table12", "rkelm/table5")):
+        results = committed(name)
+        models = list(dict.fromkeys(one.model for one in results.compared))
+        prints: dict[tuple[str, str], float] = {}
+        for dataset in {one.dataset for one in results.compared}:
+            wrong = [
+                float(figure.value)
+                for (place, model, metric), figure in resolve(find_experiment(other), "paper").published.items()
+                if (place, metric) == (dataset, results.compared[0].measure.metric)
+                if model not in models and figure.value is not None
+            ]
+            prints |= {(dataset, model): value for model, value in zip(models, wrong, strict=False)}
+        figures = with_prints(results, prints)
+        assert len(figures) >= 9
+        assert judge_metric(figures, name).verdict == "not reproduced"
+
+
+def test_the_same_models_under_another_choice_are_not_reproduced() -> None:
+    results = committed("eem/table4")
+    for other in ("eem/table9", "eem/table10"):
+        published = resolve(find_experiment(other), "paper").published
+        own = resolve(find_experiment("eem/table4"), "paper").published
+        prints = {
+            (dataset, model): float(figure.value)
+            for (dataset, model, metric), figure in published.items()
+            if figure.value is not None and figure.value != own[dataset, model, metric].value
+        }
+        found = judge_metric(with_prints(results, prints), other)
+        assert (found.verdict, found.inside < found.of / 2) == ("pattern only", True)
+
+
+def test_other_readings_as_the_print() -> None:
+    expected = {"scaling=train": "reproduced", "carry-over=folds": "too small to judge"}
+    results = committed("kos-elm/table4", "fast")
+    for reading, verdict in expected.items():
+        lines = results.summary[results.summary["reading"].eq(reading) & results.summary["metric"].eq("mcc")]
+        lines = lines[lines["ended"].eq("ok") & lines["select"].eq("published")]
+        means = dict(zip(zip(lines["dataset"], lines["model"], strict=True), lines["mean"], strict=True))
+        figures = [replace(one, printed=replace(one.printed, mean_of=1)) for one in with_prints(results, means)]
+        moved = [one for one in figures if one.printed.value != one.draws.mean]
+        assert judge_metric(moved, "kos-elm/table4", "fast").verdict == verdict
