@@ -48,10 +48,9 @@ def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
     `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the ending of an entry of
     which every cell ended in one other way, or `incomplete` if some of its cells did not end ok or if a run lacks folds
-    that have not been run yet, or `not measured` of a model that the suite does not run. `verdict` compares with the
-    published value (`elmbench.reporting.verdicts`): `runs` is the number of runs that it goes by, `low` and `high` are
-    the ends of the interval in which a published value is `reproduced`, `runs_to_tell` is the number of runs after
-    which there would be a verdict where it is `cannot tell`.
+    that have not been run yet, or `not measured` of a model that the suite does not run. `verdict` compares the mean
+    with the published value (`elmbench.reporting.verdicts`). It is based on `runs` runs; `low` and `high` are the ends
+    of the interval. `runs_to_tell` is the number of runs that an interval needs, or that would tell the models apart.
     """
     order, layout = Order(resolved), layout_of(resolved)
     lines = []
