@@ -85,9 +85,13 @@ def _run(papers: Sequence[PaperResults]) -> Iterator[tuple[PaperResults, Profile
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
-        first = [(table.file.spec.label, table.profiles[0]) for table in paper.tables if table.profiles]
-        places = [(label, own.profile) for label, own in first for _ in own.results.claims]
-        outcomes = correct_by_holm([outcome for _, own in first for outcome in own.results.claims])
+        places, outcomes = [], []
+        for table in paper.tables:
+            # The most faithful profile may lack the data set of a claim.
+            tested = {one.claim.says: (own, one) for own in reversed(table.profiles) for one in own.results.claims}
+            places += [(table.file.spec.label, own.profile) for own, _ in tested.values()]
+            outcomes += [one for _, one in tested.values()]
+        outcomes = correct_by_holm(outcomes)
         rows = [
             (one.claim.says, *place, _IN_PRINT[one.in_print], one.verdict, one.evidence)
             for place, one in zip(places, outcomes, strict=True)

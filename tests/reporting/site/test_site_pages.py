@@ -312,3 +312,14 @@ def test_each_verdict_has_its_sign_without_colour(site: Path) -> None:
     style = (site / "style.css").read_text("utf-8")
     for verdict, sign in SIGNS.items():
         assert f'.v-{verdict.replace(" ", "-")} .verdict::before {{ content: "{sign} ";' in style
+
+
+def test_a_claim_is_taken_from_the_first_profile_that_has_its_data_set(site: Path) -> None:
+    """Profile paper has WDBC alone, profile fast also Sylva."""
+    heading, *rows = next(
+        table for table in Page(site / "claims.html").tables if any("Table IV" in row for row in table)
+    )
+    shown = {row[0]: dict(zip(heading, row, strict=True)) for row in rows}
+    assert shown["K-ELM works better than ELM"]["profile"] == "paper"
+    on_sylva = shown["FB-KOS-ELM obtains a higher MCC score with respect to K-ELM"]
+    assert (on_sylva["profile"], on_sylva["in print"], on_sylva["verdict"]) == ("fast", "yes", "does not hold")
