@@ -118,7 +118,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic
     [
         "import elmbench",
         "from elmbench.cli.commands import declare; declare()",
-        "import elmbench.running.executors.keeper",
+        "import elmbench.running.executors.worker",
     ],
 )
 def test_an_import_costs_little(statement: str) -> None:

@@ -204,23 +204,6 @@ def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) ->
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
 
 
-@dataclass(frozen=True)
-class FoldTargets:
-    """The targets of one outer fold: as `FoldData` has them."""
-
-    y_train: NDArray[Any]
-    y_test: NDArray[Any]
-    labels: list[int] | None
-
-
-def fold_targets(place: OuterFold, data_dir: str | None) -> FoldTargets:
-    """Return the targets of an outer fold."""
-    data = load_rows(place.dataset, data_dir)
-    train, test = _rows(place, data_dir)
-    y = _targets(place, data, train)
-    return FoldTargets(y[train], y[test], labels_of(data))
-
-
 def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
     data = load_rows(place.dataset, data_dir)

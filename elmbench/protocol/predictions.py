@@ -1,7 +1,5 @@
-"""Predictions: checked, and packed for JSON."""
+"""Checks of predictions."""
 
-import base64
-import binascii
 from typing import Any
 
 import numpy as np
@@ -43,28 +41,3 @@ def _no_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[Any]:
 def _shown(values: Any) -> str:
     found = [str(value) for value in list(values)[:5]]
     return ", ".join([*found, "..."] if len(values) > len(found) else found)
-
-
-def packed(predicted: NDArray[Any]) -> dict[str, str]:
-    """Return predictions, real numbers of shape (n_samples,), as JSON has them."""
-    if predicted.dtype.kind in "iu" and len(predicted):
-        predicted = predicted.astype(np.promote_types(*map(np.min_scalar_type, (predicted.min(), predicted.max()))))
-    plain = np.ascontiguousarray(predicted, predicted.dtype.newbyteorder("<"))
-    return {"dtype": plain.dtype.str, "values": base64.b64encode(plain.tobytes()).decode("ascii")}
-
-
-def unpacked(content: Any) -> NDArray[Any]:
-    """Return the predictions that `packed` was given.
-
-    Raises
-    ------
-    ValueError
-        If there are none.
-    """
-    try:
-        dtype = np.dtype(str(content["dtype"]))
-        if dtype.kind not in "biuf":
-            raise ValueError(f"expected predictions that are real numbers, got {dtype} instead")
-        return np.frombuffer(base64.b64decode(content["values"], validate=True), dtype)
-    except (TypeError, KeyError, binascii.Error) as error:
-        raise ValueError("expected predictions, got something else instead") from error

@@ -1,11 +1,13 @@
-"""One unit of work, done so that no failure leaves as an exception."""
+"""One unit of work, done so that every failure is a result."""
 
 import contextlib
+import json
+import re
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,31 +15,57 @@ from threadpoolctl import ThreadpoolController
 
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import load_rows
-from elmbench.running.answers import check_answer
+from elmbench.specs.registry import find_model, is_built_in
 from elmbench.work.base import Context, Result, Work
 
-#: What the reason of work starts with that could not be done for want of what it needs.
+#: The statuses that work may end with by itself; only its owner knows of a time limit.
+STATUSES = ("ok", "diverged", "out-of-memory", "failed")
+#: The beginning of the reason of work that needs the result of a failed search.
 BEFORE = "the search before it: "
+#: Characters of a message that are kept.
+_LONGEST = 500
+#: Surrogates, control and bidirectional characters.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def preload(work: Work, context: Context) -> None:
-    """Load the data of some work, so that what follows is the work's own time.
+    """Import the model of some work and load its data, so that neither counts as time of the work.
 
     Raises
     ------
     ElmbenchError
-        If they are not those that the work was planned with.
+        If the data are not those that the work was planned with.
     """
     if work.data is None:
         return
-    data, planned = load_rows(work.data, context.data_dir), work.data.checksum
-    redrawn = work.data.spec is not None and work.data.spec.redraw is not None
-    if not redrawn and data.checksum != planned:
+    data, planned, spec = load_rows(work.data, context.data_dir), work.data.checksum, work.data.spec
+    if data.checksum != planned and (spec is None or spec.redraw is None):
         raise ElmbenchError(
             f"{data.name} has changed since the run was planned (checksum {data.checksum[:12]})",
             expected=f"the data with checksum {planned[:12]}",
             next_step="run again",
         )
+    if work.model_name and spec is not None:
+        factory = find_model(work.model_name).factory(spec.task)
+        if is_built_in(work.model_name):
+            _warm_up(factory, spec.task)
+
+
+@cache
+def _warm_up(factory: Callable[..., Any], task: str) -> None:
+    """Fit a model to a few made-up rows, so that no search is timed while the model is imported and compiled.
+
+    Parameters
+    ----------
+    factory : callable
+    task : {"classification", "regression"}
+    """
+    X = np.random.default_rng(0).random((40, 3))
+    y = np.where(X[:, 0] > 0.5, 1, -1) if task == "classification" else X[:, 0]
+    # What fails here fails again where it counts.
+    with contextlib.suppress(Exception), warnings.catch_warnings(), _libraries(len(sys.modules)).limit(limits=1):
+        warnings.simplefilter("ignore")
+        factory().fit(X, y).predict(X)
 
 
 def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:
@@ -53,80 +81,49 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     Returns
     -------
     dict
-        `status` and `reason`; with status "ok" also what the work yields; `warnings` that arose, each once; `solvers`,
-        how often each way of solving was taken and how often a bound failed, where any was.
+        `status` and `reason`; with status "ok" also what the work yields; `warnings`, each once; `solvers`, the number
+        of times that each way of solving was taken and that a bound failed, if there were any.
     """
-    failed = failed_before(inputs)
-    return failed or judged(work, produced(work, inputs, context, blas_threads), context)
-
-
-def failed_before(inputs: Mapping[str, Result]) -> Result | None:
-    """Return the result of work that cannot be done for want of what it needs; None where it can."""
     failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
-    if failed is None:
-        return None
-    # Said once, however many searches and choices lead to one another.
-    return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
-
-
-def produced(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:
-    """Do that part of some work which runs a model; return what `attempt` does, not measured yet."""
+    if failed is not None:
+        # One prefix is enough for a chain of searches and choices.
+        return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
     with warnings.catch_warnings(record=True) as caught, _libraries(len(sys.modules)).limit(limits=blas_threads):
         warnings.simplefilter("default")
-        result = _guarded(lambda: work.produce(inputs, context), context)
-    messages = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
+        result = guarded(lambda: work.run(inputs, context), context)
+    messages = sorted({printable(f"{w.category.__name__}: {w.message}") for w in caught})
     solvers = {"solvers": dict(sorted(context.solvers.items()))} if context.solvers else {}
     return result | {"warnings": messages[:5]} | solvers
 
 
-def judged(work: Work, result: Result, context: Context) -> Result:
-    """Return a result with what is measured of it; one of which nothing can be made has failed."""
-    return _guarded(lambda: _measured(work, result, context), context)
-
-
-def _measured(work: Work, result: Result, context: Context) -> Result:
-    check_answer(result)
-    return work.judge(result, context) if result["status"] == "ok" else result
-
-
-def _guarded(action: Callable[[], Result], context: Context) -> Result:
+def guarded(action: Callable[[], Result], context: Context) -> Result:
+    """Return the result of an action, or the failure of an action that raises or returns something else."""
     try:
-        return action()
+        return _checked(action())
     except MemoryError as error:
-        reason = str(error) or "the machine has no more memory"
+        reason = printable(str(error)) or "the machine has no more memory"
         return {"status": "out-of-memory", "reason": reason, "limit": context.memory_limit}
     except ElmbenchError as error:
-        return {"status": "failed", "reason": str(error)}
+        return {"status": "failed", "reason": printable(str(error))}
     except Exception as error:  # noqa: BLE001 - a model may raise anything; it ends its own cell and no other
-        return {
-            "status": "failed",
-            "reason": f"{type(error).__name__}: {error}",
-            "traceback": traceback.format_exc(limit=-6),
-        }
+        trace = printable(traceback.format_exc(limit=-6), 5000)
+        return {"status": "failed", "reason": printable(f"{type(error).__name__}: {error}"), "traceback": trace}
 
 
-def warm_up(factory: Callable[..., Any], task: str) -> None:
-    """Fit a model to a few made-up rows in one thread, so that what it imports and compiles is there from then on.
-
-    Parameters
-    ----------
-    factory : callable
-    task : {"classification", "regression"}
-    """
-    X = np.random.default_rng(0).random((40, 3))
-    y = np.where(X[:, 0] > 0.5, 1, -1) if task == "classification" else X[:, 0]
-    # Several threads would be missing in a copy of this process. What fails here fails again where it counts.
-    with contextlib.suppress(Exception), warnings.catch_warnings(), _libraries(len(sys.modules)).limit(limits=1):
-        warnings.simplefilter("ignore")
-        factory().fit(X, y).predict(X)
+def _checked(result: Result) -> Result:
+    """Return a result in the types of JSON, which is what the store keeps."""
+    plain: Result = json.loads(json.dumps(result))
+    if plain.get("status") not in STATUSES or not isinstance(plain.get("reason"), str):
+        raise ValueError(f"expected a result with a reason and a status among {', '.join(STATUSES)}, got {result}")
+    return plain
 
 
-def find_libraries() -> None:
-    """Look for the libraries with threads of their own, so that a copy of this process need not: it takes a while."""
-    _libraries(len(sys.modules))
+def printable(text: str, longest: int = _LONGEST) -> str:
+    """Return the beginning of a text, with a question mark for each character that is unsafe in a file or terminal."""
+    return _UNPRINTABLE.sub("?", text[:longest])
 
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Return the libraries with threads of their own; looked for again only where modules have come in since."""
+    """Return the libraries with threads of their own, found again only after other modules have been imported."""
     return ThreadpoolController()

@@ -1,26 +1,25 @@
-"""Which process computes what: runs on one results folder share the work.
+"""Claims of runs that share the work of one results folder.
 
-Each run holds a lock on a file of its own, `runs/<machine>-<process>-...`, as long as it lives; the file lists what it
-computes now. These are POSIX record locks, which network file systems honour, and which end with their process however
-it ends. Where a file system has no locks nothing is claimed: nothing is lost then, but work may be done twice.
+Each run locks a file of its own, `runs/<machine>-<process>-...`, as long as it lives; the file lists what it computes
+now. The lock ends with its process, however that ends. If a file system has no locks, nothing is claimed: nothing is
+lost then, but work may be done twice.
 """
 
 import contextlib
-import fcntl
 import os
 import secrets
-import threading
-from collections import defaultdict
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Self
 
+from filelock import lock_descriptor
+
 from elmbench.files import cannot_read, cannot_write, this_process
 
-#: A process cannot ask for a lock that it holds itself, and loses one when it closes the file anywhere: the locks of
-#: this process, and what its runs have claimed, by the paths of their files.
-_own_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-_own_runs: dict[str, set[str]] = {}
+#: Seconds between two attempts to take a lock that another process has.
+_INTERVAL = 0.002
+#: The first byte of a run's file is locked, and Windows lets no other process read it.
+_LOCKED = 1
 
 
 @contextlib.contextmanager
@@ -32,18 +31,21 @@ def locked(path: Path) -> Iterator[None]:
     WriteError
         If the file cannot be created.
     """
-    with _own_locks[str(path.absolute())]:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        try:
-            with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.lockf(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    with contextlib.suppress(OSError):  # a file system without locks
+        lock_descriptor(descriptor, poll_interval=_INTERVAL)
 
 
 class Leases:
@@ -75,18 +77,15 @@ class Leases:
                 self._descriptor = os.open(self._own, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
             except OSError as error:
                 raise cannot_write(self._own, error) from error
-            _own_runs[str(self._own)] = self._claimed
-            with contextlib.suppress(OSError):
-                fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self._descriptor)
             self.others = self._look_at_others()
         return self
 
     def __exit__(self, *_: object) -> None:
         # In a folder that has turned read-only the file stays: without its lock it counts as of a run that has died.
+        os.close(self._descriptor)
         with contextlib.suppress(OSError):
             self._own.unlink()
-        os.close(self._descriptor)
-        _own_runs.pop(str(self._own), None)
 
     def take(self, keys: Collection[str]) -> str | None:
         """Claim work; where another run has claimed any of it, claim nothing and return that run's name."""
@@ -104,10 +103,11 @@ class Leases:
         self._claimed.difference_update(keys)
 
     def _write(self) -> None:
-        content = "".join(f"{key}\n" for key in sorted(self._claimed)).encode()
+        content = b"\n" * _LOCKED + "".join(f"{key}\n" for key in sorted(self._claimed)).encode()
         try:
             os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, content, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, content)
         except OSError as error:
             raise cannot_write(self._own, error) from error
 
@@ -123,28 +123,29 @@ def claims(root: Path) -> dict[str, set[str]]:
     try:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             with contextlib.suppress(FileNotFoundError):  # it has just ended
-                if str(path) in _own_runs:
-                    claimed[path.name] = set(_own_runs[str(path)])
-                elif _has_died(path):
+                if _has_died(path):
                     with contextlib.suppress(OSError):  # in a folder that is read-only
                         path.unlink()
                 else:
-                    claimed[path.name] = set(path.read_text(errors="replace").split())
+                    with path.open("rb", buffering=0) as stream:
+                        stream.seek(_LOCKED)
+                        claimed[path.name] = set(stream.read().decode(errors="replace").split())
     except OSError as error:
         raise cannot_read(Path(error.filename or folder), error) from error
     return claimed
 
 
 def _has_died(path: Path) -> bool:
-    """Tell whether nobody holds the lock of a run's file."""
-    # Not to wait where a pipe stands in the place of the file.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    """Return True if nobody holds the lock of a run's file."""
     try:
-        fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
+        descriptor = os.open(path, os.O_RDWR)
+    except PermissionError:  # in a folder of another user
         return False
+    except IsADirectoryError:
+        return True
+    try:
+        return lock_descriptor(descriptor, blocking=False)
     except OSError:  # a file system without locks
         return True
     finally:
         os.close(descriptor)
-    return True

@@ -96,26 +96,6 @@ class Work(ABC):
             What the store keeps.
         """
 
-    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Do that part of the work which runs a model, in the model's own process.
-
-        Returns
-        -------
-        dict
-            What `judge` makes the result of, as JSON has it.
-        """
-        return self.run(inputs, context)
-
-    def judge(self, produced: Result, context: Context) -> Result:
-        """Return the result of what `produce` has returned; it is called where no model has ever run.
-
-        Raises
-        ------
-        ValueError
-            If nothing can be made of it.
-        """
-        return produced
-
     @abstractmethod
     def seconds(self) -> float:
         """Return roughly what it takes on one core of a desk machine, within a factor of a few."""
@@ -153,6 +133,14 @@ class Work(ABC):
         """Name of the model whose code it runs; empty where none is run."""
         model = getattr(self, "model", None)
         return model.name if isinstance(model, ModelRef) else ""
+
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether plug-in files are needed to run it: for its kind, or for its model."""
+        from elmbench.specs.registry import is_built_in
+
+        own = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
+        return not own or bool(self.model_name and not is_built_in(self.model_name))
 
     @property
     def number_of_fits(self) -> int:
@@ -240,13 +228,6 @@ class GridWork(Work):
     @property
     def label(self) -> str:
         return f"search {self.model.name} on {self.place.dataset.name}"
-
-    @property
-    def is_scored_apart(self) -> bool:
-        """Whether its process hands out bare predictions: that of a model from outside, see `elmbench.work.scoring`."""
-        from elmbench.specs.registry import is_built_in
-
-        return not is_built_in(self.model.name)
 
     def seconds(self) -> float:
         return self.seconds_of(self.place.n_train)

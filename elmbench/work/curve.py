@@ -8,7 +8,7 @@ import numpy as np
 from elmbench.protocol.content import UNSAID
 from elmbench.protocol.metrics import LESS_IS_BETTER, metric_at
 from elmbench.work.base import Context, GridWork, Result
-from elmbench.work.grid import on_test_rows, scored
+from elmbench.work.grid import scores_on_test_rows
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,12 @@ class Curve(GridWork):
             In the form of a fit's result; `metrics` are `gmean@h=5` and so on, not a number where predictions are not
             finite.
         """
-        return self.judge(self.produce(inputs, context), context)
-
-    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Return the scores at the values, or with a model from outside the predictions."""
-        return {"status": "ok", "reason": "", **on_test_rows(self, {"params": {}, "seconds": 0.0}, context)}
-
-    def judge(self, produced: Result, context: Context) -> Result:
-        """Score what was predicted, and name the scores."""
-        found = scored(self, produced, context)
-        ((name, values),) = self.grid.values.items()
-        scores = np.where(np.isfinite(found["scores"]), found["scores"], np.nan)
+        evaluated = scores_on_test_rows(self, {"params": {}, "seconds": 0.0}, context)
+        scores, seconds = np.array(evaluated.pop("scores")), evaluated.pop("seconds")
         if self.metric in LESS_IS_BETTER:
             scores = -scores
+        scores = np.where(np.isfinite(scores), scores, np.nan)
+        ((name, values),) = self.grid.values.items()
         metrics = {metric_at(self.metric, name, value): s for value, s in zip(values, scores.tolist(), strict=True)}
-        seconds = {"search_seconds": found["seconds"]}
-        rest = {name: value for name, value in found.items() if name not in ("scores", "seconds")}
-        return rest | {"params": self.params, "metrics": metrics, **seconds}
+        result = {"status": "ok", "reason": "", "params": self.params, "metrics": metrics, "search_seconds": seconds}
+        return result | evaluated

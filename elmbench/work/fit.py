@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.protocol.content import FLAT, OPTIONAL
-from elmbench.protocol.folds import DatasetRef, FoldData, FoldTargets, OuterFold, fold_data, fold_targets
+from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.metrics import classification_metrics, regression_metrics, score
-from elmbench.protocol.predictions import check_predictions, packed, unpacked
+from elmbench.protocol.predictions import check_predictions
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_memory, fit_seconds
@@ -86,18 +86,6 @@ class Fit(Work):
             `status`, `reason`, `params`, `metrics`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
             `condition`, `n_train`, `n_test`; `outputs` where they are kept.
         """
-        produced = self.produce(inputs, context)
-        return self.judge(produced, context) if produced["status"] == "ok" else produced
-
-    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Fit and predict.
-
-        Returns
-        -------
-        dict
-            As of `run`, but that `metrics` are `counts` alone; `predicted` and, where the training rows are predicted
-            too, `learnt`.
-        """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.place, context.data_dir)
         factory = find_model(self.model.name).factory(self.place.task)
@@ -118,7 +106,7 @@ class Fit(Work):
         started = time.perf_counter()
         predicted = estimator.predict(data.X_test)
         predict_seconds = time.perf_counter() - started
-        predicted = check_predictions(data.y_test, predicted, None)
+        predicted = check_predictions(data.y_test, predicted, data.labels)
 
         result = {
             "status": "ok",
@@ -135,26 +123,14 @@ class Fit(Work):
         }
         if not _all_finite(estimator, predicted, data):
             return result | NOT_FINITE
+        metrics = self.counts(estimator) | _metrics(data, predicted)
+        if self.train_accuracy and data.labels is not None:
+            learnt = check_predictions(data.y_train, estimator.predict(data.X_train), data.labels)
+            metrics[TRAIN_ACCURACY] = score("accuracy", data.y_train, learnt, data.labels)
+        result["metrics"] = metrics
         if self.keep_outputs:
             result["outputs"] = self.outputs(estimator, data)
-        result |= {"metrics": self.counts(estimator), "predicted": packed(predicted)}
-        if self.train_accuracy and data.labels is not None:
-            learnt = check_predictions(data.y_train, estimator.predict(data.X_train), None)
-            result["learnt"] = packed(learnt)
         return result
-
-    def judge(self, produced: Result, context: Context) -> Result:
-        """Measure what was predicted."""
-        targets = fold_targets(self.place, context.data_dir)
-        result = {name: value for name, value in produced.items() if name not in ("predicted", "learnt")}
-        predicted = check_predictions(targets.y_test, unpacked(produced.get("predicted")), targets.labels)
-        if not np.isfinite(predicted).all():
-            return result | {"metrics": {}, **NOT_FINITE}
-        metrics = _metrics(targets, predicted)
-        if self.train_accuracy and targets.labels is not None:
-            learnt = check_predictions(targets.y_train, unpacked(produced.get("learnt")), targets.labels)
-            metrics[TRAIN_ACCURACY] = score("accuracy", targets.y_train, learnt, targets.labels)
-        return result | {"metrics": produced["metrics"] | metrics}
 
     def outputs(self, estimator: Any, data: FoldData) -> dict[str, Any]:
         """Return what is kept of a fitted model beside its figures: by name, as JSON has it."""
@@ -175,18 +151,18 @@ class Fit(Work):
             estimator.partial_fit(data.X_train, data.y_train)
 
 
-def _metrics(data: FoldTargets, predicted: NDArray[Any]) -> dict[str, float]:
+def _metrics(data: FoldData, predicted: NDArray[Any]) -> dict[str, float]:
     if data.labels is None:
         return regression_metrics(data.y_test, predicted)
     return classification_metrics(data.y_test, predicted, data.labels)
 
 
 def _all_finite(estimator: Any, predicted: NDArray[Any], data: FoldData) -> bool:
-    """Tell whether the real outputs are finite; labels always are, so a classifier is asked for its scores."""
-    outputs = predicted
+    """Return True if predictions and, of a classifier that has them, decision values are finite."""
+    outputs = [predicted]
     if data.labels is not None and hasattr(estimator, "decision_function"):
-        outputs = estimator.decision_function(data.X_test)
-    return bool(np.isfinite(outputs).all())
+        outputs.append(estimator.decision_function(data.X_test))
+    return all(np.isfinite(output).all() for output in outputs)
 
 
 def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData) -> None:
@@ -204,10 +180,19 @@ def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData)
 
 
 def model_size(estimator: Any) -> int | None:
-    """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves."""
+    """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves.
+
+    Raises
+    ------
+    ValueError
+        If it is negative or no integer of 64 bits.
+    """
     from elmbench.models.baselines import n_units
 
-    return n_units(estimator)
+    size = n_units(estimator)
+    if size is not None and not 0 <= size < 2**63:
+        raise ValueError(f"expected an n_units_ of at least 0 that fits into 64 bits, got {size} instead")
+    return size
 
 
 def _condition(estimator: Any) -> float | None:

@@ -1,10 +1,4 @@
-"""A grid of candidates evaluated on folds: by the model's own path over it, or by one fit each.
-
-Where the model is one of the suite, its process scores what it predicts, however many predictions a search makes. A
-model from outside hands out bare predictions, and `scores_of` is called where no model has ever run: what it patches,
-metrics among it, reaches no score. What is left to trust is that it learns from what it is given: its process holds the
-test targets too, and tells the times, the sizes and the hyperparameters that it took over.
-"""
+"""The evaluation of a grid of candidates on folds: by the model's own path over the grid, or by one fit each."""
 
 import time
 from collections import Counter
@@ -15,21 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.folds import OuterFold
 from elmbench.protocol.metrics import score
-from elmbench.protocol.predictions import check_predictions, packed, unpacked
+from elmbench.protocol.predictions import check_predictions
 from elmbench.protocol.splits import Indices
 from elmbench.specs.limits import in_words
 from elmbench.specs.registry import parameter_names
 from elmbench.work.base import Context, ModelRef
-
-#: What a model from outside predicts in a search, packed: by fold, then by candidate; None where there is nothing.
-Predicted = list[list[dict[str, str] | None]]
-#: Bytes that these may take in all.
-MOST_PREDICTIONS = 150_000_000
 
 
 def model_seed(place: OuterFold, model: ModelRef) -> int:
@@ -191,74 +179,17 @@ class GridProblem:
             By fold.
         """
         scores = np.full((len(self.candidates), len(self.folds)), np.nan)
-
-        def take(i: int, j: int, predicted: Any, y: NDArray[Any]) -> None:
-            scores[i, j] = score(metric, y, check_predictions(y, predicted, self.labels), self.labels)
-
-        return scores, self._taken(take)
-
-    def predictions(self) -> tuple[Predicted, list[Spent]]:
-        """Return what every candidate predicts on every fold, and what each fold took.
-
-        Raises
-        ------
-        ElmbenchError
-            If it comes to more than `MOST_PREDICTIONS` bytes.
-        """
-        found: Predicted = [[None] * len(self.candidates) for _ in self.folds]
-        size = 0
-
-        def take(i: int, j: int, predicted: Any, y: NDArray[Any]) -> None:
-            nonlocal size
-            found[j][i] = content = packed(check_predictions(y, predicted, None))
-            size += len(content["values"])
-            if size > MOST_PREDICTIONS:
-                most = in_words(MOST_PREDICTIONS)
-                raise ElmbenchError(
-                    f"the predictions of a search with a model from outside take more than {most}",
-                    expected="as many as one process hands to another",
-                    next_step="search over fewer candidates, or on fewer rows: tune-rows of the profile",
-                )
-
-        return found, self._taken(take)
-
-    def _taken(self, take: Callable[[int, int, Any, NDArray[Any]], None]) -> list[Spent]:
-        """Call `take` with the candidate, the fold, its outputs and the targets; return what each fold took."""
         spent = [Spent() for _ in self.folds]
         targets = [self.y[test] for _, test in self.folds]
         started = time.perf_counter()
-        for i, j, predicted, solvers in self.outputs():
-            take(i, j, predicted, targets[j])
+        for i, j, outputs, solvers in self.outputs():
+            predicted = check_predictions(targets[j], outputs, self.labels)
+            scores[i, j] = score(metric, targets[j], predicted, self.labels)
             now = time.perf_counter()
             spent[j].seconds += now - started
             spent[j].solvers.update(solvers)
             started = now
-        return spent
-
-
-def scores_of(
-    predicted: Any, targets: list[NDArray[Any]], n_candidates: int, metric: str, labels: list[int] | None
-) -> NDArray[np.float64]:
-    """Return the scores, of shape (n_candidates, n_folds), of what `GridProblem.predictions` has returned.
-
-    Parameters
-    ----------
-    targets : list of ndarray
-        Of the test rows of each fold.
-
-    Raises
-    ------
-    ValueError
-        If predictions are missing, or are none of these targets.
-    """
-    if not isinstance(predicted, list) or [len(part) for part in predicted] != [n_candidates] * len(targets):
-        raise ValueError(f"expected the predictions of {n_candidates} candidates on {len(targets)} folds")
-    scores = np.full((n_candidates, len(targets)), np.nan)
-    for j, (part, y) in enumerate(zip(predicted, targets, strict=True)):
-        for i, content in enumerate(part):
-            if content is not None:  # a path need not yield everything
-                scores[i, j] = score(metric, y, check_predictions(y, unpacked(content), labels), labels)
-    return scores
+        return scores, spent
 
 
 def best(scores: NDArray[np.float64]) -> int:

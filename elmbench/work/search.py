@@ -16,7 +16,7 @@ from elmbench.protocol.splits import Indices, splitter, stratified_rows
 from elmbench.specs.protocol import Scale, Split
 from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, GridWork, Result, chosen_for
-from elmbench.work.scoring import GridProblem, Predicted, Spent, best, fixed_parameters, model_seed, scores_of
+from elmbench.work.scoring import GridProblem, Spent, best, fixed_parameters, model_seed
 
 INNER = Split("kfold", 3)
 Folds = list[tuple[Indices, Indices]]
@@ -59,31 +59,11 @@ class Search(GridWork):
             `params` (those taken over and those chosen here), `scores` (mean over the inner folds, one a candidate),
             `seconds` and, where any was counted, `solvers`.
         """
-        return self.judge(self.produce(inputs, context), context)
-
-    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Search; with a model from outside, only predict: `params` are those taken over, `predicted` for `scores`."""
         given = chosen_for(self.given, inputs)
         data = fold_data(self.place, context.data_dir)
-        problems = self.problems(given, data, context)
-        if self.is_scored_apart:
-            parts = [problem.predictions() for problem in problems]
-            predicted = [fold for found, _ in parts for fold in found]
-            return finished(self.predicted(given, predicted, [one for _, spent in parts for one in spent]), given)
-        scored = [problem.scores(self.metric) for problem in problems]
-        scores = np.hstack([found for found, _ in scored])
-        return finished(self.chosen(given, scores, [one for _, spent in scored for one in spent]), given)
-
-    def judge(self, produced: Result, context: Context) -> Result:
-        """Score what was predicted, and choose."""
-        if not self.is_scored_apart:
-            return produced
-        data = fold_data(self.place, context.data_dir)
-        _, y, folds = self.inner_folds(data)
-        targets = [y[test] for _, test in folds]
-        scores = scores_of(produced.get("predicted"), targets, len(self.grid), self.metric, data.labels)
-        kept = {name: value for name, value in produced.items() if name != "predicted"}
-        return kept | {"params": kept["params"] | self._best(scores), "scores": scores.mean(axis=1).tolist()}
+        parts = [problem.scores(self.metric) for problem in self.problems(given, data, context)]
+        scores = np.hstack([scores for scores, _ in parts])
+        return finished(self.chosen(given, scores, [fold for _, spent in parts for fold in spent]), given)
 
     def problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
         """Yield the grid on all inner folds, or one after the other where each prepares the inputs by itself."""
@@ -108,15 +88,8 @@ class Search(GridWork):
 
     def chosen(self, given: Result, scores: NDArray[np.float64], spent: list[Spent]) -> Result:
         """Return the candidate of the best mean score."""
-        params = given["params"] | self._best(scores)
+        params = given["params"] | self.grid.candidates()[best(scores)]
         return {"params": params, "scores": scores.mean(axis=1).tolist(), **in_all(spent)}
-
-    def predicted(self, given: Result, predicted: Predicted, spent: list[Spent]) -> Result:
-        """Return what the candidates predict on the inner folds, for `judge` to choose by."""
-        return {"params": given["params"], "predicted": predicted, **in_all(spent)}
-
-    def _best(self, scores: NDArray[np.float64]) -> dict[str, Any]:
-        return self.grid.candidates()[best(scores)]
 
 
 def tuning_rows(work: Any, data: FoldData) -> tuple[Any, NDArray[Any]]:

@@ -57,10 +57,6 @@ class SharedPass(Work):
         dict
             `parts`: what each would have returned, by key.
         """
-        return self.judge(self.produce(inputs, context), context)
-
-    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Do both; with a model from outside, only predict."""
         search, evaluation = self.search, self.evaluation
         data = fold_data(search.place, context.data_dir)
         _, y_inner, inner = search.inner_folds(data)
@@ -68,25 +64,12 @@ class SharedPass(Work):
         parts: tuple[Result, Result]
         if data.raw is not None or len(y_inner) < len(data.y_train) or (scale is not None and scale.fit_on == "train"):
             # Other rows, or others' scales: there is nothing to share.
-            parts = search.produce({}, context), evaluation.produce({}, context)
+            parts = search.run({}, context), evaluation.run({}, context)
         else:
             X, y, outer = outer_rows(data)
             problem = grid_problem(search, _NOTHING, (X, y, [*inner, *outer]), data.labels, context)
-            if search.is_scored_apart:
-                predicted, spent = problem.predictions()
-                tested: Result = {"predicted": predicted[-1:], **in_all(spent[-1:])}
-                chosen = search.predicted(_NOTHING, predicted[:-1], spent[:-1])
-            else:
-                scores, spent = problem.scores(search.metric)
-                tested = {"scores": scores[:, -1].tolist(), **in_all(spent[-1:])}
-                chosen = search.chosen(_NOTHING, scores[:, :-1], spent[:-1])
+            scores, spent = problem.scores(search.metric)
+            tested = {"scores": scores[:, -1].tolist(), **in_all(spent[-1:])}
+            chosen = search.chosen(_NOTHING, scores[:, :-1], spent[:-1])
             parts = finished(chosen, _NOTHING), finished(tested, _NOTHING)
         return {"status": "ok", "reason": "", "parts": dict(zip((search.key, evaluation.key), parts, strict=True))}
-
-    def judge(self, produced: Result, context: Context) -> Result:
-        """Judge both."""
-        parts = produced.get("parts")
-        if not isinstance(parts, dict) or parts.keys() != {self.search.key, self.evaluation.key}:
-            raise ValueError("expected the results of a search and of an evaluation")
-        judged = {work.key: work.judge(parts[work.key], context) for work in (self.search, self.evaluation)}
-        return produced | {"parts": judged}

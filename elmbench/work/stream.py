@@ -1,4 +1,4 @@
-"""A model that learns the training rows of one outer fold in chunks, measured after each chunk."""
+"""A model that learns the training rows of one outer fold in chunks and is measured after each chunk."""
 
 import time
 import warnings
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.protocol.content import FLAT, OPTIONAL
-from elmbench.protocol.folds import DatasetRef, OuterFold, fold_data, fold_targets
+from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.metrics import prequential_error, regression_metrics, score
-from elmbench.protocol.predictions import check_predictions, packed, unpacked
+from elmbench.protocol.predictions import check_predictions
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import PREQUENTIAL, TRAIN_ACCURACY
 from elmbench.specs.registry import find_model
@@ -75,17 +75,6 @@ class Stream(Work):
             the first, each predicted before it was learnt), `n_units@rows=40` and so on; `fit_seconds` is the time of
             learning alone.
         """
-        return self.judge(self.produce(inputs, context), context)
-
-    def produce(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Learn each chunk and predict.
-
-        Returns
-        -------
-        dict
-            As of `run`, but that `metrics` are `n_units` alone; `predicted` has for each chunk what was said of the
-            `test` rows, of the rows `learnt` so far, and of the chunk `ahead` of learning it.
-        """
         data = fold_data(self.place, context.data_dir)
         factory = find_model(self.model.name).factory(self.place.task)
         fixed = fixed_parameters(factory, self.params, model_seed(self.place, self.model))
@@ -93,56 +82,41 @@ class Stream(Work):
         check_memory(factory, shape, fixed, context.memory_limit)
         estimator = factory(**fixed)
         metrics: dict[str, float] = {}
-        chunks: list[dict[str, dict[str, str]]] = []
+        ahead: list[NDArray[Any]] = []
         classes = {} if data.labels is None else {"classes": np.array(data.labels)}
         seconds = 0.0
-        for start, stop in pairwise([0, *rows_after_chunks(len(data.y_train), self.chunk)]):
-            rows, learnt = slice(start, stop), slice(stop)
-            said: dict[str, dict[str, str]] = {}
+        stops = rows_after_chunks(len(data.y_train), self.chunk)
+        for start, stop in pairwise([0, *stops]):
+            rows = slice(start, stop)
             if self.prequential and start:
-                said["ahead"] = _said_of(estimator, data.X_train[rows], data.y_train[rows])
+                ahead.append(_predicted(estimator, data.X_train[rows], data.y_train[rows], data.labels))
             started = time.perf_counter()
             with warnings.catch_warnings():
                 # The first rows of a stream may have nearly as many classes.
                 warnings.filterwarnings("ignore", "The number of unique classes")
                 estimator.partial_fit(data.X_train[rows], data.y_train[rows], **classes)
             seconds += time.perf_counter() - started
-            said["test"] = _said_of(estimator, data.X_test, data.y_test)
-            if data.labels is not None:
-                said["learnt"] = _said_of(estimator, data.X_train[learnt], data.y_train[learnt])
-            chunks.append(said)
-            metrics[Measure("n_units", "rows", stop).column] = model_size(estimator) or 0
+            measured = self._measured(estimator, data, stop)
+            if ahead:
+                learnt = data.y_train[stops[0] : stop]
+                measured[PREQUENTIAL] = prequential_error(learnt, np.concatenate(ahead), data.labels)
+            metrics |= {Measure(name, "rows", stop).column: value for name, value in measured.items()}
         result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "metrics": metrics}
-        return result | {"fit_seconds": seconds, "predicted": chunks}
+        return result | {"fit_seconds": seconds}
 
-    def judge(self, produced: Result, context: Context) -> Result:
-        """Measure what was predicted after each chunk."""
-        targets = fold_targets(self.place, context.data_dir)
-        metrics = dict(produced["metrics"])
-        stops = rows_after_chunks(len(targets.y_train), self.chunk)
-        first = stops[0]
-        ahead: list[NDArray[Any]] = []
-
-        def checked(part: Any, y: NDArray[Any]) -> NDArray[Any]:
-            return check_predictions(y, unpacked(part), targets.labels)
-
-        for (start, stop), said in zip(pairwise([0, *stops]), produced["predicted"], strict=True):
-            found: dict[str, float] = {}
-            tested = checked(said["test"], targets.y_test)
-            if targets.labels is None:
-                found["nrmse"] = regression_metrics(targets.y_test, tested)["nrmse"]
-            else:
-                learnt = targets.y_train[:stop]
-                found["accuracy"] = score("accuracy", targets.y_test, tested, targets.labels)
-                found[TRAIN_ACCURACY] = score("accuracy", learnt, checked(said["learnt"], learnt), targets.labels)
-            if "ahead" in said:
-                ahead.append(checked(said["ahead"], targets.y_train[start:stop]))
-                found[PREQUENTIAL] = prequential_error(
-                    targets.y_train[first:stop], np.concatenate(ahead), targets.labels
-                )
-            metrics |= {Measure(name, "rows", stop).column: value for name, value in found.items()}
-        return {name: value for name, value in produced.items() if name != "predicted"} | {"metrics": metrics}
+    def _measured(self, estimator: Any, data: FoldData, stop: int) -> dict[str, float]:
+        """Return the size of a model and its metrics on the test rows and on the first `stop` training rows."""
+        size: dict[str, float] = {"n_units": model_size(estimator) or 0}
+        tested = _predicted(estimator, data.X_test, data.y_test, data.labels)
+        if data.labels is None:
+            return size | {"nrmse": regression_metrics(data.y_test, tested)["nrmse"]}
+        X, y = data.X_train[:stop], data.y_train[:stop]
+        learnt = _predicted(estimator, X, y, data.labels)
+        return size | {
+            "accuracy": score("accuracy", data.y_test, tested, data.labels),
+            TRAIN_ACCURACY: score("accuracy", y, learnt, data.labels),
+        }
 
 
-def _said_of(estimator: Any, X: Any, y: NDArray[Any]) -> dict[str, str]:
-    return packed(check_predictions(y, estimator.predict(X), None))
+def _predicted(estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> NDArray[Any]:
+    return check_predictions(y, estimator.predict(X), labels)

@@ -1,4 +1,4 @@
-"""A store that is damaged, and the answers of workers."""
+"""A damaged store."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from fuzz_cells import show
 from fuzz_feeding import Target
-from fuzz_inputs import changed_bytes, changed_tree
+from fuzz_inputs import changed_bytes
 from fuzz_specs import EXPERIMENT, PAPER, as_yaml
-from hypothesis import strategies as st
 
-from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
 from elmbench.layouts.planning import make_plan
-from elmbench.reporting.cells import Order, cells_frame, write_frame
-from elmbench.reporting.folders import results_folder
-from elmbench.reporting.results import read_results
-from elmbench.running.attempt import judged, produced
-from elmbench.running.executors.lines import Garbled, checked, written
+from elmbench.reporting.cells import Order, cells_frame
+from elmbench.running.attempt import attempt
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import _read_catalogue
 from elmbench.specs.profiles import Resolved, resolve
@@ -34,11 +28,10 @@ from elmbench.workflow.status import table_status
 
 @dataclass(frozen=True)
 class Made:
-    """A small table that was computed: its plan, what the worker answered, by key, and its store."""
+    """A small table that was computed: its plan, its results by key, and its store."""
 
     resolved: Resolved
     plan: Any
-    answers: dict[str, dict[str, Any]]
     log: bytes
     results: dict[str, Any]
 
@@ -60,64 +53,17 @@ def made() -> Made:
         (toy / "one.yaml").write_bytes(as_yaml(content))
         resolved = resolve(_read_catalogue(folder)["toy/one"], "ci")
         plan = make_plan(resolved, Request(runs=1))
-        store, answers, results = Store(folder), {}, {}
+        store, results = Store(folder), {}
         environment = store.put_environment({"python": "3"})
         for key, work in plan.works.items():
             inputs = {need: results[need] for need in work.needs}
-            answers[key] = json.loads(json.dumps(produced(work, inputs, Context())))
-            results[key] = judged(work, answers[key], Context())
+            results[key] = attempt(work, inputs, Context())
             for part, result in work.split(results[key]) if hasattr(work, "split") else [(work, results[key])]:
                 store.put(part, result, environment)
         store.add_cells("ci", "toy/one", plan.cells, "elmbench run toy/one")
         store.close()
         (log,) = (store.root / "records").glob("*.log")
-        return Made(resolved, plan, answers, log.read_bytes(), results)
-
-
-def feed_answer(content: bytes, folder: Path) -> None:
-    """Take the answer of a worker through to the table; the first line is the number of the work."""
-    line, _, answer = content.partition(b"\n")
-    kept = made()
-    work = list(kept.plan.works.values())[int(line)]
-    try:
-        result = judged(work, checked(answer, 7), Context())
-    except Garbled as error:
-        raise ElmbenchError(str(error)) from error
-    assert result["status"] in ("ok", "diverged", "out-of-memory", "failed")
-    store = Store(folder)
-    environment = store.put_environment({"python": "3"})
-    for other in kept.plan.works.values():
-        store.put(other, result if other is work else kept.results[other.key], environment)
-    store.add_cells("ci", "toy/one", kept.plan.cells, "elmbench run")
-    table_status(store)
-    values = [measure.column for measure in layout_of(kept.resolved).values(kept.resolved)]
-    frame = cells_frame(kept.plan.cells, store, values, Order(kept.resolved))
-    path = results_folder(folder, "ci", "toy/one") / "cells.csv"
-    write_frame(frame, path)
-    store.close()
-    # What is computed once must be readable ever after.
-    try:
-        show(read_results(kept.resolved, folder))
-    except ElmbenchError as error:
-        raise AssertionError(f"the answer spoils the table: {error}") from error
-
-
-def answer_inputs() -> st.SearchStrategy[bytes]:
-    answers = list(made().answers.values())
-
-    def of(place: int) -> st.SearchStrategy[bytes]:
-        answer = answers[place] | {"number": 7}
-        found = changed_tree([answer], as_json) | changed_bytes([written(answer)])
-        return found.map(lambda content: b"%d\n" % place + content.replace(b"\n", b" "))
-
-    return st.integers(0, len(answers) - 1).flatmap(of)
-
-
-def as_json(content: Any) -> bytes:
-    try:
-        return json.dumps(content).encode()
-    except (TypeError, ValueError):
-        return repr(content).encode("utf-8", "replace")
+        return Made(resolved, plan, log.read_bytes(), results)
 
 
 def feed_store(content: bytes, folder: Path) -> None:
@@ -143,5 +89,4 @@ def feed_store(content: bytes, folder: Path) -> None:
 
 TARGETS: dict[str, Target] = {
     "store": Target(lambda: changed_bytes([made().log]), feed_store),
-    "answer": Target(answer_inputs, feed_answer),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -21,7 +20,7 @@ from elmbench.protocol.metrics import (
     regression_metrics,
     score,
 )
-from elmbench.protocol.predictions import check_predictions, packed, unpacked
+from elmbench.protocol.predictions import check_predictions
 
 COUNTS = st.integers(0, 40)
 BINARY = [-1, 1]
@@ -229,31 +228,3 @@ def test_predictions_that_are_no_label_are_refused(labels: list[int], bad: float
 def test_predictions_that_are_no_numbers_are_refused(bad: list[Any]) -> None:
     with pytest.raises(ValueError, match="real numbers"):
         check_predictions(np.zeros(2), np.array(bad), None)
-
-
-@given(
-    st.one_of(
-        st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5).map(np.array),
-        st.lists(st.floats(), max_size=5).map(np.array),
-        st.lists(st.booleans(), min_size=1, max_size=5).map(np.array),
-    )
-)
-def test_packed_predictions_come_out_again(predicted: np.ndarray) -> None:
-    np.testing.assert_array_equal(unpacked(json.loads(json.dumps(packed(predicted)))), predicted)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        None,
-        [1],
-        {},
-        {"dtype": "O", "values": ""},
-        {"dtype": "<f8", "values": "AAA="},
-        {"dtype": "f8", "values": 3},
-        {"dtype": "i1", "values": "A*Q=="},
-    ],
-)
-def test_what_is_no_packed_array(content: Any) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - whatever is wrong
-        unpacked(content)

@@ -36,14 +36,11 @@ PLUGIN = '''
 
 import ctypes
 import os
-import stat
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
-import psutil
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
@@ -77,6 +74,13 @@ class Raising(Base):
 class Exiting(Base):
     def act(self, X, y):
         os._exit(7)
+
+
+class Ending(Base):
+    """Ends its process as if all were well."""
+
+    def act(self, X, y):
+        os._exit(0)
 
 
 class Leaving(Base):
@@ -140,16 +144,6 @@ class Parent(Base):
         child.wait()
 
 
-def write_to_pipes(line):
-    """Write to every pipe that can be written to: one of them is what answers go through."""
-    for descriptor in range(3, 64):
-        try:
-            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-                os.write(descriptor, line)
-        except OSError:
-            pass
-
-
 class Closing(Base):
     """Closes its pipes and hangs."""
 
@@ -163,30 +157,6 @@ class Nameless(Base):
 
     def act(self, X, y):
         os.kill(os.getpid(), 40)
-
-
-class Forging(Base):
-    answer = b'{"number": 0, "status": "ok", "reason": "", "metrics": {"mcc": 1.0}}\\n'
-
-    def act(self, X, y):
-        write_to_pipes(self.answer)
-
-
-class Nesting(Forging):
-    answer = b"[" * 20000 + b"\\n"
-
-
-class Repeating(Base):
-    """Has a thread that answers whatever is asked next."""
-
-    def act(self, X, y):
-        def repeat():
-            while True:
-                time.sleep(0.2)
-                for number in range(20):
-                    write_to_pipes(b'{"number": %d, "status": "ok", "reason": "forged"}\\n' % number)
-
-        threading.Thread(target=repeat, daemon=True).start()
 
 
 class Huge(Base):
@@ -212,23 +182,6 @@ class Talkative(Base):
         raise RuntimeError("x" * 5_000_000)
 
 
-class Patching(Base):
-    """Has every metric be 1, here and, if it could, in the cells of others."""
-
-    def act(self, X, y):
-        import elmbench.protocol.metrics
-        import elmbench.work.fit
-        import elmbench.work.scoring
-
-        for module in (elmbench.protocol.metrics, elmbench.work.fit):
-            module.classification_metrics = lambda *_: {"mcc": 1.0}
-        elmbench.work.scoring.score = lambda *_: 1.0
-        np.where = None
-
-    def predict(self, X):
-        return np.ones(len(X), int)
-
-
 class NoLabel(Base):
     def predict(self, X):
         return np.full(len(X), 7)
@@ -250,23 +203,22 @@ class Detaching(Base):
 
 
 class Orphaning(Detaching):
-    """The same, and kills its keeper."""
+    """The same, and dies."""
 
     def act(self, X, y):
         super().act(X, y)
-        os.kill(os.getppid(), 9)
-        time.sleep(3600)
+        os.kill(os.getpid(), 9)
 
 
 class Treacherous(Base):
-    """Kills what its keeper was started by, always or the first time only."""
+    """Kills what its worker was started by, always or the first time only."""
 
     once = False
 
     def act(self, X, y):
         if not (self.once and os.path.exists(os.environ["TEST_LOG"])):
             tell(os.getpid())
-            os.kill(psutil.Process(os.getppid()).ppid(), 9)
+            os.kill(os.getppid(), 9)
             time.sleep(3600)
 
 
@@ -282,13 +234,52 @@ class LeakingChild(Base):
         time.sleep(3600)
 
 
+class Interrupting(Base):
+    def act(self, X, y):
+        raise KeyboardInterrupt
+
+
+class Unjson(Base):
+    """Makes a search count what JSON cannot hold."""
+
+    @property
+    def condition_(self):
+        return object()
+
+
+class Locking(Base):
+    """Hangs and never gives back the interpreter's lock."""
+
+    def act(self, X, y):
+        tell(os.getpid())
+        ctypes.PyDLL(None).sleep(3600)
+
+
+class SlowToMake(Base):
+    """Stalls in a worker before its fit, where the environment says so."""
+
+    def __init__(self):
+        if os.environ.get("ELMBENCH_WORKER") and os.environ.get("TEST_STALL") == "init":
+            time.sleep(3600)
+
+    def get_params(self, deep=True):
+        if os.environ.get("ELMBENCH_WORKER") and os.environ.get("TEST_STALL") == "params":
+            time.sleep(3600)
+        return {}
+
+    def fit(self, X, y):
+        self.get_params()
+        return self
+
+
 MODELS = {
-    "closing": Closing, "nameless": Nameless, "forging": Forging, "nesting": Nesting, "repeating": Repeating,
+    "closing": Closing, "nameless": Nameless, "interrupting": Interrupting, "unjson": Unjson, "locking": Locking,
+    "slow-to-make": SlowToMake,
     "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "colourful": Colourful,
-    "patching": Patching, "no-label": NoLabel, "negative": Negative,
+    "no-label": NoLabel, "negative": Negative,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
     "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
-    "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
+    "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "ending": Ending, "killed": Killed,
     "stuck": Stuck, "leaking": Leaking, "printing": Printing,
     "not-finite": NotFinite, "forking": Forking, "parent": Parent,
 }

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info
 from elmbench.datasets import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated
-from elmbench.running.answers import STATUSES
+from elmbench.running.attempt import STATUSES
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]

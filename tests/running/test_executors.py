@@ -31,6 +31,7 @@ from elmbench.running.executors.dask import DaskExecutor
 from elmbench.running.executors.engines import ENGINES, executor_of
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.limits import machine_memory
+from elmbench.running.processes import MARK
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Context, Work
@@ -115,10 +116,10 @@ def test_the_end_of_an_executor_ends_what_runs(
     make: Callable[[str], Executor], plugin: str, plan_models: Callable[..., Plan], engine: str
 ) -> None:
     """Nothing of the run is left behind, in workers of dask that live on neither."""
-    before = set(_keepers())
+    before = set(_workers())
     with make(engine) as executor:
         futures = [executor.submit(work, {}, Limits(), 1.0) for work in fits(plan_models("stuck"))[:WORKERS]]
-        while len(own := set(_keepers()) - before) < WORKERS:
+        while len(own := set(_workers()) - before) < WORKERS:
             time.sleep(0.05)
         assert not any(future.done() for future in futures)
     psutil.wait_procs(list(own))
@@ -320,9 +321,9 @@ def test_an_engine_that_is_unknown_and_a_scheduler_without_one() -> None:
         executor_of("local", Settings(), "tcp://127.0.0.1:8786")
 
 
-def _keepers() -> Iterator[psutil.Process]:
-    """The keepers of sandboxes below this process."""
+def _workers() -> Iterator[psutil.Process]:
+    """The workers of sandboxes below this process."""
     for one in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
-            if "elmbench.running.executors.keeper" in one.cmdline():
+            if MARK in one.environ():
                 yield one

@@ -90,13 +90,11 @@ def test_two_runs_in_one_process(tmp_path: Path) -> None:
         # Neither has lost its lock by looking at the other.
         other = os.fork()
         if other == 0:
-            from elmbench.running import leases
-
-            leases._own_runs.clear()
             with Leases(tmp_path) as third:
                 os._exit(0 if len(third.others) == 2 and third.take(["a"]) else 1)
         assert os.waitpid(other, 0)[1] == 0
         one.drop(["a"])
+        assert one.take(["c"]) is None  # which tells the others
         assert two.take(["a"]) is None
 
 
@@ -127,10 +125,10 @@ def test_work_is_never_claimed_twice(tmp_path: Path) -> None:
 
 
 def test_a_file_system_without_locks_claims_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("fcntl.lockf", refuse)
+    monkeypatch.setattr("elmbench.running.leases.lock_descriptor", refuse)
     other = in_a_child(hold(tmp_path, "a"))
     try:
         with Leases(tmp_path) as leases:

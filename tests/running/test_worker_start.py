@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from elmbench.running.executors.local import LocalExecutor
@@ -33,34 +34,30 @@ def test_files_of_the_folder_are_not_taken_for_modules(
         box.stop()
 
 
-def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit, plan_table: Callable[..., Plan]) -> None:
+def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> None:
     with LocalExecutor(Settings()) as executor:
         executor.warm()
-        (box,) = executor._owned
-        keeper = box._keeper
-        assert keeper is not None
+        (box,) = executor._sandboxes
+        worker = box._worker
+        assert worker is not None
         assert executor.submit(work, {}, Limits(), 1.0).result().result["status"] == "ok"
-        assert executor._owned == [box]
-        assert box._keeper is keeper
+        assert executor._sandboxes == [box]
+        assert box._worker is worker
     # It ends with the executor, used or not.
     with LocalExecutor(Settings()) as unused:
         unused.warm()
-        idle = unused._owned[0]._keeper
-    for ended in (keeper, idle):
-        assert ended is not None
-        assert ended.process.poll() is not None
+        number = unused._sandboxes[0]._worker._number.result(60)
+    assert not worker.lives()
+    assert not psutil.pid_exists(number)
 
 
-def test_the_last_words_of_a_worker_that_ends_by_itself(
-    work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_cannot_start(work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.exit('nothing works here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     box = Sandbox(Settings())
     result = box.run(work, {})
     box.stop()
-    assert result["status"] == "failed"
-    assert "nothing works here" in result["reason"]
+    assert (result["status"], result["reason"]) == ("failed", "the worker process ended before it could begin")
 
 
 def test_data_that_changed_since_the_plan_fail_the_cell(work: Fit) -> None:

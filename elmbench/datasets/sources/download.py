@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from filelock import lock_descriptor
+
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 TIMEOUT_SECONDS = 30.0
@@ -234,15 +236,10 @@ def _part_file(folder: Path, stem: str) -> Iterator[Path]:
 
 
 def _lock(path: Path) -> int | None:
-    """Take a lock that ends with the process, however it ends; None if another has it, or the system has none."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
+    """Return a lock that ends with the process, however it ends; None if another process has it."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
+    with contextlib.suppress(OSError):
+        if lock_descriptor(handle, blocking=False):
+            return handle
+    os.close(handle)
+    return None

@@ -6,6 +6,7 @@ once, and a model runs in a process of its own, within its limits. Sandboxes end
 
 from __future__ import annotations
 
+import multiprocessing.util
 import os
 import platform
 import signal
@@ -62,6 +63,14 @@ class Sandboxes:
         for box in ended:
             box.stop()
 
+    def stop(self) -> None:
+        """End all sandboxes."""
+        with self._lock:
+            ended = [*self._idle, *self._busy]
+            self._idle = []
+        for box in ended:
+            box.stop()
+
     def has_ended(self, run: str) -> bool:
         """Return True if a run has ended, so that no more of its tasks may begin."""
         with self._lock:
@@ -110,6 +119,7 @@ def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list
     worker.log_event(BEGUN, worker.get_current_task())
     share = Limits(memory=share_of_memory(worker.state.nthreads, worker.memory_manager.memory_limit))
     environment = _environment(settings.blas_threads)
+    _become_parent()
     box = _sandboxes.take(settings, run)
     results = []
     try:
@@ -122,6 +132,14 @@ def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list
     finally:
         _sandboxes.give_back(box)
     return results
+
+
+@cache
+def _become_parent() -> None:
+    """Let this process have processes of its own: dask makes its workers daemons, which may have none."""
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+    # Before it ends, a process of multiprocessing waits for its children.
+    multiprocessing.util.Finalize(None, _sandboxes.stop, exitpriority=100)
 
 
 def dask_setup(worker: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -41,11 +40,9 @@ class LocalExecutor:
     def __init__(self, settings: Settings) -> None:
         self.workers = settings.jobs
         self.memory = share_of_memory(settings.jobs)
-        self._settings = settings
-        self._local = threading.local()
-        self._lock = threading.Lock()
-        self._owned: list[Sandbox] = []
-        self._free: list[Sandbox] = []
+        self._sandboxes = [Sandbox(settings) for _ in range(settings.jobs)]
+        #: The idle ones; the latest to become idle, which has loaded its data, is the next to work.
+        self._idle = self._sandboxes.copy()
         self._pool = ThreadPoolExecutor(settings.jobs)
         #: Seconds that a piece of work has taken lately.
         self._lately = float("inf")
@@ -60,27 +57,21 @@ class LocalExecutor:
 
     def warm(self) -> None:
         """Start a worker before there is work for it."""
-        sandbox = self._new()
-        sandbox.warm()
-        self._free.append(sandbox)
+        self._idle[-1].warm()
 
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
         """Start some work; see `Executor`."""
         return self._pool.submit(self._run, work, inputs, limits)
 
     def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Done:
-        if not hasattr(self._local, "sandbox"):
-            with self._lock:
-                self._local.sandbox = self._free.pop() if self._free else self._new()
-        sandbox: Sandbox = self._local.sandbox
+        sandbox = self._idle.pop()
         started = time.monotonic()
-        result = sandbox.run(work, inputs, limits)
+        try:
+            result = sandbox.run(work, inputs, limits)
+        finally:
+            self._idle.append(sandbox)
         self._lately = time.monotonic() - started - sandbox.before
         return Done(result, self._lately, sandbox.before)
-
-    def _new(self) -> Sandbox:
-        self._owned.append(Sandbox(self._settings))
-        return self._owned[-1]
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +81,6 @@ class LocalExecutor:
     ) -> None:
         # Ending the workers first lets the threads that wait for them return.
         self._pool.shutdown(wait=False, cancel_futures=True)
-        for sandbox in self._owned:
+        for sandbox in self._sandboxes:
             sandbox.stop()
         self._pool.shutdown(wait=True)

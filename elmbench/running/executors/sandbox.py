@@ -1,44 +1,44 @@
-"""A worker process and its keeper as their owner sees them.
+"""A worker process as its owner sees it.
 
-Each job of a run owns a keeper, which forks a worker for each model. They are processes of their own, not those of a
-pool, because what runs in them may have to be ended: joblib's loky cannot end one worker without breaking its pool, and
-nothing but the end of the process stops a model that hangs in compiled code or allocates without end.
+Each job of a run owns a pool of one process, so that the end of a worker ends no work but its own. The pool is loky's:
+it notices every end of a process and knows its exit code, kills the descendants too, and does not import the caller's
+main module into the worker, so a script need not guard its calls. concurrent.futures and pebble do import it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import secrets
-import select
-import signal
-import subprocess
-import sys
 import tempfile
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from elmbench.running.executors.keeper import how_it_ended
-from elmbench.running.executors.lines import LONGEST_REASON, Garbled, Lines, checked, plain, written
-from elmbench.running.processes import MARK, MemoryWatch, end_family
+import psutil
+from loky.process_executor import ProcessPoolExecutor
+
+from elmbench.running.executors import worker
+from elmbench.running.processes import MARK, end_in_words, end_marked, guarded_mark, held_bytes, lives
 from elmbench.specs.limits import Limits, in_words
 
 if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
     from elmbench.work.base import Result, Work
 
+#: Some work in the types of JSON, as `asked_of` makes it.
+Asked = dict[str, Any]
+_environment = threading.Lock()
 #: Seconds between two looks at the time and the memory of a worker.
 _INTERVAL = 0.05
-#: Seconds that a keeper may take to start and to load the data.
-_START = 900.0
-#: Seconds that a keeper may take to end its worker.
-_END = 5.0
-#: Seconds that a keeper which has closed its pipe may take to end.
-_WITHOUT_PIPE = 1.0
-#: How often a keeper that is found stopped goes on: a machine may suspend all processes now and then.
-_STOPS = 10
+#: Seconds that plug-ins, the model and the data may take to load if the time limit is shorter.
+_LOADING = 60.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Settings:
     jobs : int
         Worker processes.
     plugins : tuple of str
-        Plug-in files that every worker loads.
+        Plug-in files, loaded by every worker that needs them.
     blas_threads : int
         In every worker. It changes the last digits of some results: it is recorded with each cell, but does not belong
         to its key, so results from before are taken over whatever their number.
@@ -71,49 +71,142 @@ class Settings:
     memory: int | None = None
 
 
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Keep Python processes that are started meanwhile, such as loky's, from importing files of the current folder."""
+    name = "PYTHONSAFEPATH"
+    with _environment:
+        before = os.environ.get(name)
+        os.environ[name] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = before
+
+
 class _Ended(Exception):
-    """The keeper, or what it keeps, has ended without an answer: `result` is what the work comes to."""
+    """The end of a worker without an answer: `result` is the result of the work."""
 
     def __init__(self, status: str, reason: str, **more: float) -> None:
         super().__init__(reason)
         self.result = {"status": status, "reason": reason, **more}
 
 
-@dataclass
-class _Keeper:
-    """A keeper's process, what it answers, its standard error, the mark of all that it starts, and its memory.
+class _Worker:
+    """A worker process in a pool of its own.
 
     Attributes
     ----------
-    used : bool
-        Whether it has been asked for something: a model may have done something to it since.
-    stops : int
-        How often it was found stopped.
+    loaded : object
+        The model and the data that it has loaded.
+    held : int
+        Bytes that it and its descendants held at the latest look.
     """
 
-    process: subprocess.Popen[bytes]
-    answers: Lines
-    said: IO[bytes]
-    mark: str
-    memory: MemoryWatch
-    used: bool = False
-    stops: int = 0
+    def __init__(self, blas_threads: int) -> None:
+        libraries = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
+        self.mark = f"{guarded_mark()}-{secrets.token_hex(4)}"
+        self.loaded: object = None
+        self.held = 0
+        self._log, self._log_path = tempfile.mkstemp(prefix="elmbench-")
+        # Only a limit of memory ends a worker: loky's own protection is switched off.
+        env = {f"{name}_NUM_THREADS": str(blas_threads) for name in libraries} | {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"}
+        with _safe_path():
+            self._pool = ProcessPoolExecutor(
+                1, initializer=worker.begin, initargs=(self._log_path,), env=env | {MARK: self.mark}
+            )
+            self._number = self._pool.submit(os.getpid)
+        self._process: BaseProcess | None = None
+
+    def wait_until_ready(self) -> None:
+        """Wait until the process has started."""
+        if self._process is None:
+            number = self._result(self._number)
+            self._process = next(one for one in multiprocessing.active_children() if one.pid == number)
+            self.number = number
+            self._system = psutil.Process(number)
+            with contextlib.suppress(OSError):  # Windows deletes no file that is open
+                os.unlink(self._log_path)
 
     def lives(self) -> bool:
-        """Tell whether it has neither ended nor is stopped again and again; one that is stopped goes on."""
-        if self.process.poll() is not None:
-            return False
-        with contextlib.suppress(ChildProcessError):  # another thread has just seen its end
-            if os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT):
-                self.stops += 1
-                self.process.send_signal(signal.SIGCONT)
-        return self.stops <= _STOPS
+        """Return True until the process has ended."""
+        return self._process is None or lives(self._system)
+
+    def ask(self, function: Any, asked: Asked, settings: Settings, limits: Limits) -> Any:
+        """Return what a function of the worker returns; raise if it reaches a limit or the process ends."""
+        started = look_again = time.monotonic()
+        try:
+            answer = self._pool.submit(function, asked, settings, limits.memory)
+        except (BrokenProcessPool, RuntimeError) as error:
+            raise self._death() from error
+        while True:
+            try:
+                return self._result(answer, _INTERVAL)
+            except TimeoutError:
+                now = time.monotonic()
+            # A process that the worker has forked keeps loky from noticing its end.
+            if not self.lives():
+                raise self._death()
+            if limits.seconds is not None and now - started > limits.seconds:
+                raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)
+            if limits.memory is not None and now >= look_again:
+                self._check_memory(limits.memory)
+                # To look takes a tenth of the time at most.
+                look_again = now + 10 * (time.monotonic() - now)
+
+    def is_small(self, limit: int | None) -> bool:
+        """Return True if it holds at most half of a limit of memory."""
+        if limit is not None and self.held > limit // 2:
+            self.held = held_bytes(self.number, limit // 2)
+        return limit is None or self.held <= limit // 2
+
+    def _check_memory(self, limit: int) -> None:
+        self.held = held_bytes(self.number, limit)
+        if self.held > limit:
+            reason = f"grew to {in_words(self.held)}; the limit is {in_words(limit)}"
+            raise _Ended("out-of-memory", reason, limit=limit)
+
+    def _result(self, answer: Future[Any], seconds: float | None = None) -> Any:
+        try:
+            return answer.result(seconds)
+        except TimeoutError:
+            raise
+        except BrokenProcessPool as error:
+            raise self._death() from error
+        except Exception as error:
+            raise _Ended("failed", f"no answer of the worker process: {type(error).__name__}: {error}") from error
+
+    def _death(self) -> _Ended:
+        if self._process is None:
+            return _Ended("failed", f"the worker process ended before it could begin{self._last_words()}")
+        self._process.join(1.0)
+        code = self._process.exitcode
+        if code is None:
+            return _Ended("failed", "the worker process ended")
+        return _Ended("failed", end_in_words(code) + (self._last_words() if code >= 0 else ""))
+
+    def _last_words(self) -> str:
+        """Return the last line of standard error after a colon; nothing if there is none."""
+        from elmbench.running.attempt import printable
+
+        size = os.fstat(self._log).st_size
+        os.lseek(self._log, max(0, size - 2000), os.SEEK_SET)
+        lines = os.read(self._log, 2000).decode(errors="replace").split("\n")
+        return next((f": {printable(line.strip())}" for line in reversed(lines) if line.strip()), "")
 
     def end(self) -> None:
-        end_family(self.process, self.mark)
+        """Kill the process and all that it has started."""
+        end_marked(self.mark)
+        self._pool.shutdown(kill_workers=True)
+        os.close(self._log)
+        with contextlib.suppress(OSError):
+            os.unlink(self._log_path)
 
 
-def asked_of(work: Work, inputs: Mapping[str, Result]) -> dict[str, Any]:
+def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
     """Return what a sandbox is asked for, as JSON has it.
 
     Parameters
@@ -126,53 +219,31 @@ def asked_of(work: Work, inputs: Mapping[str, Result]) -> dict[str, Any]:
         "work": work.content(),
         "dataset": spec and spec.model_dump(mode="json", by_alias=True),
         "inputs": dict(inputs),
+        "from_outside": work.is_from_outside,
     }
 
 
 class Sandbox:
-    """A keeper and its worker, started when they are first needed and again after they have died.
+    """A worker, started when it is first needed and again after it has died.
 
     Attributes
     ----------
     before : float
-        Seconds until what was asked for last could begin: to start the keeper and to load the data.
+        Seconds until the latest work could begin: to start the worker and to load the data.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.before = 0.0
-        self._keeper: _Keeper | None = None
-        self._number = 0
-
-    def _start(self) -> _Keeper:
-        package = str(Path(__file__).resolve().parents[3])
-        names = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
-        threads = str(self.settings.blas_threads)
-        mark = f"{os.getpid()}-{secrets.token_hex(8)}"
-        environment = {**os.environ, **{f"{name}_NUM_THREADS": threads for name in names}, MARK: mark}
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        said = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115 - lives as long as the keeper
-        process = subprocess.Popen(
-            # -P: a file of the user's folder that is called as a module of Python's is not to be taken for it.
-            [sys.executable, "-P", "-m", "elmbench.running.executors.keeper"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=said,
-            bufsize=0,
-            env=environment,
-            # Ctrl-C reaches the whole group of the terminal; only the owner is to act on it.
-            start_new_session=True,
-        )
-        assert process.stdout is not None
-        return _Keeper(process, Lines(process.stdout.fileno()), said, mark, MemoryWatch(process.pid, _INTERVAL))
+        self._worker: _Worker | None = None
 
     def warm(self) -> None:
-        """Start the keeper before there is work: it takes seconds to import what models need."""
-        if self._keeper is None:
-            self._keeper = self._start()
+        """Start the worker before there is work: it takes seconds to import what models need."""
+        if self._worker is None:
+            self._worker = _Worker(self.settings.blas_threads)
 
     def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
-        """Do some work and return its result; a limit that is reached and the death of the worker are results too.
+        """Do some work and return its result, which may be that it reached a limit or that the worker died.
 
         Parameters
         ----------
@@ -181,136 +252,44 @@ class Sandbox:
         """
         return self.ask(asked_of(work, inputs), limits or Limits())
 
-    def ask(self, asked: Mapping[str, Any], limits: Limits) -> Result:
-        """Do what is asked for in the words of `asked_of`; see `run`."""
+    def ask(self, asked: Asked, limits: Limits) -> Result:
+        """Do work that is described in the form of `asked_of`; see `run`."""
         started, self.before = time.monotonic(), 0.0
-        self._number += 1
-        request = {
-            "number": self._number,
-            **asked,
-            "data_dir": self.settings.data_dir,
-            "plugins": self.settings.plugins,
-            "blas_threads": self.settings.blas_threads,
-            "memory_limit": limits.memory,
-        }
+        current = self._ready_for(limits)
         try:
-            keeper, ready = self._made_ready(written(request), limits)
+            current.wait_until_ready()
+            failed = self._load(current, asked, limits)
             self.before = time.monotonic() - started
-            return self._answer(keeper, limits) if ready.get("ready") else ready
+            result: Result = failed or current.ask(worker.run, asked, self.settings, limits)
+            return result
         except _Ended as end:
-            # Of a keeper whose memory is full, or that has not answered, nothing can be kept.
-            if end.result["status"] != "timeout" or not self._worker_ended():
-                self.stop()
+            if self._worker is not current:
+                return {"status": "failed", "reason": "the run was stopped"}
+            self.stop()
             return end.result
 
-    def _made_ready(self, line: bytes, limits: Limits) -> tuple[_Keeper, Result]:
-        """Hand a request to the keeper; return it and its first answer.
+    def _load(self, current: _Worker, asked: Asked, limits: Limits) -> Result | None:
+        """Have the worker load what some work needs, unless it has loaded that for the work before."""
+        needed = asked["work"].get("model"), asked["work"].get("dataset"), asked["from_outside"] and self.settings
+        if current.loaded == needed:
+            return None
+        seconds = None if limits.seconds is None else max(limits.seconds, _LOADING)
+        failed: Result | None = current.ask(worker.prepare, asked, self.settings, Limits(seconds, limits.memory))
+        current.loaded = None if failed else needed
+        return failed
 
-        Where it ends before, a model of an earlier request may have seen to that: then a fresh one is asked.
-        """
-        while True:
-            keeper = self._ready_for(limits)
-            used, keeper.used = keeper.used, True
-            try:
-                self._send(keeper, line)
-                return keeper, self._answer(keeper, Limits(_START, limits.memory))
-            except _Ended as end:
-                if not used or end.result["status"] == "timeout" or self._keeper is not keeper:
-                    raise
-                self.stop()
-
-    def _worker_ended(self) -> bool:
-        """Have the keeper end its worker, and tell whether it has: a fresh one takes seconds to start."""
-        keeper = self._keeper
-        if keeper is None:
-            return False
-        try:
-            self._send(keeper, written({"number": self._number}))
-            self._answer(keeper, Limits(_END))
-        except _Ended:
-            return False
-        return self._keeper is keeper
-
-    def _ready_for(self, limits: Limits) -> _Keeper:
-        """Return the keeper, a fresh one where the one before has died or holds much of the memory limit."""
-        keeper = self._keeper
-        if keeper is not None and (not keeper.lives() or self._holds_much(keeper, limits)):
+    def _ready_for(self, limits: Limits) -> _Worker:
+        """Return the worker, a fresh one if the one before has died or holds much of the memory limit."""
+        current = self._worker
+        # What earlier work has left behind would count against the work to come.
+        if current is not None and not (current.lives() and current.is_small(limits.memory)):
             self.stop()
         self.warm()
-        assert self._keeper is not None
-        return self._keeper
-
-    def _holds_much(self, keeper: _Keeper, limits: Limits) -> bool:
-        """Tell whether earlier work has left so much behind that it would count against what comes."""
-        if limits.memory is None or keeper.memory.last <= limits.memory / 2:
-            return False
-        return keeper.memory.look(limits.memory // 2) > limits.memory / 2
-
-    def _send(self, keeper: _Keeper, line: bytes) -> None:
-        assert keeper.process.stdin is not None
-        rest = memoryview(line)
-        try:
-            while rest:
-                # No more at a time than never has to wait: one that does not read may have been stopped.
-                if select.select([], [keeper.process.stdin], [], _INTERVAL)[1]:
-                    rest = rest[os.write(keeper.process.stdin.fileno(), rest[: select.PIPE_BUF]) :]
-                elif not keeper.lives():
-                    raise self._death(keeper)
-        except (BrokenPipeError, ValueError):
-            raise self._death(keeper) from None
-
-    def _answer(self, keeper: _Keeper, limits: Limits) -> dict[str, Any]:
-        """Return the next answer; raise where a limit is exceeded first, or where none comes."""
-        started = time.monotonic()
-        while (line := keeper.answers.take()) is None:
-            readable, _, _ = select.select([keeper.answers.descriptor], [], [], _INTERVAL)
-            try:
-                if readable and not keeper.answers.read():
-                    raise self._death(keeper)
-            except Garbled as error:
-                raise _Ended("failed", f"the worker process gave {error}") from None
-            if not readable and not keeper.lives():
-                # Dead, though a process that was started there may still hold the other end of the pipe.
-                raise self._death(keeper)
-            check_time(limits, time.monotonic() - started)
-            if limits.memory is not None and keeper.memory.due():
-                check_memory(limits.memory, keeper.memory.look(limits.memory))
-        try:
-            return checked(line, self._number)
-        except Garbled as error:
-            raise _Ended("failed", f"the worker process gave {error}") from None
-
-    def _death(self, keeper: _Keeper) -> _Ended:
-        if self._keeper is not keeper:
-            return _Ended("failed", "the run was stopped")
-        if keeper.stops > _STOPS:
-            return _Ended("failed", "the worker process was stopped again and again")
-        try:
-            code = keeper.process.wait(_WITHOUT_PIPE)
-        except subprocess.TimeoutExpired:
-            return _Ended("failed", "the worker process closed its pipe")
-        return _Ended("failed", plain(how_it_ended(code, keeper.said.fileno(), 0))[:LONGEST_REASON])
+        assert self._worker is not None
+        return self._worker
 
     def stop(self) -> None:
         """End the worker at once, with whatever it runs and has started."""
-        keeper, self._keeper = self._keeper, None
-        if keeper is not None:
-            keeper.end()
-
-
-def check_memory(limit: int, size: int) -> None:
-    """Raise where a limit of memory has been exceeded; both in bytes."""
-    if size > limit:
-        raise _Ended("out-of-memory", f"grew to {in_words(size)}; the limit is {in_words(limit)}", limit=limit)
-
-
-def check_time(limits: Limits, spent: float) -> None:
-    """Raise where a limit of time has been exceeded.
-
-    Parameters
-    ----------
-    spent : float
-        Seconds.
-    """
-    if limits.seconds is not None and spent > limits.seconds:
-        raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)
+        ended, self._worker = self._worker, None
+        if ended is not None:
+            ended.end()

@@ -1,80 +1,82 @@
-"""The process that a model runs in, forked from its keeper.
-
-Whatever a model does to it, to patch what is imported, to leave threads and timers or to set limits, ends with it. It
-answers each request with one line: bare predictions where the kind of work is measured by them, which its keeper does.
-"""
+"""The functions that a worker process is asked for."""
 
 import os
+import signal
 import sys
-import traceback
-from collections.abc import Callable
-from typing import Any, NoReturn
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from elmbench.running.executors.lines import Lines, written
-from elmbench.running.processes import end_with_parent
+from elmbench.running.processes import end_descendants
+
+if TYPE_CHECKING:
+    from elmbench.running.executors.sandbox import Asked, Settings
+    from elmbench.work.base import Result, Work
 
 
-def become_worker(requests: int, answers: int, keeper: int) -> NoReturn:
-    """Answer requests until their end; then end this process, in the way that a model asks for if it does.
+def begin(log: str) -> None:
+    """Set up this worker process: standard error goes to a file, standard output to nowhere, Ctrl-C is the owner's."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for descriptor, path in enumerate((os.devnull, os.devnull, log)):
+        opened = os.open(path, os.O_RDWR | os.O_APPEND)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    if sys.platform == "linux":
+        from elmbench.running import linux
 
-    Parameters
-    ----------
-    requests, answers : int
-        Descriptors.
-    keeper : int
-        The process that this one was forked from.
+        linux.adopt_orphans()
+    # Imported before there is work, because it takes seconds.
+    import elmbench.models.baselines
+    import elmbench.running.attempt
+    import elmbench.work.fit
+    import elmbench.work.search  # noqa: F401
+
+
+def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result | None":
+    """Load the plug-ins, the model and the data of some work; end all processes that earlier models have left.
+
+    Returns
+    -------
+    dict or None
+        The result of the work if something cannot be loaded.
     """
-    end_with_parent()
-    os.setsid()
-    if os.getppid() != keeper:
-        os._exit(0)
-    _leave(lambda: _serve(Lines(requests), answers))
-
-
-def _serve(requests: Lines, answers: int) -> None:
-    from elmbench.running.attempt import produced
-    from elmbench.specs.datasets import DatasetSpec
-    from elmbench.work import work_from
+    from elmbench.running.attempt import guarded, preload
     from elmbench.work.base import Context
 
-    while requests.read():
-        line = requests.take()
-        if line is None:
-            continue
-        request = read_request(line)
-        spec = request["dataset"]
-        work = work_from(request["work"], spec and DatasetSpec.model_validate(spec))
-        context = Context(request["data_dir"], request["memory_limit"])
-        answer = produced(work, request["inputs"], context, request["blas_threads"])
-        write_all(answers, written(answer | {"number": request["number"]}))
+    def load() -> "Result":
+        for path in settings.plugins if asked["from_outside"] else ():
+            _load_plugin(path)
+        preload(_work(asked), context)
+        return {"status": "ok", "reason": ""}
+
+    end_descendants(os.getpid())
+    os.ftruncate(2, 0)
+    context = Context(settings.data_dir, memory)
+    result = guarded(load, context)
+    return None if result["status"] == "ok" else result
 
 
-def read_request(line: bytes) -> dict[str, Any]:
-    """Return a request."""
-    import json
+@cache
+def _load_plugin(path: str) -> None:
+    from elmbench.specs.registry.plugins import load_plugin
 
-    request: dict[str, Any] = json.loads(line)
-    return request
-
-
-def write_all(descriptor: int, line: bytes) -> None:
-    """Write a line, however often it takes."""
-    rest = memoryview(line)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    load_plugin(Path(path))
 
 
-def _leave(serve: Callable[[], None]) -> NoReturn:
-    """Serve, then end without what was to be done at the exit of the process that this one is a copy of."""
-    code = 1
+def run(asked: "Asked", settings: "Settings", memory: int | None) -> "Result":
+    """Do some work."""
+    from elmbench.running.attempt import attempt
+    from elmbench.work.base import Context
+
+    os.ftruncate(2, 0)
     try:
-        serve()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:  # noqa: BLE001 - its last line is what is told of the end
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code & 0xFF)
+        return attempt(_work(asked), asked["inputs"], Context(settings.data_dir, memory), settings.blas_threads)
+    except (SystemExit, KeyboardInterrupt) as error:
+        return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+
+
+def _work(asked: "Asked") -> "Work":
+    from elmbench.specs.datasets import DatasetSpec
+    from elmbench.work import work_from
+
+    return work_from(asked["work"], DatasetSpec.model_validate(asked["dataset"]) if asked["dataset"] else None)
