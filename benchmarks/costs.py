@@ -32,7 +32,7 @@ def _cell(trial: bool) -> Iterator[Result]:
     def bare() -> None:
         for _ in range(many - few):
             for train, test in problem.folds:
-                KELMClassifier(C, GAMMA).fit(problem.X[train], problem.y[train]).predict(problem.X[test])
+                KELMClassifier(C=C, gamma=GAMMA).fit(problem.X[train], problem.y[train]).predict(problem.X[test])
 
     bare()
     _suite(few)

@@ -37,12 +37,12 @@ def _kernel_fit(trial: bool) -> Iterator[Result]:
     rows, size = (1500, 1000) if trial else (18_000, 4000)
     X, y = series(rows)
     few = np.random.default_rng(1).permutation(rows)[:200]
-    KELMRegressor(C, GAMMA).fit(X[:50], y[:50])
+    KELMRegressor(C=C, gamma=GAMMA).fit(X[:50], y[:50])
     product = matrix_product(size)
     product()
 
     def fit() -> float:
-        model = KELMRegressor(C, GAMMA).fit(X, y)
+        model = KELMRegressor(C=C, gamma=GAMMA).fit(X, y)
         # What is left of the equations (K + I/C) beta = y of some rows.
         return float(np.max(np.abs(model.predict(X[few]) + model.beta_[few, 0] / C - y[few])))
 
@@ -66,7 +66,7 @@ def budget_bytes(X: Array, y: Array) -> tuple[int, int]:
     def touched(before: Array, after: Array) -> int:
         return (8 if np.array_equal(after, before) else 16) * len(after) ** 2
 
-    return _learnt(FBKOSELMRegressor(C, GAMMA, budget=BUDGET), touched, X, y)
+    return _learnt(FBKOSELMRegressor(C=C, gamma=GAMMA, budget=BUDGET), touched, X, y)
 
 
 def dependency_bytes(X: Array, y: Array) -> tuple[int, int]:
@@ -121,7 +121,7 @@ ROWS = [
     Row("k-elm-fit", _kernel_fit),
     Row(
         "fb-kos-elm",
-        _online(f"FB-KOS-ELM, F = {BUDGET}", lambda: FBKOSELMRegressor(C, GAMMA, budget=BUDGET), budget_bytes),
+        _online(f"FB-KOS-ELM, F = {BUDGET}", lambda: FBKOSELMRegressor(C=C, gamma=GAMMA, budget=BUDGET), budget_bytes),
     ),
     Row("ald-kos-elm", _online("ALD-KOS-ELM", lambda: ALDKOSELMRegressor(gamma=GAMMA, delta=DELTA), dependency_bytes)),
 ]

@@ -34,18 +34,20 @@ def resident_bytes(what: str) -> int:
 def _reduced(rows: int) -> object:
     """Fit RKELM to generated rows of 100 features, which are made here and so counted."""
     X = np.random.default_rng(0).standard_normal((rows, WIDTH))
-    return RKELMClassifier(CENTRES, 32.0, 0.01, random_state=0).fit(X, np.where(X[:, 0] > X[:, 1] * X[:, 2], 1, -1))
+    return RKELMClassifier(n_landmarks=CENTRES, C=32.0, gamma=0.01, random_state=0).fit(
+        X, np.where(X[:, 0] > X[:, 1] * X[:, 2], 1, -1)
+    )
 
 
 def _texts(rows: int) -> object:
     """Fit RKELM to the first rows of NEWS20: sparse, 62,061 features."""
     data = load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR"))
-    return RKELMClassifier(500, 32.0, 0.25, random_state=0).fit(data.X[:rows], data.y[:rows])
+    return RKELMClassifier(n_landmarks=500, C=32.0, gamma=0.25, random_state=0).fit(data.X[:rows], data.y[:rows])
 
 
 WORK: dict[str, Callable[[int], object]] = {
-    "k-elm": lambda rows: KELMRegressor(32.0, 1.0).fit(*series(rows)),
-    "elm": lambda rows: ELMRegressor(min(L, rows // 2), 32.0, random_state=0).fit(*series(rows)),
+    "k-elm": lambda rows: KELMRegressor(C=32.0, gamma=1.0).fit(*series(rows)),
+    "elm": lambda rows: ELMRegressor(n_hidden=min(L, rows // 2), C=32.0, random_state=0).fit(*series(rows)),
     "rk-elm": _reduced,
     "rk-elm-texts": _texts,
     "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), candidates(_FEW)),

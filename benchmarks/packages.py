@@ -47,16 +47,16 @@ def load_krls(module: str) -> Any:
 
 
 def _elm(X: Array, y: Array) -> None:
-    ELMRegressor(L, C, random_state=0).fit(X, y)
+    ELMRegressor(n_hidden=L, C=C, random_state=0).fit(X, y)
 
 
 def _elm_that_predicts(X: Array, y: Array) -> Array:
-    return ELMRegressor(L, C, random_state=0).fit(X, y).predict(X[:500])
+    return ELMRegressor(n_hidden=L, C=C, random_state=0).fit(X, y).predict(X[:500])
 
 
 def _hpelm(hpelm: Any, X: Array, y: Array) -> Array:
     """HP-ELM with the nodes of `_elm`: the same model."""
-    nodes = ELMRegressor(L, C, random_state=0)
+    nodes = ELMRegressor(n_hidden=L, C=C, random_state=0)
     nodes._draw_nodes(X.shape[1])
     model = hpelm.ELM(X.shape[1], 1, norm=1.0 / C, precision="double")
     # Its sigmoid falls.
@@ -81,7 +81,7 @@ def _pyoselm_blocks(pyoselm: Any, X: Array, y: Array) -> None:
 
 
 def _os_elm(X: Array, y: Array) -> None:
-    OSELMRegressor(L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0).fit(X, y)
+    OSELMRegressor(n_hidden=L, start="ridge", initial_batch=BLOCK, batch_size=BLOCK, random_state=0).fit(X, y)
 
 
 def _first(X: Array) -> Array:
@@ -101,7 +101,7 @@ def _krls_ald(krls: Any, X: Array, y: Array) -> Array:
 
 
 def _fb(X: Array, y: Array) -> Array:
-    return FBKOSELMRegressor(ONLINE_C, GAMMA, budget=BUDGET).fit(X, y).predict(_first(X))
+    return FBKOSELMRegressor(C=ONLINE_C, gamma=GAMMA, budget=BUDGET).fit(X, y).predict(_first(X))
 
 
 def _krls_fb(krls: Any, X: Array, y: Array) -> Array:

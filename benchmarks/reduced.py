@@ -120,7 +120,7 @@ def _fit(trial: bool) -> Iterator[Result]:
 
 
 def _rkelm() -> RKELMClassifier:
-    return RKELMClassifier(CENTRES, C, GAMMA, random_state=0)
+    return RKELMClassifier(n_landmarks=CENTRES, C=C, gamma=GAMMA, random_state=0)
 
 
 def _beside(trial: bool) -> Iterator[Result]:

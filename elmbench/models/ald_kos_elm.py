@@ -1,46 +1,35 @@
 """The kernel online sequential extreme learning machine with approximate linear dependency."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
+from sklearn.utils._param_validation import StrOptions
+
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes, width
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
-
-THRESHOLDS = ("squared", "as-printed")
 
 LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
 """Largest dictionary, by `threshold`, that `memory_estimate` counts with; how large it gets, only the data say."""
 
 
+@estimator
 class _ALDKOSELM(OnlineKernel):
     """Kernel recursive least squares on a dictionary of approximately independent rows."""
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        kernel: Any = "rbf",
-        delta: float = 0.1,
-        threshold: str = "squared",
-        max_atoms: int | None = None,
-        degree: float = 3,
-        coef0: float = 1.0,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
-        self.delta = delta
-        self.threshold = threshold
-        self.max_atoms = max_atoms
+    delta: float = 0.1
+    threshold: str = "squared"
+    max_atoms: int | None = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_atoms": [COUNT, None],
+        "threshold": [StrOptions({"squared", "as-printed"})],
+    }
 
     def _new_state(self, n_features: int, n_outputs: int) -> DependencyState:
-        _, gamma = self._checked()
-        check_choice("threshold", self.threshold, THRESHOLDS)
-        delta = 0.0 if self.delta == 0 else check_real("delta", self.delta)
-        max_atoms = UNLIMITED if self.max_atoms is None else check_count("max_atoms", self.max_atoms)
-        squared = delta if self.threshold == "squared" else delta**2
-        return DependencyState(n_features, n_outputs, squared, gamma, max_atoms)
+        max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
+        squared = self.delta if self.threshold == "squared" else self.delta**2
+        return DependencyState(n_features, n_outputs, squared, width(self), max_atoms)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -81,6 +70,11 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     beta_, classes_, n_units_, condition_, n_features_in_
         As in `KOSELMClassifier`.
 
+    See Also
+    --------
+    KOSELMClassifier : A dictionary of all rows.
+    FBKOSELMClassifier : A dictionary of limited size.
+
     Notes
     -----
     No row joins whose squared distance is below 1e-9, where round-off would decide: repeated rows never do. The kernel
@@ -91,8 +85,31 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52(8), 2004;
     Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, eqs. (10) and
     (11).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import ALDKOSELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(ALDKOSELMClassifier(delta=0.01).fit(X, y).score(X, y), 2)
+    0.99
     """
 
 
 class ALDKOSELMRegressor(SequentialRegressor, _ALDKOSELM):
-    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets."""
+    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    ALDKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    FBKOSELMRegressor : A dictionary of limited size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import ALDKOSELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(ALDKOSELMRegressor(delta=0.01).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.95
+    """

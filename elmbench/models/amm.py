@@ -1,20 +1,20 @@
 """The adaptive multi-hyperplane machine: several linear weights a class, learnt by stochastic gradient descent."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.hyperplanes import HyperplaneClassifier
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import row_blocks
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import Numbers
 
-MODES = ("online", "batch")
 
-
+@estimator
 class AMMClassifier(HyperplaneClassifier, BaseEstimator):
     """Adaptive multi-hyperplane machine (AMM).
 
@@ -66,6 +66,10 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
         Number of weights of all classes.
     n_features_in_ : int
 
+    See Also
+    --------
+    PegasosClassifier : One weight for each class.
+
     Notes
     -----
     Rows may be given as a CSR matrix, and are not copied to a dense one; the weights are dense.
@@ -80,39 +84,32 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
     Wang, Djuric, Crammer and Vucetic, Trading representability for scalability: adaptive multi-hyperplane machine for
     nonlinear classification, KDD 2011; Djuric, Lan, Vucetic and Wang, BudgetedSVM: a toolbox for scalable SVM
     approximations, JMLR 14, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import AMMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(AMMClassifier(C=10, random_state=0).fit(X, y).score(X, y), 2)
+    0.89
     """
 
-    model_version: int = 1
+    model_version = 1
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        n_weights: int = 50,
-        mode: str = "online",
-        n_epochs: int = 5,
-        pruning: float = 10.0,
-        prune_every: int = 10_000,
-        fit_intercept: bool = True,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.C = C
-        self.n_weights = n_weights
-        self.mode = mode
-        self.n_epochs = n_epochs
-        self.pruning = pruning
-        self.prune_every = prune_every
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
+    C: float = 1.0
+    n_weights: int = 50
+    mode: str = "online"
+    n_epochs: int = 5
+    pruning: float = 10.0
+    prune_every: int = 10_000
+    fit_intercept: bool = True
+    shuffle: bool = True
+    random_state: int | np.random.RandomState | None = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"mode": [StrOptions({"online", "batch"})]}
 
     def _limits(self) -> dict[str, Any]:
-        check_choice("mode", self.mode, MODES)
-        return {
-            "limit": check_count("n_weights", self.n_weights),
-            "pruning": check_real("pruning", self.pruning),
-            "prune_every": check_count("prune_every", self.prune_every),
-        }
+        return {"limit": self.n_weights, "pruning": self.pruning, "prune_every": self.prune_every}
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
         if self.mode == "online" or epoch == 0:

@@ -1,13 +1,15 @@
 """The support vector machine on a budget, learnt by stochastic gradient descent."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.family import width
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.stochastic import BLOCK_BYTES, StochasticClassifier
 from elmbench.numerics import centres
 from elmbench.numerics.arrays import Array
@@ -16,6 +18,7 @@ from elmbench.numerics.online.budget_loop import Numbers
 from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 
 
+@estimator
 class BSGDClassifier(StochasticClassifier, BaseEstimator):
     """Support vector machine on a budget, learnt by stochastic gradient descent (BSGD).
 
@@ -31,8 +34,8 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
         Most support vectors. A row that is one already adds to its weight.
     C : float, default=1.0
         Weight of the errors. n is the number of rows of `fit`, or of all calls of `partial_fit` so far.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
+    gamma : float, "scale" or "auto", default="auto"
+        As in `KOSELMClassifier`.
     maintenance : {"merging", "projection", "removal"}, default="merging"
         What happens to the support vector with the smallest weight (the oldest of equal ones) where there is one too
         many. "merging": it and the one with which this loses least are replaced by a single one between them, found by
@@ -60,6 +63,11 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
         Number of support vectors.
     n_features_in_ : int
 
+    See Also
+    --------
+    PegasosClassifier : The linear machine.
+    SVMClassifier : A solver without a limit of support vectors.
+
     Notes
     -----
     Rows may be given as a CSR matrix, and are not copied to a dense one. Support vectors are held in 8 n_features
@@ -69,34 +77,30 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     ----------
     Wang, Crammer and Vucetic, Breaking the curse of kernelization: Budgeted stochastic gradient descent for large-scale
     SVM training, JMLR 13, 2012, Algorithm 1 and sections 4 and 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import BSGDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(BSGDClassifier(budget=50, C=10, random_state=0).fit(X, y).score(X, y), 2)
+    0.97
     """
 
-    model_version: int = 1
+    model_version = 1
 
-    _state: BudgetedState
+    budget: int = 100
+    C: float = 1.0
+    gamma: float | str = "auto"
+    maintenance: str = "merging"
+    n_epochs: int = 1
+    shuffle: bool = True
+    random_state: int | np.random.RandomState | None = None
 
-    def __init__(
-        self,
-        budget: int = 100,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        maintenance: str = "merging",
-        n_epochs: int = 1,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.budget = budget
-        self.C = C
-        self.gamma = gamma
-        self.maintenance = maintenance
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"maintenance": [StrOptions(set(MAINTENANCE))]}
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
-        budget, gamma = check_count("budget", self.budget), check_real("gamma", self.gamma)
-        maintenance = check_choice("maintenance", self.maintenance, MAINTENANCE)
-        return BudgetedState(n_features, n_outputs, gamma, budget, maintenance)
+        return BudgetedState(n_features, n_outputs, width(self), self.budget, self.maintenance)
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
         self._sparse = sp.issparse(X)

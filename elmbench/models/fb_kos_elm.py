@@ -1,31 +1,19 @@
 """The kernel online sequential extreme learning machine with a fixed budget."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes, width
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
-from elmbench.models.base.parameters import check_count
+from elmbench.models.base.parameters import estimator
 from elmbench.numerics.online.states import InverseState
 
 
+@estimator
 class _FBKOSELM(OnlineKernel):
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        kernel: Any = "rbf",
-        budget: int = 200,
-        degree: float = 3,
-        coef0: float = 1.0,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
-        self.budget = budget
+    budget: int = 200
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
-        ridge, gamma = self._checked()
-        return InverseState(n_features, n_outputs, ridge, gamma, check_count("budget", self.budget))
+        return InverseState(n_features, n_outputs, 1.0 / self.C, width(self), self.budget)
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -44,7 +32,9 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
 
     Parameters
     ----------
-    C, gamma, kernel, degree, coef0, kernel_params
+    gamma : float, "scale" or "auto", default="auto"
+        As in `KELMClassifier`; "scale" is that of the rows of `fit`, or of the first call of `partial_fit`.
+    C, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
         `partial_fit` none beyond those of its first call.
     budget : int, default=200
@@ -57,6 +47,11 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
     beta_, inverse_, classes_, n_units_, condition_, n_features_in_
         As in `KOSELMClassifier`.
 
+    See Also
+    --------
+    KOSELMClassifier : A dictionary of all rows.
+    ALDKOSELMClassifier : A dictionary of independent rows.
+
     Notes
     -----
     A row costs time in proportion to the square of the budget. Round-off is watched as in `KOSELMClassifier`.
@@ -65,8 +60,31 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
     ----------
     Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-squares, ICASSP 2010; Scardapane
     et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, section IV.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import FBKOSELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(FBKOSELMClassifier(C=10, budget=50).fit(X, y).score(X, y), 2)
+    0.97
     """
 
 
 class FBKOSELMRegressor(SequentialRegressor, _FBKOSELM):
-    """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets."""
+    """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    FBKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    ALDKOSELMRegressor : A dictionary of independent rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import FBKOSELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(FBKOSELMRegressor(C=10, budget=50).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.47
+    """

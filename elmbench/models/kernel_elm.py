@@ -1,19 +1,20 @@
 """The kernel extreme learning machine."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.fold_kernels import Member, solved_together, weigh
 from elmbench.models.base.kernel import KernelMixin
-from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
@@ -26,37 +27,26 @@ from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 from elmbench.numerics.solve import RidgeSystem
 
-DTYPES = ("float64", "float32")
-
 RESIDUAL = 2e-11
 """Norm of a residual, over that of the targets, up to which solutions count whatever the condition.
 
 K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the outputs for the training rows are off."""
 
 
+@estimator
 class _KELM(KernelMixin, GridPathMixin, BaseEstimator):
-    """What the classifier and the regressor share."""
+    """The kernel ELM of targets in columns."""
 
-    model_version: int = 1
+    model_version = 1
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        kernel: Any = "rbf",
-        dtype: str = "float64",
-        degree: float = 3,
-        coef0: float = 1.0,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
-        self.dtype = dtype
+    C: float = 1.0
+    dtype: str = "float64"
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"dtype": [StrOptions({"float64", "float32"})]}
 
     def _checked(self) -> tuple[Kernel, float]:
         """Return the kernel and the ridge."""
-        kernel = self._checked_kernel()
-        check_choice("dtype", self.dtype, DTYPES)
-        return kernel, 1.0 / check_real("C", self.C)
+        return self._make_kernel(), 1.0 / self.C
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Eq. (4): beta = (I/C + Omega)^-1 Y, in the memory of one kernel matrix.
@@ -223,6 +213,7 @@ def _fold_outputs(
     return [test[:, i * k : (i + 1) * k] if accepted[i] else None for i in range(len(ridges))]
 
 
+@estimator
 class KELMClassifier(WeightedClassifier, _KELM):
     """Kernel extreme learning machine for classification.
 
@@ -233,8 +224,9 @@ class KELMClassifier(WeightedClassifier, _KELM):
     ----------
     C : float, default=1.0
         Weight of the errors; 1/C is the ridge.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
+    gamma : float, "scale" or "auto", default="scale"
+        Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()),
+        "auto" 1 / n_features, as in scikit-learn.
     kernel : str or callable, default="rbf"
         A name of `sklearn.metrics.pairwise.pairwise_kernels`, such as "linear", "laplacian" or "polynomial"; a function
         of two rows that returns a number; a kernel of `sklearn.gaussian_process.kernels`; or "precomputed". Then `X` is
@@ -269,6 +261,12 @@ class KELMClassifier(WeightedClassifier, _KELM):
         training rows are off, over that of the targets.
     n_features_in_ : int
 
+    See Also
+    --------
+    LSSVMClassifier : The same with an intercept.
+    RKELMClassifier : Some of the rows as centres.
+    KOSELMClassifier : The same model, learnt row by row.
+
     Notes
     -----
     `fit` needs 8 n^2 bytes, in single precision 4 n^2, and little more: the kernel matrix is factored where it stands.
@@ -289,27 +287,36 @@ class KELMClassifier(WeightedClassifier, _KELM):
     42(2), 2012; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015,
     eqs. (4) and (12); for weights Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning,
     Neurocomputing 101, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import KELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(KELMClassifier(C=10).fit(X, y).score(X, y), 2)
+    0.99
     """
 
     _local = True
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        kernel: Any = "rbf",
-        dtype: str = "float64",
-        degree: float = 3,
-        coef0: float = 1.0,
-        kernel_params: Mapping[str, Any] | None = None,
-        class_weight: str | Mapping[Any, float] | None = None,
-    ) -> None:
-        super().__init__(C, gamma, kernel, dtype, degree, coef0, kernel_params)
-        self.class_weight = class_weight
 
 
 class KELMRegressor(WeightedRegressor, _KELM):
     """Kernel ELM for regression: `KELMClassifier` with `y`, one column or several, as targets.
 
     The same as scikit-learn's ``KernelRidge(alpha=1/C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)``.
+
+    See Also
+    --------
+    KELMClassifier : For classification.
+    LSSVMRegressor : The same with an intercept.
+    RKELMRegressor : Some of the rows as centres.
+    KOSELMRegressor : The same model, learnt row by row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import KELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(KELMRegressor(C=10).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.8
     """

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
+from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes, width
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.numerics.online.states import InverseState
 
 
 class _KOSELM(OnlineKernel):
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
-        ridge, gamma = self._checked()
-        return InverseState(n_features, n_outputs, ridge, gamma)
+        return InverseState(n_features, n_outputs, 1.0 / self.C, width(self))
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
@@ -27,7 +26,9 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
 
     Parameters
     ----------
-    C, gamma, kernel, degree, coef0, kernel_params
+    gamma : float, "scale" or "auto", default="auto"
+        As in `KELMClassifier`; "scale" is that of the rows of `fit`, or of the first call of `partial_fit`.
+    C, kernel, degree, coef0, kernel_params
         As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
         `partial_fit` none beyond those of its first call.
 
@@ -44,6 +45,12 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
     classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 
+    See Also
+    --------
+    FBKOSELMClassifier : A dictionary of limited size.
+    ALDKOSELMClassifier : A dictionary of independent rows.
+    KELMClassifier : The same model, learnt at once.
+
     Notes
     -----
     Round-off adds up in an inverse that is updated again and again. Every 64 rows one equation is put to the inverse
@@ -53,8 +60,32 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
     References
     ----------
     Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, Table I.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import KOSELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(KOSELMClassifier(C=10).fit(X, y).score(X, y), 2)
+    0.99
     """
 
 
 class KOSELMRegressor(SequentialRegressor, _KOSELM):
-    """Kernel OS-ELM for regression: `KOSELMClassifier` with `y`, one column or several, as targets."""
+    """Kernel OS-ELM for regression: `KOSELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    KOSELMClassifier : For classification.
+    FBKOSELMRegressor : A dictionary of limited size.
+    ALDKOSELMRegressor : A dictionary of independent rows.
+    KELMRegressor : The same model, learnt at once.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import KOSELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(KOSELMRegressor(C=10).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.78
+    """

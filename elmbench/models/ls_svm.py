@@ -1,16 +1,17 @@
 """The least-squares support vector machine."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.fold_kernels import Member, solved_together, weigh
 from elmbench.models.base.kernel import KernelMixin
-from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, GridPathMixin, ProjectionPathMixin
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
@@ -20,17 +21,18 @@ from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.solve import RidgeSystem
 
-WEIGHTINGS = ("corrected", "as-printed")
 
-
+@estimator
 class _LSSVM(KernelMixin, GridPathMixin, BaseEstimator):
-    """What the classifier and the regressor share."""
+    """The LS-SVM of targets in columns."""
 
-    model_version: int = 1
+    model_version = 1
+
+    C: float = 1.0
 
     def _checked(self) -> tuple[Kernel, float]:
         """Return the kernel and the ridge."""
-        return self._checked_kernel(), 1.0 / check_real("C", self.C)
+        return self._make_kernel(), 1.0 / self.C
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system with Q^(-1/2) = `scale`."""
@@ -74,6 +76,7 @@ class _LSSVM(KernelMixin, GridPathMixin, BaseEstimator):
                     yield member.place, j, grid.asked(decoded(values), values)
 
 
+@estimator
 class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
     """Least-squares support vector machine, weighted by class or not.
 
@@ -103,6 +106,11 @@ class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
     dictionary_, classes_, n_units_, n_features_in_
         As in `KELMClassifier`.
 
+    See Also
+    --------
+    KELMClassifier : The same without an intercept.
+    SVMClassifier : The hinge loss.
+
     Notes
     -----
     `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
@@ -112,22 +120,19 @@ class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
     Suykens and Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters 9, 1999; Suykens
     et al., Weighted least squares support vector machines, Neurocomputing 48, 2002; Czarnecki and Tabor, Extreme
     Entropy Machines, sections 2.2 and 7.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import LSSVMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(LSSVMClassifier(C=10).fit(X, y).score(X, y), 2)
+    0.99
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float = 1.0,
-        kernel: Any = "rbf",
-        class_weight: str | Mapping[Any, float] | None = None,
-        weighting: str = "corrected",
-        degree: float = 3,
-        coef0: float = 1.0,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(C, gamma, kernel, degree, coef0, kernel_params)
-        self.class_weight = class_weight
-        self.weighting = weighting
+    weighting: str = "corrected"
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"weighting": [StrOptions({"corrected", "as-printed"})]}
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
         by_class = super()._class_weights(labels, weights)
@@ -136,7 +141,6 @@ class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
         return by_class
 
     def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
-        check_choice("weighting", self.weighting, WEIGHTINGS)
         return super()._scale(labels, weights)
 
     @staticmethod
@@ -160,6 +164,11 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     beta_, intercept_, condition_, dictionary_, n_units_, n_features_in_
         As in `LSSVMClassifier`, whose Q is I here.
 
+    See Also
+    --------
+    LSSVMClassifier : For classification.
+    KELMRegressor : The same without an intercept.
+
     Notes
     -----
     `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
@@ -169,6 +178,14 @@ class LSSVMRegressor(WeightedRegressor, _LSSVM):
     Saunders, Gammerman, Vovk, Ridge regression learning algorithm in dual variables, ICML 1998; Suykens et al., Least
     Squares Support Vector Machines, World Scientific, 2002, section 3.4; Deng, Ong, Zheng, A fast reduced kernel
     extreme learning machine, Neural Networks 76, 2016, Tables 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import LSSVMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(LSSVMRegressor(C=10).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.8
     """
 
 

@@ -2,79 +2,70 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
 from elmbench.models.base.kernel_lists import KernelSpec, check_kernels, gaussian_ladder
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.parameters import POSITIVE, estimator
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple.base_kernels import BaseKernels, ComputedKernels, GivenKernels
 from elmbench.numerics.multiple.blocks import BLOCK_BYTES, HELD_BYTES, KernelBlocks, triangle_bytes
 from elmbench.numerics.multiple.weights import Surface, learn_weights, squared_radii
 
-PRECOMPUTED = "precomputed"
 
-
+@estimator
 class _MKELM(BaseEstimator):
     """What the classifier and the regressor share."""
 
-    model_version: int = 1
+    model_version = 1
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        kernels: str | Sequence[KernelSpec] | None = None,
-        q: float = 1.0,
-        radius: bool = False,
-        tol: float = 1e-4,
-        objective_tol: float | None = None,
-        max_iter: int = 1000,
-    ) -> None:
-        self.C = C
-        self.kernels = kernels
-        self.q = q
-        self.radius = radius
-        self.tol = tol
-        self.objective_tol = objective_tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    kernels: str | Sequence[KernelSpec] | None = None
+    q: float = 1.0
+    radius: bool = False
+    tol: float = 1e-4
+    objective_tol: float | None = None
+    max_iter: int = 1000
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernels": [StrOptions({"precomputed"}), "array-like", None],
+        "q": [Interval(Real, 1, None, closed="left")],
+        "objective_tol": [POSITIVE, None],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+    }
 
     def _base_kernels(self, X: Array) -> BaseKernels:
         if isinstance(self.kernels, str):
-            check_choice("kernels", self.kernels, (PRECOMPUTED,))
             return GivenKernels(_checked_matrices(X))
         kernels = gaussian_ladder(X.shape[1]) if self.kernels is None else self.kernels
         return ComputedKernels(X, check_kernels("kernels", kernels, X.shape[1]))
 
     def _fit(self, X: Array, T: Array) -> None:
-        ridge, q = 1.0 / check_real("C", self.C), check_real("q", self.q)
-        if q < 1.0:
-            raise ValueError(f"q: expected a number of at least 1, got {self.q!r} instead")
-        if not isinstance(self.radius, (bool, np.bool_)):
-            raise TypeError(f"radius: expected True or False, got {self.radius!r} instead")
-        tol, max_iter = check_real("tol", self.tol), check_count("max_iter", self.max_iter, least=0)
-        objective_tol = 0.0 if self.objective_tol is None else check_real("objective_tol", self.objective_tol)
+        objective_tol = 0.0 if self.objective_tol is None else self.objective_tol
         self._kernels = self._base_kernels(X)
         blocks = KernelBlocks(self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
         found = learn_weights(
             blocks,
             self._targets(T),
-            ridge,
-            Surface(q, self.squared_radii_),
-            max_iter,
-            lambda change, fall: change <= tol or fall < objective_tol,
+            1.0 / self.C,
+            Surface(self.q, self.squared_radii_),
+            self.max_iter,
+            lambda change, fall: change <= self.tol or fall < objective_tol,
         )
-        if max_iter and not found.converged:
+        if self.max_iter and not found.converged:
             warnings.warn(
-                f"the kernel weights still change by more than {tol:g} after {max_iter} iterations: expected a larger "
-                "max_iter or tol",
+                f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} iterations: "
+                "expected a larger max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.beta_ = found.coefficients
         self.weights_, self.weights_path_ = found.weights[-1], found.weights
@@ -175,6 +166,10 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
         Estimated condition number of K + I/C.
     n_features_in_ : int
 
+    See Also
+    --------
+    KELMClassifier : A single kernel.
+
     Notes
     -----
     `decision_function` returns the output of the second of two classes less that of the first: what `KELMClassifier`
@@ -188,6 +183,14 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     ----------
     Liu, Wang, Huang, Zhang, Yin, Multiple kernel extreme learning machine, Neurocomputing 149, 2015, eqs. (6)-(17) and
     Algorithm 1; sections 3.2 and 3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import MKELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(MKELMClassifier(C=10).fit(X, y).score(X, y), 2)
+    1.0
     """
 
     def _targets(self, T: Array) -> Array:
@@ -201,4 +204,18 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
 
 
 class MKELMRegressor(FamilyRegressor, _MKELM):
-    """Multiple kernel ELM for regression: `MKELMClassifier` with `y`, one column or several, as targets."""
+    """Multiple kernel ELM for regression: `MKELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    MKELMClassifier : For classification.
+    KELMRegressor : A single kernel.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import MKELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(MKELMRegressor(C=10, max_iter=5, tol=0.5).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.99
+    """

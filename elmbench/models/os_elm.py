@@ -4,57 +4,43 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
 from elmbench.numerics.solve import RidgeSystem
 
-STARTS = ("pinv", "ridge")
 
-
+@estimator
 class _OSELM(HiddenNodesMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
-    model_version: int = 1
+    model_version = 1
 
-    _accept_sparse: ClassVar[str] = "csr"
-    P_: Array
+    n_hidden: int = 20
+    C: float = 1.0
+    activation: str = "sigmoid"
+    initial_batch: int = 250
+    batch_size: int = 200
+    start: str = "pinv"
+    random_state: int | np.random.RandomState | None = None
 
-    def __init__(
-        self,
-        n_hidden: int = 20,
-        C: float = 1.0,
-        activation: str = "sigmoid",
-        initial_batch: int = 250,
-        batch_size: int = 200,
-        start: str = "pinv",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.C = C
-        self.activation = activation
-        self.initial_batch = initial_batch
-        self.batch_size = batch_size
-        self.start = start
-        self.random_state = random_state
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"start": [StrOptions({"pinv", "ridge"})]}
 
     def _fit(self, X: Rows, T: Array) -> None:
-        initial_batch = check_count("initial_batch", self.initial_batch)
         self._start(X.shape[1], T.shape[1])
-        self._update(X[:initial_batch], T[:initial_batch])
-        self._update(X[initial_batch:], T[initial_batch:])
+        self._update(X[: self.initial_batch], T[: self.initial_batch])
+        self._update(X[self.initial_batch :], T[self.initial_batch :])
 
     def _start(self, n_features: int, n_outputs: int) -> None:
-        check_real("C", self.C)
-        check_choice("start", self.start, STARTS)
-        check_count("batch_size", self.batch_size)
         self._draw_nodes(n_features)
         self.beta_ = np.zeros((len(self.weights_), n_outputs))
         self.n_seen_ = 0
+        self.P_: Array = np.zeros((0, 0))
 
     def _update(self, X: Rows, T: Array) -> None:
         if self.n_seen_ == 0:
@@ -131,6 +117,11 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
 
+    See Also
+    --------
+    ELMClassifier : The network of all rows at once.
+    KOSELMClassifier : A kernel instead of hidden nodes.
+
     Notes
     -----
     Rows may be sparse, as for `ELMClassifier`.
@@ -140,8 +131,31 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
     Liang, Huang, Saratchandran, Sundararajan, A fast and accurate online sequential learning algorithm for feedforward
     networks, IEEE Trans. NN 17(6), 2006; Scardapane et al., Online Sequential Extreme Learning Machine With Kernels,
     IEEE TNNLS 26(9), 2015, eqs. (5)-(8).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import OSELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(OSELMClassifier(initial_batch=50, random_state=0).fit(X, y).score(X, y), 2)
+    0.98
     """
 
 
 class OSELMRegressor(SequentialRegressor, _OSELM):
-    """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets."""
+    """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    OSELMClassifier : For classification.
+    ELMRegressor : The network of all rows at once.
+    KOSELMRegressor : A kernel instead of hidden nodes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import OSELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(OSELMRegressor(initial_batch=50, random_state=0).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.53
+    """

@@ -179,7 +179,15 @@ def svd_os_elm_classifier(
     random_state: int | None = None,
 ) -> Pipeline:
     """Return an `OSELMClassifier` on singular directions."""
-    model = OSELMClassifier(n_hidden, C, activation, initial_batch, batch_size, start, random_state)
+    model = OSELMClassifier(
+        n_hidden=n_hidden,
+        C=C,
+        activation=activation,
+        initial_batch=initial_batch,
+        batch_size=batch_size,
+        start=start,
+        random_state=random_state,
+    )
     return make_pipeline(SingularFeatures(n_components, random_state), model)
 
 
@@ -188,13 +196,15 @@ def svd_bsgd_classifier(
     n_components: int = 100,
     budget: int = 100,
     C: float = 1.0,
-    gamma: float = 1.0,
+    gamma: float | str = "auto",
     maintenance: str = "merging",
     n_epochs: int = 1,
     random_state: int | None = None,
 ) -> Pipeline:
     """Return a `BSGDClassifier` on singular directions."""
-    model = BSGDClassifier(budget, C, gamma, maintenance, n_epochs, random_state=random_state)
+    model = BSGDClassifier(
+        budget=budget, C=C, gamma=gamma, maintenance=maintenance, n_epochs=n_epochs, random_state=random_state
+    )
     return make_pipeline(SingularFeatures(n_components, random_state), model)
 
 
@@ -211,7 +221,16 @@ def svd_amm_classifier(
     random_state: int | None = None,
 ) -> Pipeline:
     """Return an `AMMClassifier` on singular directions."""
-    model = AMMClassifier(C, n_weights, mode, n_epochs, pruning, prune_every, fit_intercept, random_state=random_state)
+    model = AMMClassifier(
+        C=C,
+        n_weights=n_weights,
+        mode=mode,
+        n_epochs=n_epochs,
+        pruning=pruning,
+        prune_every=prune_every,
+        fit_intercept=fit_intercept,
+        random_state=random_state,
+    )
     return make_pipeline(SingularFeatures(n_components, random_state), model)
 
 
@@ -224,5 +243,5 @@ def svd_pegasos_classifier(
     random_state: int | None = None,
 ) -> Pipeline:
     """Return a `PegasosClassifier` on singular directions."""
-    model = PegasosClassifier(C, n_epochs, fit_intercept, random_state=random_state)
+    model = PegasosClassifier(C=C, n_epochs=n_epochs, fit_intercept=fit_intercept, random_state=random_state)
     return make_pipeline(SingularFeatures(n_components, random_state), model)

@@ -15,8 +15,8 @@ class SVMClassifier(SVC):
     ----------
     C : float, default=1.0
         Weight of the errors.
-    gamma : float, default=1.0
-        Inverse squared width of the kernel, exp(-gamma d^2).
+    gamma : float, "scale" or "auto", default="scale"
+        Inverse squared width of the kernel, exp(-gamma d^2); "scale" is 1 / (n_features * X.var()).
     class_weight : "balanced", dict or None, default=None
         What multiplies C for the rows of each class, by label; "balanced" is inversely proportional to their number.
     max_iter : int, default=-1
@@ -34,15 +34,29 @@ class SVMClassifier(SVC):
         ``{"capped": 1}`` where any was stopped, else empty.
     n_features_in_ : int
 
+    See Also
+    --------
+    LSSVMClassifier : Squared errors.
+    RSVMClassifier : Some of the rows as centres.
+
     References
     ----------
     Chang and Lin, LIBSVM: a library for support vector machines, ACM TIST 2(3), 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import SVMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(SVMClassifier(C=10).fit(X, y).score(X, y), 2)
+    0.99
     """
 
     def __init__(
         self,
+        *,
         C: float = 1.0,
-        gamma: float = 1.0,
+        gamma: float | str = "scale",
         class_weight: str | Mapping[Any, float] | None = None,
         max_iter: int = -1,
     ) -> None:

@@ -2,16 +2,19 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.nodes import CONSTANT_LAYER, EEMNodesMixin, by_nodes
+from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_nodes
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, ProjectionPathMixin
 from elmbench.models.base.weights import WeightedClassifier, weight_key
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
 from elmbench.numerics.nodes.hidden_layer import layer_blocks
 from elmbench.numerics.nodes.least_squares import leading_solutions
 from elmbench.numerics.rows import Rows, scaled_rows
@@ -40,7 +43,8 @@ def weighted_solutions(
     yield from leading_solutions(H, scaled_rows(T, B), sizes, CUTOFF)
 
 
-class WELMClassifier(WeightedClassifier, EEMNodesMixin, ProjectionPathMixin, BaseEstimator):
+@estimator
+class WELMClassifier(WeightedClassifier, HiddenNodesMixin, ProjectionPathMixin, BaseEstimator):
     """Weighted extreme learning machine.
 
     A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
@@ -67,6 +71,11 @@ class WELMClassifier(WeightedClassifier, EEMNodesMixin, ProjectionPathMixin, Bas
     weights_, biases_, classes_, n_units_, n_features_in_
         As in `ELMClassifier`.
 
+    See Also
+    --------
+    ELMClassifier : A ridge instead of a pseudo-inverse.
+    EEMClassifier : Densities on the same hidden nodes.
+
     Notes
     -----
     The pseudo-inverse is that of the weighted hidden outputs themselves: their Gram matrix has the square of their
@@ -77,23 +86,26 @@ class WELMClassifier(WeightedClassifier, EEMNodesMixin, ProjectionPathMixin, Bas
     ----------
     Zong, Huang, Chen, Weighted extreme learning machine for imbalance learning, Neurocomputing 101, 2013; Czarnecki
     and Tabor, Extreme Entropy Machines, sections 2.1 and 7.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import WELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(WELMClassifier(n_hidden=20, random_state=0).fit(X, y).score(X, y), 2)
+    0.99
     """
 
-    model_version: int = 1
+    model_version = 1
 
     _local = True
+    _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}
 
-    def __init__(
-        self,
-        n_hidden: int = 100,
-        activation: str = "sigmoid",
-        random_state: int | np.random.RandomState | None = None,
-        class_weight: str | Mapping[Any, float] | None = "balanced",
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.activation = activation
-        self.random_state = random_state
-        self.class_weight = class_weight
+    n_hidden: int = 100
+    activation: str = "sigmoid"
+    random_state: int | np.random.RandomState | None = None
+    class_weight: str | Mapping[Any, float] | None = "balanced"
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._draw_nodes(X.shape[1])

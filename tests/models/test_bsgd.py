@@ -32,7 +32,9 @@ def test_scikit_learn_contract(estimator, check):
 def test_what_is_separable_is_learnt(maintenance, n_classes, seed):
     centres = 10.0 * np.c_[np.cos(np.arange(n_classes)), np.sin(np.arange(n_classes))]
     X, y = make_blobs(300, centers=centres, cluster_std=0.3, random_state=seed)
-    model = BSGDClassifier(40, C=10.0, gamma=0.3, maintenance=maintenance, n_epochs=3, random_state=seed).fit(X, y)
+    model = BSGDClassifier(budget=40, C=10.0, gamma=0.3, maintenance=maintenance, n_epochs=3, random_state=seed).fit(
+        X, y
+    )
     assert model.n_units_ <= 40
     assert model.score(X, y) == 1.0
     assert model.beta_.shape == (model.n_units_, 1 if n_classes == 2 else n_classes)
@@ -49,7 +51,7 @@ def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
         K = np.exp(-3.0 * ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2))
         return weights @ K @ weights / 2 + 2.0 * np.maximum(0, 1 - y * outputs).sum()
 
-    model = BSGDClassifier(60, C=2.0, gamma=3.0, n_epochs=400, random_state=0).fit(X, y)
+    model = BSGDClassifier(budget=60, C=2.0, gamma=3.0, n_epochs=400, random_state=0).fit(X, y)
     found = objective(model.support_vectors_, model.beta_[:, 0], model.decision_function(X))
     outputs = reference.decision_function(X) - reference.intercept_
     least = objective(reference.support_vectors_, reference.dual_coef_[0], outputs)
@@ -63,7 +65,7 @@ def test_sparse_rows_give_what_dense_ones_do_and_stay_sparse(maintenance, kind, 
     X = rows(120, 8, 3)
     X[X < 0.6] = 0
     y = targets(X, 3, kind)
-    model = BSGDClassifier(9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
+    model = BSGDClassifier(budget=9, C=8.0, gamma=0.5, maintenance=maintenance, n_epochs=2, random_state=1)
     dense = clone(model).fit(X, y)
     monkeypatch.setattr(stochastic, "BLOCK_BYTES", 1000)
     sparse = clone(model).fit(sp.csr_matrix(X), y)
@@ -82,7 +84,7 @@ def test_entries_of_a_sparse_row_that_are_given_twice_are_added_up():
     y = targets(X, 0, "binary")
     full = sp.csr_matrix(X)
     twice = sp.csr_matrix((np.repeat(full.data / 2, 2), np.repeat(full.indices, 2), 2 * full.indptr), shape=X.shape)
-    model = BSGDClassifier(5, random_state=0)
+    model = BSGDClassifier(budget=5, random_state=0)
     np.testing.assert_array_equal(
         model.fit(twice, y).support_vectors_.toarray(), clone(model).fit(X, y).support_vectors_
     )
@@ -91,11 +93,11 @@ def test_entries_of_a_sparse_row_that_are_given_twice_are_added_up():
 def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on():
     X = rows(90, 3, 1)
     y = targets(X, 1, "multi")
-    model = BSGDClassifier(15, C=4.0, shuffle=False).fit(X, y)
-    once = BSGDClassifier(15, C=4.0).partial_fit(X, y)
+    model = BSGDClassifier(budget=15, C=4.0, gamma=1.0, shuffle=False).fit(X, y)
+    once = BSGDClassifier(budget=15, C=4.0, gamma=1.0).partial_fit(X, y)
     np.testing.assert_array_equal(once.beta_, model.beta_)
     state = BudgetedState(3, len(model.classes_), 1.0, 15)
-    streamed = BSGDClassifier(15, C=4.0)
+    streamed = BSGDClassifier(budget=15, C=4.0, gamma=1.0)
     labels = np.searchsorted(model.classes_, y)
     for start in (0, 30, 60):
         part = slice(start, start + 30)
@@ -109,14 +111,14 @@ def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on():
 def test_a_pickled_model_goes_on_learning():
     X = rows(80, 3, 2)
     y = targets(X, 2, "binary")
-    whole, stopped = (BSGDClassifier(10).partial_fit(X[:40], y[:40]) for _ in range(2))
+    whole, stopped = (BSGDClassifier(budget=10).partial_fit(X[:40], y[:40]) for _ in range(2))
     resumed = pickle.loads(pickle.dumps(stopped)).partial_fit(X[40:], y[40:])
     np.testing.assert_array_equal(resumed.beta_, whole.partial_fit(X[40:], y[40:]).beta_)
 
 
 @each_kind
 def test_second_fit_equals_a_fresh_one(kind):
-    model = BSGDClassifier(10, n_epochs=2, random_state=3)
+    model = BSGDClassifier(budget=10, n_epochs=2, random_state=3)
     first, second = rows(30, 5, 0), rows(23, 4, 1)
     model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
     model.fit(second, targets(second, 1, kind))
@@ -133,7 +135,7 @@ def test_awkward_rows(maintenance, kind, n, d, budget):
     for factor in (1.0, 0.0, 1e100):
         X = factor * rows(n, d, 5, awkward=True)
         y = targets(rows(n, d, 5), 5, kind)
-        model = BSGDClassifier(budget, maintenance=maintenance, n_epochs=3, random_state=0).fit(X, y)
+        model = BSGDClassifier(budget=budget, maintenance=maintenance, n_epochs=3, random_state=0).fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
         assert set(model.predict(X)) <= set(y)
         assert 1 <= model.n_units_ <= budget
@@ -152,11 +154,11 @@ def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
 @pytest.mark.parametrize(
     ("bad", "error", "message"),
     [
-        ({"budget": 0}, ValueError, "budget: expected a positive integer"),
-        ({"C": 0.0}, ValueError, "C: expected a finite number greater than 0"),
-        ({"gamma": "wide"}, TypeError, "gamma: expected a number greater than 0"),
-        ({"maintenance": "hope"}, ValueError, "maintenance: expected one of 'merging', 'projection', 'removal'"),
-        ({"n_epochs": 1.5}, TypeError, "n_epochs: expected a positive integer"),
+        ({"budget": 0}, ValueError, "The 'budget' parameter of"),
+        ({"C": 0.0}, ValueError, "The 'C' parameter of"),
+        ({"gamma": "wide"}, TypeError, "The 'gamma' parameter of"),
+        ({"maintenance": "hope"}, ValueError, "The 'maintenance' parameter of"),
+        ({"n_epochs": 1.5}, TypeError, "The 'n_epochs' parameter of"),
     ],
 )
 def test_bad_parameters(bad, error, message):
@@ -169,7 +171,7 @@ def test_bad_parameters(bad, error, message):
 def test_memory_estimate_is_met(n, d, budget):
     X = np.random.default_rng(0).random((n, d))
     y = np.random.default_rng(1).random(n) > 0.5
-    model = BSGDClassifier(budget, gamma=1.0, maintenance="removal", random_state=0)
+    model = BSGDClassifier(budget=budget, gamma=1.0, maintenance="removal", random_state=0)
     clone(model).fit(X[:50], y[:50])
     tracemalloc.start()
     try:

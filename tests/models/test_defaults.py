@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import inspect
 import re
 
@@ -36,3 +37,13 @@ def test_they_are_what_is_said(name: str) -> None:
     for group, value in SAID.findall(doc):
         said |= dict.fromkeys(group.split(", "), ast.literal_eval(value))
     assert found == {parameter: said[parameter] for parameter in found}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CLASSES)
+def test_examples_run_and_others_are_named(name: str) -> None:
+    assert "See Also\n--------\n" in (inspect.getdoc(CLASSES[name]) or "")
+    tests = doctest.DocTestFinder(recurse=False).find(CLASSES[name], name, globs={})
+    results = [doctest.DocTestRunner().run(test) for test in tests]
+    assert sum(result.attempted for result in results) > 0
+    assert sum(result.failed for result in results) == 0

@@ -110,5 +110,5 @@ def test_elm_with_several_row_blocks():
 )
 def test_bad_candidates(name, bad):
     X, y, folds = a_problem(20, 3, 0, "binary", False, 1)
-    with pytest.raises(ValueError, match="expected a"):
+    with pytest.raises(ValueError, match="parameter of"):
         list(class_of(name, "binary").evaluate_grid(X, y, folds, [{}, bad]))

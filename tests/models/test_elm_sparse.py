@@ -103,7 +103,7 @@ def test_wide_rows_are_never_made_dense(n, n_hidden, seed):
 def test_csr_rows_give_what_dense_ones_do_block_by_block(start, kind, seed):
     X, probe = sparse_rows(rows(90, 6, seed), seed), sparse_rows(rows(12, 6, seed + 1), seed + 1)
     y = targets(X, seed, kind)
-    model = class_of("OSELM", kind)(9, C=4.0, initial_batch=40, batch_size=16, start=start, random_state=seed)
+    model = class_of("OSELM", kind)(n_hidden=9, C=4.0, initial_batch=40, batch_size=16, start=start, random_state=seed)
     expected = real_outputs(model.fit(X, y), probe)
     # As for ELM, with the condition of what is carried on, once more for each of the four later blocks.
     size = max(1.0, np.abs(expected).max(), np.abs(y).max() if kind in ("regression", "two-targets") else 1.0)
@@ -123,9 +123,9 @@ def test_wide_rows_are_never_made_dense_block_by_block(seed):
     d = 100_000
     X = sp.random_array((400, d), density=3e-4, format="csr", rng=np.random.default_rng(seed))
     y = np.asarray(X.sum(axis=1)).ravel()
-    OSELMRegressor(3, random_state=0).fit(X[:50, :9], y[:50])
+    OSELMRegressor(n_hidden=3, random_state=0).fit(X[:50, :9], y[:50])
     tracemalloc.start()
-    OSELMRegressor(20, initial_batch=40, batch_size=16, random_state=0).fit(X, y)
+    OSELMRegressor(n_hidden=20, initial_batch=40, batch_size=16, random_state=0).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     estimate = OSELMRegressor.memory_estimate(400, d, 1, n_hidden=20, initial_batch=40, batch_size=16)

@@ -247,7 +247,9 @@ def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
     X = rows(60, 3, seed)
     y = targets(X, seed, "binary")
     K = pairwise_kernels(X, metric="laplacian")
-    one, other = (EEKMClassifier(20, kernel="precomputed", random_state=0).fit(s * K, y) for s in (1.0, 1024.0))
+    one, other = (
+        EEKMClassifier(n_landmarks=20, kernel="precomputed", random_state=0).fit(s * K, y) for s in (1.0, 1024.0)
+    )
     expected = one.decision_function(K)
     np.testing.assert_allclose(other.decision_function(1024.0 * K), expected, atol=1e-8 * np.abs(expected).max())
 

@@ -147,5 +147,5 @@ def test_grid_of_deng_et_al_shares_most_of_its_work(kind, seed):
 @pytest.mark.parametrize("bad", [{"C": 0.0}, {"gamma": -1.0}])
 def test_bad_candidates(bad):
     X, y, folds = a_problem(20, 3, 0, "regression", False, 1)
-    with pytest.raises(ValueError, match="expected a finite number"):
+    with pytest.raises(ValueError, match="parameter of"):
         list(LSSVMRegressor.evaluate_grid(X, y, folds, [{}, bad]))

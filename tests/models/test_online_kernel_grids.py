@@ -110,5 +110,5 @@ def test_the_ridge_is_learnt_once_where_there_is_none(monkeypatch):
 
 def test_a_parameter_out_of_range_is_refused_before_anything_is_learnt():
     X = np.zeros((4, 1))
-    with pytest.raises(ValueError, match="gamma: expected"):
+    with pytest.raises(ValueError, match="'gamma' parameter"):
         list(KOSELMRegressor.evaluate_grid(X, X[:, 0], [(np.arange(2), np.arange(2, 4))], [{"gamma": -1.0}]))

@@ -173,9 +173,9 @@ def test_nodes_grow_with_the_rows():
 @pytest.mark.parametrize(
     ("bad", "error", "message"),
     [
-        ({"mode": "fast"}, ValueError, "mode: expected one of 'exact', 'truncate', got 'fast' instead"),
-        ({"initial_batch": 0}, ValueError, "initial_batch: expected a positive integer, got 0 instead"),
-        ({"batch_size": 1.5}, TypeError, "batch_size: expected a positive integer, got 1.5 instead"),
+        ({"mode": "fast"}, ValueError, "The 'mode' parameter of"),
+        ({"initial_batch": 0}, ValueError, "The 'initial_batch' parameter of"),
+        ({"batch_size": 1.5}, TypeError, "The 'batch_size' parameter of"),
     ],
 )
 def test_bad_parameters(bad, error, message):

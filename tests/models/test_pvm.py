@@ -183,12 +183,12 @@ def test_path_equals_single_fits(n, d, kind, sparse, seed):
 @pytest.mark.parametrize(
     ("bad", "error", "message"),
     [
-        ({"n_hidden": 0}, ValueError, "n_hidden: expected a positive integer, got 0 instead"),
-        ({"theta": 0.0}, ValueError, "theta: expected a finite number greater than 0, got 0.0 instead"),
-        ({"theta": 1.01}, ValueError, "theta: expected a number up to 1, got 1.01 instead"),
-        ({"theta": "1"}, TypeError, "theta: expected a number greater than 0, got '1' instead"),
-        ({"ratio": "cubic"}, ValueError, "ratio: expected one of 'linear', 'squared', got 'cubic' instead"),
-        ({"activation": "sine"}, ValueError, "activation: expected one of 'relu', 'sigmoid', 'tanh', got 'sine'"),
+        ({"n_hidden": 0}, ValueError, "The 'n_hidden' parameter of"),
+        ({"theta": 0.0}, ValueError, "The 'theta' parameter of"),
+        ({"theta": 1.01}, ValueError, "The 'theta' parameter of"),
+        ({"theta": "1"}, TypeError, "The 'theta' parameter of"),
+        ({"ratio": "cubic"}, ValueError, "The 'ratio' parameter of"),
+        ({"activation": "sine"}, ValueError, "The 'activation' parameter of"),
     ],
 )
 def test_bad_parameters(bad, error, message):

@@ -48,7 +48,7 @@ def test_no_point_nearby_is_lower(shape, kind, C, gamma, awkward):
     X = rows(n, d, seed, awkward)
     y = targets(X, seed, kind)
     options = {"epsilon": 0.05} if kind in ("regression", "two-targets") else {}
-    model = class_of("RSVM", kind)(10, C, gamma, seed, **options).fit(X, y)
+    model = class_of("RSVM", kind)(n_landmarks=10, C=C, gamma=gamma, random_state=seed, **options).fit(X, y)
     kernel = rbf_kernel(X, model.landmarks_, gamma=gamma)
     if kind in ("regression", "two-targets"):
         columns = y.reshape(n, -1).T
@@ -71,12 +71,12 @@ def test_without_smoothing_it_is_the_squared_loss_outside_of_the_tube():
     """scikit-learn's linear machine on the kernel's values has the same objective, and a regularised intercept."""
     X = rows(120, 3, 0, False)
     y = 0.3 * targets(X, 0, "regression")
-    model = RSVMRegressor(10, C=50.0, gamma=0.5, epsilon=0.1, smoothing=1e4, random_state=0).fit(X, y)
+    model = RSVMRegressor(n_landmarks=10, C=50.0, gamma=0.5, epsilon=0.1, smoothing=1e4, random_state=0).fit(X, y)
     features = rbf_kernel(X, model.landmarks_, gamma=0.5)
     loss = "squared_epsilon_insensitive"
     linear = LinearSVR(epsilon=0.1, C=25.0, loss=loss, dual=False, tol=1e-12, max_iter=100_000).fit(features, y)
     np.testing.assert_allclose(model.predict(X), linear.predict(features), atol=1e-3)
-    rounded = RSVMRegressor(10, C=50.0, gamma=0.5, epsilon=0.1, random_state=0).fit(X, y)
+    rounded = RSVMRegressor(n_landmarks=10, C=50.0, gamma=0.5, epsilon=0.1, random_state=0).fit(X, y)
     assert np.abs(rounded.predict(X) - linear.predict(features)).max() > 1e-2
 
 
@@ -93,10 +93,10 @@ def test_landmarks_are_the_first_rows_of_a_permutation():
 def test_more_classes_are_each_against_the_rest(seed):
     X = rows(80, 3, seed + 2)
     y = targets(X, seed + 2, "multi")
-    model = RSVMClassifier(20, C=8.0, gamma=2.0, random_state=0).fit(X, y)
+    model = RSVMClassifier(n_landmarks=20, C=8.0, gamma=2.0, random_state=0).fit(X, y)
     assert model.beta_.shape == (20, len(model.classes_))
     for k, label in enumerate(model.classes_):
-        single = RSVMClassifier(20, C=8.0, gamma=2.0, random_state=0).fit(X, y == label)
+        single = RSVMClassifier(n_landmarks=20, C=8.0, gamma=2.0, random_state=0).fit(X, y == label)
         np.testing.assert_allclose(model.decision_function(X)[:, k], single.decision_function(X), atol=1e-10)
         assert model.n_iter_[k] == single.n_iter_[0]
     predicted = model.classes_[model.decision_function(X).argmax(axis=1)]
@@ -108,7 +108,7 @@ def test_a_curve_is_learnt_and_the_tube_is_as_wide_as_it_says():
     X = rows(300, 1, 1)
     y = np.sin(6 * X[:, 0])
     errors = [
-        np.abs(RSVMRegressor(30, C=2.0**20, gamma=8.0, epsilon=epsilon).fit(X, y).predict(X) - y).max()
+        np.abs(RSVMRegressor(n_landmarks=30, C=2.0**20, gamma=8.0, epsilon=epsilon).fit(X, y).predict(X) - y).max()
         for epsilon in (0, 0.01, 3.0)
     ]
     assert errors[0] < 0.01
@@ -123,7 +123,7 @@ def test_sparse_rows_give_what_dense_ones_do_and_stay_sparse(kind, C, monkeypatc
     X = rows(60, 8, 3)
     X[X < 0.6] = 0
     y = targets(X, 3, kind)
-    model = class_of("RSVM", kind)(12, C=C, gamma=0.5, random_state=1)
+    model = class_of("RSVM", kind)(n_landmarks=12, C=C, gamma=0.5, random_state=1)
     dense = clone(model).fit(X, y)
     sparse = model.fit(sp.csr_matrix(X), y)
     assert sp.issparse(sparse.landmarks_)
@@ -141,7 +141,7 @@ def test_awkward_rows(kind, n, d, C, gamma):
     """Repeated rows, a constant column, fewer rows than columns, one row, one class."""
     X = rows(n, d, 5, awkward=True)
     y = targets(X, 5, kind)
-    model = class_of("RSVM", kind)(20, C=C, gamma=gamma).fit(X, y)
+    model = class_of("RSVM", kind)(n_landmarks=20, C=C, gamma=gamma).fit(X, y)
     assert model.predict(X).shape == y.shape
     assert np.isfinite(real_outputs(model, X)).all()
     assert model.solvers_ == {}
@@ -166,7 +166,7 @@ def test_a_fit_that_is_stopped_says_so_and_is_counted():
 
 @each_kind
 def test_second_fit_equals_a_fresh_one(kind):
-    model = class_of("RSVM", kind)(10, random_state=3)
+    model = class_of("RSVM", kind)(n_landmarks=10, random_state=3)
     first, second = rows(30, 5, 0), rows(23, 4, 1)
     model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
     model.fit(second, targets(second, 1, kind))
@@ -178,11 +178,11 @@ def test_second_fit_equals_a_fresh_one(kind):
 @pytest.mark.parametrize(
     ("bad", "error", "message"),
     [
-        ({"n_landmarks": 0}, ValueError, "n_landmarks: expected a positive integer"),
-        ({"C": 0.0}, ValueError, "C: expected a finite number greater than 0"),
-        ({"gamma": np.inf}, ValueError, "gamma: expected a finite number greater than 0"),
-        ({"tol": -1.0}, ValueError, "tol: expected a finite number greater than 0"),
-        ({"max_iter": 2.5}, TypeError, "max_iter: expected a positive integer"),
+        ({"n_landmarks": 0}, ValueError, "The 'n_landmarks' parameter of"),
+        ({"C": 0.0}, ValueError, "The 'C' parameter of"),
+        ({"gamma": np.inf}, ValueError, "The 'gamma' parameter of"),
+        ({"tol": -1.0}, ValueError, "The 'tol' parameter of"),
+        ({"max_iter": 2.5}, TypeError, "The 'max_iter' parameter of"),
     ],
 )
 def test_bad_parameters(kind, bad, error, message):
@@ -194,7 +194,7 @@ def test_bad_parameters(kind, bad, error, message):
 @pytest.mark.parametrize(("epsilon", "error"), [(-0.1, ValueError), ("wide", TypeError), (np.nan, ValueError)])
 def test_bad_epsilon(epsilon, error):
     X = rows(10, 2, 0)
-    with pytest.raises(error, match="epsilon: expected"):
+    with pytest.raises(error, match="'epsilon' parameter"):
         RSVMRegressor(epsilon=epsilon).fit(X, X[:, 0])
 
 
@@ -202,7 +202,7 @@ def test_bad_epsilon(epsilon, error):
 def test_memory_estimate_is_met(n, n_landmarks, monkeypatch):
     X = np.random.default_rng(0).random((n, 4))
     y = X.sum(axis=1) > 2
-    model = RSVMClassifier(n_landmarks, gamma=5.0, max_iter=3, random_state=0)
+    model = RSVMClassifier(n_landmarks=n_landmarks, gamma=5.0, max_iter=3, random_state=0)
     tracemalloc.start()
     try:
         with warnings.catch_warnings():

@@ -36,7 +36,7 @@ def test_a_singular_system_is_warned_of_once(name, kind):
 
 def test_nodes_that_say_the_same_are_warned_of():
     with pytest.warns(LinAlgWarning, match=r"condition .* with C=1e\+300, n_hidden=50"):
-        ELMRegressor(50, C=1e300, random_state=0).fit(np.ones((60, 2)), np.arange(60.0))
+        ELMRegressor(n_hidden=50, C=1e300, random_state=0).fit(np.ones((60, 2)), np.arange(60.0))
 
 
 @pytest.mark.filterwarnings("error")
@@ -48,9 +48,9 @@ def test_what_the_papers_search_is_not_warned_of(C, seed):
     for gamma in (2.0**-30, 1e-10, 1.0, 2.0**13):
         KELMRegressor(C=C, gamma=gamma).fit(X, y)
         LSSVMRegressor(C=C, gamma=gamma).fit(X, y)
-        RKELMRegressor(150, C=C, gamma=gamma, random_state=0).fit(X, y)
-    ELMRegressor(150, C=C, random_state=0).fit(X, y)
-    ELMRegressor(400, C=C, random_state=0).fit(X, y)
+        RKELMRegressor(n_landmarks=150, C=C, gamma=gamma, random_state=0).fit(X, y)
+    ELMRegressor(n_hidden=150, C=C, random_state=0).fit(X, y)
+    ELMRegressor(n_hidden=400, C=C, random_state=0).fit(X, y)
 
 
 @pytest.mark.filterwarnings("error")
@@ -58,9 +58,9 @@ def test_of_a_model_that_solves_with_products_it_is_their_root_that_is_warned_of
     """HH' has twice the digits of H: where its condition is 1e25, that of H leaves some."""
     X = rows(60, 3, seed, awkward=True)
     y = targets(X, seed, "regression")
-    ELMRegressor(50, C=1e20, random_state=0).fit(X, y)
-    ELMRegressor(150, C=1e20, random_state=0).fit(X, y)
-    RKELMRegressor(50, C=1e20, gamma=0.01, random_state=0).fit(X, y)
+    ELMRegressor(n_hidden=50, C=1e20, random_state=0).fit(X, y)
+    ELMRegressor(n_hidden=150, C=1e20, random_state=0).fit(X, y)
+    RKELMRegressor(n_landmarks=50, C=1e20, gamma=0.01, random_state=0).fit(X, y)
 
 
 @pytest.mark.filterwarnings("error")

@@ -6,11 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import FamilyRegressor, target_bytes
-from elmbench.models.base.parameters import check_count, check_real
+from elmbench.models.base.family import target_bytes, width
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.numerics.arrays import EPS, Array, Indices
@@ -36,14 +34,8 @@ class CentresMixin(GridPathMixin):
     _size_name: ClassVar[str]
 
     C: float
-    gamma: float
+    gamma: float | str
     beta_: Array
-
-    def _check(self) -> None:
-        """Raise what `fit` raises for parameters out of range."""
-        check_count(self._size_name, self._size)
-        check_real("C", self.C)
-        check_real("gamma", self.gamma)
 
     @abstractmethod
     def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
@@ -67,9 +59,8 @@ class CentresMixin(GridPathMixin):
         return size
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        self._check()
         kernel = self._draw(X, np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale))
-        self._kernel = kernel.with_gamma(float(self.gamma) * kernel.gamma)
+        self._kernel = kernel.with_gamma(width(self) * kernel.gamma)
         ((gram, moments),) = normal_equations(self._kernel, [self._kernel.gamma], X, T, scale)
         system = RidgeSystem(gram, 1.0 / float(self.C))
         self.beta_ = system.solve(moments)
@@ -121,25 +112,11 @@ class CentresMixin(GridPathMixin):
         """
         groups: dict[Hashable, list[tuple[int, Any]]] = {}
         for i, model in enumerate(grid.models):
-            model._check()
             groups.setdefault(model._drawn_by(), []).append((i, model))
         for members in groups.values():
             for j in range(len(grid.folds)):
                 for i, predicted in _fold_predictions(cls, grid, members, j).items():
                     yield i, j, predicted
-
-
-class WithWidth(FamilyRegressor):
-    """A regressor of which scikit-learn is told that it need not do well where its parameters are not searched.
-
-    A `gamma` of 1, the middle of the papers' grids, suits few features or features on [0, 1], not the ten standardised
-    ones of scikit-learn's check, on which R^2 is 0.3 to 0.4 where 0.5 is asked for.
-    """
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        return tags
 
 
 def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold: int) -> dict[int, NDArray[Any]]:

@@ -17,13 +17,15 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.rows import Rows
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
@@ -50,6 +52,24 @@ def target_bytes(n_samples: int, n_outputs: int) -> int:
     return 8 * n_samples * (2 * n_outputs + 3)
 
 
+def named_width(gamma: str, X: Rows, weights: Array | None = None) -> float:
+    """Return 1 / (n_features * variance of all entries) for "scale" and 1 / n_features for "auto", as scikit-learn."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if sp.issparse(X):
+        means, squares = (np.asarray(part.mean(axis=1)).ravel() for part in (X, X.multiply(X)))
+        variance = np.average(squares, weights=weights) - np.average(means, weights=weights) ** 2
+    else:
+        centred = X - np.average(X.mean(axis=1), weights=weights)
+        variance = np.average((centred**2).mean(axis=1), weights=weights)
+    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+
+
+def width(model: Any) -> float:
+    """Return the number that `gamma` of a fitted model stands for; an unfitted one must have a number."""
+    return float(model._width if isinstance(model.gamma, str) else model.gamma)
+
+
 class _Rows(BaseEstimator):
     """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`.
 
@@ -58,16 +78,20 @@ class _Rows(BaseEstimator):
     """
 
     _accept_sparse: ClassVar[Any]
+    gamma: Any
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(getattr(self, "_accept_sparse", False))
         return tags
 
-    def _validated(self, *data: ArrayLike, **options: Any) -> Any:
+    def _validated(self, *data: ArrayLike, reset: bool = True, **options: Any) -> Any:
         """Return what scikit-learn's `validate_data` does: `X` in double precision, with `y` where that is given."""
         accepted = getattr(self, "_accept_sparse", False)
-        return validate_data(self, *data, accept_sparse=accepted, dtype=np.float64, **options)
+        validated = validate_data(self, *data, reset=reset, accept_sparse=accepted, dtype=np.float64, **options)
+        if reset and isinstance(getattr(self, "gamma", None), str):
+            self._width = named_width(self.gamma, validated if len(data) == 1 else validated[0])
+        return validated
 
 
 class FamilyClassifier(ClassifierMixin, _Rows):
@@ -98,6 +122,7 @@ class FamilyClassifier(ClassifierMixin, _Rows):
         held: NDArray[np.bool_] = ((margins > errors) | (errors == 0)).all(axis=0)
         return held
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits."""
         rows, labels = self._validated(X, y)
@@ -132,6 +157,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, _Rows):
             return targets[:, np.newaxis], lambda outputs: outputs[:, 0]
         return targets, lambda outputs: outputs
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit."""
         rows, values = self._validated(X, y, multi_output=True, y_numeric=True)
@@ -149,6 +175,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, _Rows):
 class SequentialClassifier(FamilyClassifier):
     """A classifier that also learns row by row or block by block."""
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in the order they stand in.
 
@@ -175,6 +202,7 @@ class SequentialClassifier(FamilyClassifier):
 class SequentialRegressor(FamilyRegressor):
     """A regressor that also learns row by row or block by block."""
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from further rows `X` and target values `y`, as for `fit`, in the order in which they stand."""
         first = not hasattr(self, "_flat_target")

@@ -1,17 +1,15 @@
-"""What the models with random hidden nodes share."""
+"""Random hidden nodes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from elmbench.models.base.parameters import check_choice, check_count
 from elmbench.models.base.paths import Grid
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
-from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
-from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS, draw_hidden_nodes, hidden_layer, layer_blocks
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes, hidden_layer, layer_blocks
 
 CONSTANT_LAYER = (
     "the hidden layer yields the same values for every training row, so there is nothing to tell the classes apart by "
@@ -21,10 +19,14 @@ CONSTANT_LAYER = (
 
 
 class HiddenNodesMixin:
-    """Random hidden nodes, with weights and biases uniform on [-1, 1], and the outputs of the network that has them."""
+    """Random hidden nodes and the outputs of their network.
 
-    _activations: ClassVar[Iterable[str]] = ACTIVATIONS
+    Weights and biases are uniform on `_interval`; `_layer` returns the outputs of the nodes.
+    """
+
+    _accept_sparse: ClassVar[str] = "csr"
     _interval: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    _layer: ClassVar[Any] = staticmethod(hidden_layer)
 
     n_hidden: int
     activation: str
@@ -32,18 +34,17 @@ class HiddenNodesMixin:
     beta_: Array
 
     def _draw_nodes(self, n_features: int) -> None:
-        n_hidden = check_count("n_hidden", self.n_hidden)
-        check_choice("activation", self.activation, self._activations)
         random_state = check_random_state(self.random_state)
-        self.weights_, self.biases_ = draw_hidden_nodes(n_hidden, n_features, random_state, *self._interval)
+        self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, n_features, random_state, *self._interval)
 
     def _kind(self) -> tuple[Any, ...]:
-        """Return what tells the nodes of two models apart but for their number."""
+        """Return a key of the nodes of a model, except for their number."""
         return self.activation, self.random_state
 
     def _hidden(self, X: Rows) -> Array:
         """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
-        return hidden_layer(X, self.weights_, self.biases_, self.activation)
+        outputs: Array = self._layer(X, self.weights_, self.biases_, self.activation)
+        return outputs
 
     def _outputs(self, X: Rows) -> Array:
         """Return h(x)' beta for every row."""
@@ -58,17 +59,6 @@ class HiddenNodesMixin:
         return len(self.weights_)
 
 
-class EEMNodesMixin(HiddenNodesMixin):
-    """Random hidden nodes G(x, w, b) with w and b uniform on [0, 1], section 7 of Czarnecki & Tabor."""
-
-    _accept_sparse: ClassVar[str] = "csr"
-    _activations = NODES
-    _interval = (0.0, 1.0)
-
-    def _hidden(self, X: Rows) -> Array:
-        return node_outputs(X, self.weights_, self.biases_, self.activation)
-
-
 def by_nodes(grid: Grid) -> Iterator[tuple[Any, list[int], list[tuple[int, Any]]]]:
     """Group candidates by the stream and the kind of their nodes, and draw the nodes of each group.
 
@@ -77,7 +67,6 @@ def by_nodes(grid: Grid) -> Iterator[tuple[Any, list[int], list[tuple[int, Any]]
     """
     groups: dict[tuple[Any, ...], list[tuple[int, Any]]] = {}
     for i, model in enumerate(grid.models):
-        check_count("n_hidden", model.n_hidden)
         groups.setdefault(model._kind(), []).append((i, model))
     for members in groups.values():
         largest = max((model for _, model in members), key=lambda model: model.n_hidden)

@@ -1,4 +1,4 @@
-"""What the online sequential kernel extreme learning machines share."""
+"""Kernel extreme learning machines that learn row by row."""
 
 from collections.abc import Hashable, Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.kernel import KernelMixin
-from elmbench.models.base.parameters import check_real
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid, GridPathMixin
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.numerics.arrays import EPS, Array
@@ -24,12 +24,14 @@ from elmbench.numerics.solve import RidgeSystem
 State = InverseState | DependencyState | LookedUp
 
 
+@estimator
 class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
-    """What all six share: a state that grows by `extend`, and the attributes read from it."""
+    """A kernel model that learns row by row, by a state that grows by `extend`."""
 
-    model_version: int = 1
+    model_version = 1
 
-    _state: State | None
+    C: float = 1.0
+    gamma: float | str = "auto"
 
     def _new_state(self, n_features: int, n_outputs: int) -> InverseState | DependencyState:
         raise NotImplementedError
@@ -39,9 +41,6 @@ class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
         if kernel.is_plain(X):
             return self._new_state(X.shape[1], n_outputs)
         return LookedUp(self._new_state(1, n_outputs), kernel)
-
-    def _checked(self) -> tuple[float, float]:
-        return 1.0 / check_real("C", self.C), check_real("gamma", self.gamma)
 
     def _fit(self, X: Rows, T: Array) -> None:
         self._start(X.shape[1], T.shape[1])
@@ -53,7 +52,8 @@ class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
                 warn_of_singular(self, system.condition)
 
     def _start(self, n_features: int, n_outputs: int) -> None:
-        self._kernel, self._state = self._checked_kernel(), None
+        self._kernel = self._make_kernel()
+        self._state: State | None = None
 
     def _update(self, X: Rows, T: Array) -> None:
         if self._state is None:
@@ -75,8 +75,7 @@ class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
         """
         groups: dict[Hashable, tuple[Kernel, list[tuple[int, OnlineKernel]]]] = {}
         for i, model in enumerate(grid.models):
-            model._checked()
-            kernel = model._checked_kernel()
+            kernel = model._make_kernel()
             groups.setdefault(kernel.key, (kernel, []))[1].append((i, model))
         for j, (learnt_rows, _) in enumerate(grid.folds):
             T, decoded = cls._coded(grid.y[learnt_rows])

@@ -4,13 +4,15 @@ import warnings
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
+from sklearn.utils._param_validation import validate_parameter_constraints
 
+from elmbench.models.base.family import named_width
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.pairwise import Kernel
@@ -53,6 +55,16 @@ class Grid:
         return predicted
 
 
+def _valid_models(cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]) -> list[Any]:
+    """Return a model for each candidate, with the errors of `fit` for parameters out of range."""
+    cls(**fixed)._validate_params()
+    # The values of a grid are the same objects in many candidates.
+    values = {(name, id(value)): value for candidate in candidates for name, value in candidate.items()}
+    for (name, _), value in values.items():
+        validate_parameter_constraints(cls._parameter_constraints, {name: value}, caller_name=cls.__name__)
+    return [cls(**fixed, **candidate) for candidate in candidates]
+
+
 class GridPathMixin:
     """`evaluate_grid` of an estimator that implements `_path`, which yields (candidate, fold, outputs)."""
 
@@ -63,16 +75,31 @@ class GridPathMixin:
 
     @classmethod
     def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
+        if any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
+            yield from cls._with_named_widths(grid)
+            return
         for i, j, outputs in cls._path(grid):
             yield Evaluated(i, j, outputs, Counter(grid.solvers))
             grid.solvers.clear()
+
+    @classmethod
+    def _with_named_widths(cls, grid: Grid) -> Iterator[Evaluated]:
+        """Evaluate one fold after the other, as gamma="scale" stands for another number in each."""
+        for j, fold in enumerate(grid.folds):
+            X = grid.X[fold[0]]
+            models = [
+                clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m
+                for m in grid.models
+            ]
+            for item in cls._evaluated(replace(grid, folds=[fold], models=models)):
+                yield item._replace(fold=j)
 
     @classmethod
     def evaluate_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
         """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`."""
-        return cls._evaluated(Grid(X, y, folds, [cls(**fixed, **candidate) for candidate in candidates]))
+        return cls._evaluated(Grid(X, y, folds, _valid_models(cls, candidates, fixed)))
 
 
 class ProjectionPathMixin(GridPathMixin):
@@ -83,4 +110,4 @@ class ProjectionPathMixin(GridPathMixin):
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
         """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
-        return cls._evaluated(Grid(X, y, folds, [cls(**fixed, **candidate) for candidate in candidates], project=True))
+        return cls._evaluated(Grid(X, y, folds, _valid_models(cls, candidates, fixed), project=True))

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from elmbench.models.base.parameters import check_choice, check_count, check_real
+from elmbench.models.base.parameters import COUNT
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.nodes.hidden_layer import ACTIVATIONS
 from elmbench.numerics.nodes.least_squares import leading_solutions
@@ -14,6 +15,13 @@ from elmbench.numerics.projection.spectrum import RATIOS, Spectrum
 
 Rows = Any
 """An ndarray of shape (n, d), or a CSR matrix of that shape."""
+
+PROJECTION_CONSTRAINTS = {
+    "n_hidden": [COUNT, None],
+    "theta": [Interval(Real, 0, 1, closed="right")],
+    "ratio": [StrOptions(set(RATIOS))],
+}
+"""Constraints of parameters that the projection vector machines share."""
 
 BLOCK_BYTES = 32 * 2**20
 """Size of the block of centred rows that is held at a time, in bytes (one row is the least)."""
@@ -57,16 +65,6 @@ class ProjectionNodesMixin:
     biases_: Array
     singular_values_: Array
     condition_: float
-
-    def _check(self) -> None:
-        """Refuse parameters out of range."""
-        if self.n_hidden is not None:
-            check_count("n_hidden", self.n_hidden)
-        if isinstance(self.theta, Real) and self.theta > 1:
-            raise ValueError(f"theta: expected a number up to 1, got {self.theta!r} instead")
-        check_real("theta", self.theta)
-        check_choice("ratio", self.ratio, RATIOS)
-        check_choice("activation", self.activation, ACTIVATIONS)
 
     def _size(self, spectrum: Spectrum) -> int:
         """Return the number of hidden nodes: the given one, as far as there are directions, or that of theta."""

@@ -19,7 +19,7 @@ def warn_of_singular(model: Any, condition: float) -> None:
         "1/C is below the round-off of a matrix without full rank, so that directions are left out; expected a smaller "
         "C, or a kernel or nodes that tell the rows apart",
         LinAlgWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import SequentialClassifier
-from elmbench.models.base.parameters import check_count, check_real
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import Numbers
@@ -34,16 +33,15 @@ class StochasticClassifier(SequentialClassifier):
     random_state: int | np.random.RandomState | None
 
     def _fit(self, X: Rows, T: Array) -> None:
-        n_epochs, random_state = check_count("n_epochs", self.n_epochs), check_random_state(self.random_state)
+        random_state = check_random_state(self.random_state)
         self._start(X.shape[1], T.shape[1])
         self._n_rows = X.shape[0]
         labels = class_numbers(T)
-        for epoch in range(n_epochs):
+        for epoch in range(self.n_epochs):
             order = random_state.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
             self._pass(X, labels, order, epoch)
 
     def _start(self, n_features: int, n_outputs: int) -> None:
-        check_real("C", self.C)
         self._state = self._new_state(n_features, n_outputs)
         self._n_rows = 0
 

@@ -9,16 +9,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, encode_classes
-from elmbench.models.base.parameters import check_choice, check_real
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, encode_classes, named_width
+from elmbench.models.base.parameters import check_real, estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.rows import Rows
 
 
+@estimator
 class WeightedClassifier(FamilyClassifier):
     """A classifier of the family whose `fit` takes weights, and which has a `class_weight`.
 
@@ -30,13 +32,14 @@ class WeightedClassifier(FamilyClassifier):
 
     _local: ClassVar[bool] = False
 
-    class_weight: Any
+    class_weight: str | Mapping[Any, float] | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self._local
         return tags
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
 
@@ -65,7 +68,6 @@ class WeightedClassifier(FamilyClassifier):
             given = self.class_weight
             numbers = [check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()]
             return np.array(numbers)[places]
-        check_choice("class_weight", self.class_weight, ["balanced"])
         sizes = np.bincount(places, weights).astype(np.float64)
         with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
             balanced = self._balanced(sizes)
@@ -80,6 +82,7 @@ class WeightedClassifier(FamilyClassifier):
 class WeightedRegressor(FamilyRegressor):
     """A regressor of the family whose `fit` takes weights; its implementation is ``_fit(X, T, scale)``."""
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit.
 
@@ -111,6 +114,8 @@ def _counting(
     if sample_weight is None:
         return X, y, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if isinstance(getattr(model, "gamma", None), str):
+        model._width = named_width(model.gamma, X, weights)
     counting = weights > 0
     if counting.all() or get_tags(model).input_tags.pairwise:
         return X, y, weights
