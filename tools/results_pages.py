@@ -26,7 +26,7 @@ from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catal
 from elmbench.specs.profiles import resolve
 
 TOP = Path(__file__).parents[1]
-PAGES = [TOP / "docs" / "results.md", *sorted((TOP / "docs" / "results").glob("*.md"))]
+PAGES = [TOP / "README.md", TOP / "docs" / "results.md", *sorted((TOP / "docs" / "results").glob("*.md"))]
 _RESULTS = TOP / "results"
 #: The profiles that say something about a paper, the most faithful one first.
 _PROFILES = ("paper", "fast")
@@ -40,11 +40,11 @@ def answer(paper: str) -> str:
     return "\n".join([f"**{first}**", "", *(f"- {sentence}" for sentence in others)])
 
 
-def answers() -> str:
-    """Return the sentence on each paper."""
+def answers(folder: str = "results") -> str:
+    """Return the sentence on each paper, with a link to its page in a folder."""
     papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values())
     evidence = answer_papers(results for paper in papers for results in _results_of(paper))
-    return "\n".join(f"- [{one.paper.upper()}](results/{one.paper}.md): {one.sentences[0]}" for one in evidence)
+    return "\n".join(f"- [{one.paper.upper()}]({folder}/{one.paper}.md): {one.sentences[0]}" for one in evidence)
 
 
 def findings(paper: str) -> str:
@@ -61,6 +61,12 @@ def findings(paper: str) -> str:
     return "\n\n".join(parts)
 
 
+def headlines(count: str) -> str:
+    """Return the strongest findings on all papers, a sentence each."""
+    strongest = find(gather(ResultsDirs(_RESULTS)))[: int(count)]
+    return "\n".join(f"{number}. {finding.title}." for number, finding in enumerate(strongest, 1))
+
+
 def verdicts(paper: str) -> str:
     """Return the number of figures with each verdict, by table and profile."""
     counts = {(_label(one), one.resolved.profile): _count(one) for one in _results_of(paper)}
@@ -72,14 +78,19 @@ def verdicts(paper: str) -> str:
     return text + f"\n\nNo figures to judge: {'; '.join(others)}." * bool(others)
 
 
-def table(id: str, profile: str, metric: str = "", reading: str = "") -> str:
-    """Return one metric, or all, of a table under one reading as `elmbench table` prints it, without the notes."""
+def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: str = "") -> str:
+    """Return a table under one reading as `elmbench table` prints it without notes; one metric or data set if named."""
     results = _results(find_experiment(id), profile)
     labels = [";".join(map(str, section.readings)) for section in results.sections]
     position = labels.index(reading)
     section = results.sections[position]
     pairs = zip(section.entries, section.lines, strict=True)
-    entries, lines = zip(*(pair for pair in pairs if metric in ("", pair[0].measure.metric)), strict=True)
+    chosen = [
+        (entry, line)
+        for entry, line in pairs
+        if metric in ("", entry.measure.metric) and dataset in ("", entry.dataset)
+    ]
+    entries, lines = zip(*chosen, strict=True)
     about = replace(results.table, sections=results.table.sections[position : position + 1], notes=())
     shown = replace(results, sections=(replace(section, entries=entries, lines=lines),), table=about)
     paragraphs = "\n".join(line.rstrip() for line in shown.text.strip("\n").splitlines()).split("\n\n")
@@ -112,7 +123,7 @@ def claims(paper: str) -> str:
 
 
 BLOCKS: dict[str, Callable[..., str]] = {
-    one.__name__: one for one in (answer, answers, findings, verdicts, table, signs, claims)
+    one.__name__: one for one in (answer, answers, findings, headlines, verdicts, table, signs, claims)
 }
 
 

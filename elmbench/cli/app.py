@@ -18,7 +18,7 @@ from elmbench.errors import ElmbenchError
 
 app = typer.Typer(
     name="elmbench",
-    help="Rerun the experiments of five papers on extreme learning machines, and see which numbers come out again.",
+    help="Rerun the experiments of five papers on extreme learning machines and check which numbers can be reproduced.",
     epilog="The options above may stand before or after the command.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

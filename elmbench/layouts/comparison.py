@@ -78,7 +78,7 @@ class Comparison(Layout):
 
     def heading(self, resolved: Resolved) -> str:
         """Return what the lines show."""
-        return "the best first; p: how probable so large a distance from the best one is, were both equally good"
+        return "best first; p: p-value of the difference from the best model"
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the metrics of the task in the protocol's order, rank and probability, times and sizes."""

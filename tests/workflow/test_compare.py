@@ -105,7 +105,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert [lines[0][name] for name in ("model", "rank", "p")] == ["k-elm", "1", "best"]
     assert 0 < float(lines[1]["p"]) < 1
     assert "3 classes of the column 'target'" in found.text
-    assert "p: how probable" in found.text
+    assert "p: p-value of the difference" in found.text
     searched = "3 outer folds (stratified-kfold); hyperparameters are searched on each training part, in 3 inner folds."
     assert found.table.subtitle == searched
     # What is known is not computed again, and the table is that of the last request.
