@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest, spearmanr
 
 from elmbench.numerics.seeds import generator
 from elmbench.reporting.figures import ComparedFigure
@@ -152,6 +151,8 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
     The models of a data set share its splits, so their figures lie inside or outside together. The effective number is
     Kish's, n / (1 + (m - 1) rho) for m figures a data set.
     """
+    from scipy.stats import binomtest
+
     n = len(figures)
     per_dataset = sum(size**2 for size in Counter(one.dataset for one in figures).values()) / n
     effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
@@ -244,6 +245,8 @@ def _sums(costs: _Costs, orders: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Return Spearman's correlation; None for fewer than three values or for values that are all equal."""
+    from scipy.stats import spearmanr
+
     if len(one) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
         return None
     return float(spearmanr(one, other).statistic)
