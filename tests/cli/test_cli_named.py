@@ -71,7 +71,7 @@ def test_a_check_is_about_what_was_run(elmbench: Callable, real: Path) -> None:
     assert alone.code == 3
 
 
-@pytest.mark.parametrize(("name", "what"), [("", "nothing"), ("file", "a file")])
+@pytest.mark.parametrize(("name", "what"), [("", "empty"), ("file", "not a folder")])
 def test_a_results_folder_that_can_be_none(elmbench: Callable, name: str, what: str) -> None:
     Path("file").write_text("")
     found = elmbench("status", "--results-dir", name)

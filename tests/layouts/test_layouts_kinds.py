@@ -175,11 +175,11 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
     assert value_columns(resolved, ["w-elm"])[len(measures) :] == ["mcc@h=250", "mcc@h=500", "mcc@h=1000"]
     assert table.sections[0].heading == "each number of hidden nodes on the outer test folds; none is chosen"
     (most,) = notes_of(table)
-    assert "; mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; on 1 of 1 data sets, " in most
+    assert "mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; on 1 of 1 data sets, " in most
     (single,) = notes_of(
         table_of(toy(layout="curves", **SIZES | {"grids": sizes}, claims=[claim | {"dataset": "wdbc"}]), lines)
     )
-    assert "(wdbc): holds; mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; 0.8 against 0.8, " in single
+    assert "holds; on wdbc mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; 0.8 against 0.8, " in single
 
 
 def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None:
@@ -196,4 +196,4 @@ def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None
     exponents = ["0.015625", "0.03125", "1", "32", "1024", "32768", "2^20", "2^25", "2^30"]
     assert shown == [f"mcc@C={value}" for value in exponents]
     assert table.sections[0].heading == "each C on the outer test folds; none is chosen"
-    assert "holds; mcc@C=2^20 of a within 0.1 of mcc@C=0.03125 of b; 0.5 against 0.5, " in notes_of(table)[0]
+    assert "holds; on wdbc mcc@C=2^20 of a within 0.1 of mcc@C=0.03125 of b; 0.5 against 0.5, " in notes_of(table)[0]
