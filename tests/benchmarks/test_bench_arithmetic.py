@@ -17,6 +17,8 @@ from benchmarks.row import Result, measured
 from benchmarks.scaling import slope
 from benchmarks.subset import spread_order, subset_size
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Callable[[], float]]:

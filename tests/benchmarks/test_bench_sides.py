@@ -15,6 +15,8 @@ from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, sear
 from elmbench.specs.grids import candidates
 from elmbench.work.search import Search
 
+pytestmark = pytest.mark.exhaustive
+
 KERNEL: dict[str, list[Any]] = {"gamma": [0.05, 2.0], "C": [0.01, 1.0, 100.0]}
 NODES: dict[str, list[Any]] = {"n_hidden": [5, 90], "C": [0.01, 1.0, 100.0]}
 SIDES = [

@@ -15,6 +15,8 @@ from elmbench.reporting.results import read_results
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
+pytestmark = pytest.mark.exhaustive
+
 RESULTS = Path(__file__).parents[2] / "results"
 
 COMMANDS = [

@@ -17,6 +17,8 @@ from elmbench.datasets import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
+pytestmark = pytest.mark.exhaustive
+
 # Those of the papers that no manifest of real files lists: they must load all the same.
 NOT_HERE = [
     "sonar",

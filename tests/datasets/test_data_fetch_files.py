@@ -22,6 +22,8 @@ from elmbench.datasets import fetch, load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs, sources
 
+pytestmark = pytest.mark.exhaustive
+
 Use = Callable[[dict[str, Any]], DatasetSpecs]
 LIBSVM = "/~cjlin/libsvmtools/datasets"
 

@@ -19,6 +19,8 @@ from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.datasets.sources import GeneratorSource
 
+pytestmark = pytest.mark.exhaustive
+
 RNG = np.random.default_rng
 SPECS = load_dataset_specs()
 KNOWN = [name for name, spec in SPECS.items() if spec.fingerprint]

@@ -24,6 +24,8 @@ from elmbench.models import RKELMClassifier, RKELMRegressor
 from elmbench.models.protocols import GridPath
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES
 
+pytestmark = pytest.mark.exhaustive
+
 EPS = np.finfo(float).eps
 WAYS = ("as it comes", "tridiagonal", "band")
 SIZE = {"RKELM": "n_landmarks", "ELMRBF": "n_hidden"}

@@ -16,6 +16,8 @@ from elmbench.specs.registry import parameter_names
 from elmbench.specs.registry.built_in import BUILT_IN
 from elmbench.work.scoring import best
 
+pytestmark = pytest.mark.exhaustive
+
 PATHS = {
     f"{entry.name}, {task}": (entry.factory(task), entry.grid)
     for entry in BUILT_IN

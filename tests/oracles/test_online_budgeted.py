@@ -16,6 +16,8 @@ from random_examples import examples
 from elmbench.numerics.online.budget_loop import best_merge
 from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 
+pytestmark = pytest.mark.exhaustive
+
 GAMMAS = st.sampled_from([0.1, 1.0, 5.0])
 RIDGES = st.sampled_from([0.31, 0.029, 0.0037])  # no margin of rows that are all equal is met exactly
 SHAPES = st.tuples(st.integers(2, 50), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31 - 1))

@@ -71,6 +71,7 @@ def test_each_verdict_by_hand(table: str) -> None:
         assert line["verdict"] == expected, line
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("table", ["eem/table4", "kos-elm/table4", "rkelm/table5"])
 def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
     table: str, monkeypatch: pytest.MonkeyPatch

@@ -20,6 +20,8 @@ from elmbench.reporting.results import read_results
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 
+pytestmark = pytest.mark.exhaustive
+
 
 class Page(HTMLParser):
     """The elements of a page with their attributes, the places that can be linked to, and the cells of its tables."""
