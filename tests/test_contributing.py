@@ -50,6 +50,7 @@ def run(house: Path, command: str, exported: dict[str, str]) -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(600)
 def test_every_example_runs(house: Path) -> None:
     said: dict[str, str] = {}
