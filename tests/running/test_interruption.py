@@ -173,6 +173,7 @@ def test_nothing_is_lost_and_nothing_run_twice(
         assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_runs_side_by_side_share_the_work(tmp_path: Path) -> None:
     """Each cell is computed once, by whichever run; every run ends with all of them in the table, and says so."""
     runner = Runner(tmp_path)
@@ -215,6 +216,7 @@ def test_what_a_killed_run_was_at_another_one_takes_up(tmp_path: Path) -> None:
     assert Counter(n for n, _ in runner.fits()) == Counter(list(runner.stored())) + Counter([first])
 
 
+@pytest.mark.exhaustive
 def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     tmp_path: Path, plan_table: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch, cluster: Any, log: Path
 ) -> None:

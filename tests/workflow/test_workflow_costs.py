@@ -22,6 +22,7 @@ def test_they_are_written_of_every_table_as_it_is(monkeypatch: pytest.MonkeyPatc
         assert list(costs(file)) == file.profiles
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", load_catalogue())
 def test_they_are_those_of_the_plans(name: str) -> None:
     """If this fails: make costs."""
