@@ -89,7 +89,7 @@ def _no_comparison(tables: Sequence[PublishedCheck]) -> str:
     specs = [one.results.resolved.file.spec for one in tables]
     labels = ", ".join(spec.label for spec in specs)
     if all(spec.published is None for spec in specs):
-        return f"the paper prints no figures for {labels}."
+        return f"no published figures of {labels} are available."
     if all(one.profile == PROFILES[0] for one in tables):
         return f"no figure is compared: {labels} ran on data that stand in for the paper's (profile {PROFILES[0]})."
     return f"no figure of {labels} is compared."

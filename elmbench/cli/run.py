@@ -151,7 +151,7 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> list[Results]:
             state.console.print(results_text(result, state.width, claims=False))
             if result.claims:
                 table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
-                state.say(f"{len(result.claims)} claims of the paper are tested: {table}")
+                state.say(f"tested claims of the paper: {len(result.claims)}; {table}")
             state.say(f"written to {result.folder}")
     if failed:
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)
