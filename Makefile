@@ -90,7 +90,7 @@ test: $(VENV)/.dev ## Run the tests, in about five minutes on two cores.
 
 test-all: test test-rest ## Run the tests, then the rest: a quarter of an hour in all.
 
-test-rest: $(VENV)/.dev ## Run what `make test` leaves out: every variant, and five times the random problems.
+test-rest: $(VENV)/.dev ## Run what `make test` leaves out: every variant, and ten times the random problems.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) -m "exhaustive or hypothesis" --hypothesis-profile=thorough
 
 fuzz: fuzz-inputs fuzz-problems ## Both of the next; SEED=... for what an earlier run had.

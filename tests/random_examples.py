@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 
 #: Examples of a test that names no number, of `make test`, `make test-all` and `make fuzz`.
-PROFILES = {"quick": 20, "thorough": 100, "fuzz": 500}
+PROFILES = {"quick": 10, "thorough": 100, "fuzz": 500}
 
 
 def register_profiles() -> None:

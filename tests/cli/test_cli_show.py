@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from elmbench.specs.catalogue import load_catalogue
 
 
@@ -35,6 +37,7 @@ def test_json_is_the_file_with_what_it_costs(elmbench: Callable) -> None:
     assert 0 < cost["ci"] < cost["fast"] < cost["paper"]
 
 
+@pytest.mark.exhaustive
 def test_every_experiment_can_be_shown(elmbench: Callable) -> None:
     for name in load_catalogue():
         found = elmbench("show", name)

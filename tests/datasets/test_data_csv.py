@@ -24,6 +24,7 @@ print("pyarrow.csv" in sys.modules)
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n_lines", [None, 1])
 def test_a_process_that_read_csv_files_ends_with_exit_code_0(
     folder: Path, wdbc_lines: list[str], n_lines: int | None

@@ -61,6 +61,7 @@ def test_abalone7_from_the_rows_of_abalone(real_data: Path, openml_server: Serve
     assert load_dataset("abalone7").checksum == load_dataset("abalone7", real_data).checksum
 
 
+@pytest.mark.exhaustive
 def test_the_six_parts_of_mfeat(real_data: Path, openml_server: Server) -> None:
     frame = pd.read_csv(real_data / "mfeat.csv.gz", dtype=str)
     start = 0

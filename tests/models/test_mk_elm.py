@@ -317,6 +317,7 @@ def test_bad_parameters(bad, error, message, kind):
         class_of("MKELM", kind)(**bad).fit(X, targets(X, 0, kind))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("radius", [False, True])
 @pytest.mark.parametrize("kept", [True, False])
 def test_memory_estimate_bounds_the_peak(monkeypatch, kept, radius):

@@ -169,6 +169,7 @@ def test_models_that_share_their_splits_count_for_fewer() -> None:
     assert found.coverage_p == pytest.approx(binomtest(15, 20, 0.95, alternative="less").pvalue)
 
 
+@pytest.mark.exhaustive
 def test_own_runs_are_reproduced_19_times_in_20_and_wrong_prints_are_not(seed: int) -> None:
     rng, trials = np.random.default_rng(seed), 120
     truth = rng.uniform(0.5, 0.95, (6, 5))

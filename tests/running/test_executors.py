@@ -95,6 +95,7 @@ class TestTheSeam:
             assert found.seconds > 0
             assert found.before > 0
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("model", ["exiting", "killed", "no-label"])
     def test_a_model_that_misbehaves_ends_its_own_cell_only(
         self, executor: Executor, plugin: str, plan_models: Callable[..., Plan], model: str
@@ -134,6 +135,7 @@ def dask(make: Callable[[str], Executor]) -> Iterator[Executor]:
         yield executor
 
 
+@pytest.mark.exhaustive
 def test_work_that_is_lost_with_its_worker_is_done_again(
     dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
 ) -> None:
@@ -270,6 +272,7 @@ def test_a_scheduler_that_nobody_answers_for_is_said(plan_models: Callable[..., 
             executor.submit(work, {}, Limits(), 1.0).result()
 
 
+@pytest.mark.exhaustive
 def test_a_run_without_workers_says_so_and_begins_when_one_joins(
     plugin: str, plan_models: Callable[..., Plan], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

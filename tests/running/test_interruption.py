@@ -194,6 +194,7 @@ def test_runs_side_by_side_share_the_work(tmp_path: Path) -> None:
     assert not list((runner.results / ".store" / "runs").iterdir())
 
 
+@pytest.mark.exhaustive
 def test_what_a_killed_run_was_at_another_one_takes_up(tmp_path: Path) -> None:
     runner = Runner(tmp_path)
     runner.hold("place == 1")
@@ -249,6 +250,7 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
         assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_a_store_that_is_deleted_in_mid_run_is_an_error(tmp_path: Path) -> None:
     runner = Runner(tmp_path)
     runner.hold("place > 2")

@@ -97,6 +97,7 @@ def test_keys_stay_what_they_are(content: dict[str, Any], key: str) -> None:
     assert work.key == key
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("profile", ["ci", "fast", "paper"])
 def test_work_is_read_back_from_its_content(profile: str) -> None:
     kinds = set()

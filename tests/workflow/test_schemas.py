@@ -34,6 +34,7 @@ def test_the_committed_schemas_are_current(name: str) -> None:
     assert json.loads((TOP / FOLDER / name).read_text("utf-8")) == json.loads(json.dumps(schema))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_experiment_file_is_accepted(path: Path) -> None:
     assert [error.message for error in validator("experiment.schema.json").iter_errors(read(path))] == []
