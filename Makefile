@@ -85,7 +85,7 @@ bench: $(VENV)/.runtime .bench-packages/.installed ## Measure against scikit-lea
 	$(PIP) --no-deps --require-hashes --target $(@D) -r $< || echo "other ELM packages do not install here"
 	@touch $@
 
-test: $(VENV)/.dev ## Run the tests, in about five minutes on two cores.
+test: $(VENV)/.dev ## Run the tests, in about six minutes on two cores.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) -m "not exhaustive"
 
 test-all: test test-rest ## Run the tests, then the rest: a quarter of an hour in all.
