@@ -14,10 +14,10 @@ from benchmarks.row import Result, Row, measured
 from elmbench.layouts.planning import make_plan
 from elmbench.models.protocols import GridPath
 from elmbench.protocol.folds import fold_data
+from elmbench.registry import find_model
 from elmbench.running.attempt import attempt, preload
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
-from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, Grid, GridWork, Work
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Request

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from benchmarks.measure import Seconds, timed
 from benchmarks.row import Result, Row
+from elmbench.registry.plugins import load_plugin
 from elmbench.running.executors.sandbox import Settings
-from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import RunOptions, prepare

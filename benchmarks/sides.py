@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from benchmarks.problems import Array, Problem
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
 from elmbench.protocol.metrics import score
-from elmbench.specs.registry import find_model
+from elmbench.registry import find_model
 from elmbench.work.scoring import GridProblem
 
 Candidates = list[dict[str, Any]]

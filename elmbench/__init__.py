@@ -24,8 +24,8 @@ _MODULES = {
     "run": "elmbench.workflow.api",
     "compare": "elmbench.workflow.compare",
     "read_results": "elmbench.reporting.saved",
-    "make_model": "elmbench.specs.registry",
-    "list_models": "elmbench.specs.registry",
+    "make_model": "elmbench.registry",
+    "list_models": "elmbench.registry",
 }
 
 

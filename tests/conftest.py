@@ -118,7 +118,7 @@ def _no_options_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the plug-ins that a test has loaded."""
-    from elmbench.specs.registry import plugins
+    from elmbench.registry import plugins
 
     monkeypatch.setattr(plugins, "_declared", {})
 

@@ -12,8 +12,8 @@ import pytest
 
 from elmbench.datasets import Dataset
 from elmbench.protocol import folds
+from elmbench.registry import ModelEntry, plugins
 from elmbench.specs.datasets import DatasetSpec, Shape, load_dataset_specs
-from elmbench.specs.registry import ModelEntry, plugins
 from elmbench.work import fit
 
 

@@ -76,7 +76,7 @@ def options(
         os.environ["ELMBENCH_CACHE_DIR"] = cache_dir
     state.plugins = tuple(str(path.expanduser().resolve()) for path in plugin or ())
     if plugin:
-        from elmbench.specs.registry.plugins import load_plugin
+        from elmbench.registry.plugins import load_plugin
 
         for path in plugin:
             load_plugin(path)

@@ -20,6 +20,6 @@ def datasets(incomplete: str) -> Iterator[str]:
 
 def models(incomplete: str) -> Iterator[str]:
     """Yield the names of models that begin so."""
-    from elmbench.specs.registry import list_models
+    from elmbench.registry import list_models
 
     return (name for name in list_models() if name.startswith(incomplete))

@@ -46,7 +46,7 @@ def _datasets() -> Iterator[dict[str, Any]]:
 
 
 def _models() -> Iterator[dict[str, Any]]:
-    from elmbench.specs.registry import TASKS, registry
+    from elmbench.registry import TASKS, registry
 
     for entry in registry().values():
         title = entry.title + (" (baseline)" if entry.baseline else "")
@@ -96,10 +96,10 @@ def validate() -> None:
     """Check datasets.yaml and every experiment file."""
     from elmbench.errors import ElmbenchError
     from elmbench.layouts import layout_of
+    from elmbench.registry import find_model
     from elmbench.specs.catalogue import check_readings, load_catalogue
     from elmbench.specs.datasets import load_dataset_specs
     from elmbench.specs.profiles import resolve
-    from elmbench.specs.registry import find_model
 
     files = load_catalogue()
     for file in files.values():

@@ -38,7 +38,7 @@ LAYOUTS = {
 
 def find_layout(name: str, source: object = "layout") -> Layout:
     """Return the kind of table of this name; if there is none, the error names `source`, the experiment file."""
-    from elmbench.specs.registry.plugins import plugin_objects
+    from elmbench.registry.plugins import plugin_objects
 
     known: dict[str, Any] = LAYOUTS | plugin_objects("LAYOUTS")
     if name not in known:

@@ -11,10 +11,10 @@ import pandas as pd
 from elmbench.layouts.base import Entry, Figure, Gains, Layout, Outputs, png, title_of
 from elmbench.layouts.figures import exponents_of, ridge_axis, words_for
 from elmbench.layouts.table import Line
+from elmbench.registry import find_model
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.registry import find_model
 
 if TYPE_CHECKING:
     from elmbench.work.base import Work

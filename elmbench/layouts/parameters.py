@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from elmbench.layouts.base import Layout
+from elmbench.registry import find_model
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
-from elmbench.specs.registry import find_model
 
 if TYPE_CHECKING:
     from elmbench.work.planner import DatasetPlanner

@@ -5,10 +5,10 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
+from elmbench.registry import find_model, registry
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.registry import find_model, registry
 from elmbench.work.plan import Plan, Request
 from elmbench.work.planner import DatasetPlanner
 

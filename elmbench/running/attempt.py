@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import load_rows
-from elmbench.specs.registry import find_model, is_built_in
+from elmbench.registry import find_model, is_built_in
 from elmbench.work.base import Context, Result, Work
 
 #: The statuses that work may end with by itself; only its owner knows of a time limit.

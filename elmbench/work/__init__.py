@@ -57,7 +57,7 @@ def declared_work(kind: str) -> Any:
     ElmbenchError
         If there is none of that name.
     """
-    from elmbench.specs.registry.plugins import plugin_objects
+    from elmbench.registry.plugins import plugin_objects
 
     declared: dict[str, Any] = _BUILT_IN | plugin_objects("WORK")
     if kind not in declared:

@@ -137,7 +137,7 @@ class Work(ABC):
     @property
     def is_from_outside(self) -> bool:
         """Whether plug-in files are needed to run it: for its kind, or for its model."""
-        from elmbench.specs.registry import is_built_in
+        from elmbench.registry import is_built_in
 
         own = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
         return not own or bool(self.model_name and not is_built_in(self.model_name))
@@ -233,7 +233,7 @@ class GridWork(Work):
         return self.seconds_of(self.place.n_train)
 
     def memory(self) -> int:
-        from elmbench.specs.registry import find_model
+        from elmbench.registry import find_model
 
         factory = find_model(self.model.name).factory(self.place.task)
         given = json.dumps([self.params, self.grid.values])
@@ -249,14 +249,14 @@ class GridWork(Work):
 
 def _sharing(model: str) -> float:
     """Return which part of the price of all fits a search over the model's grid takes."""
-    from elmbench.specs.registry import find_model
+    from elmbench.registry import find_model
 
     return find_model(model).sharing
 
 
 def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
     """Return roughly what one fit takes to n rows of d features."""
-    from elmbench.specs.registry import find_model
+    from elmbench.registry import find_model
 
     cost = find_model(model).cost
     operations = cost(n, d, params) if cost is not None else 1e3 * n * d
@@ -268,7 +268,7 @@ def fit_memory(model: str, place: OuterFold, params: Mapping[str, Any]) -> int:
 
     Models of one output count, whatever the number of classes.
     """
-    from elmbench.specs.registry import find_model
+    from elmbench.registry import find_model
 
     factory = find_model(model).factory(place.task)
     return _most_memory(factory, place.n_train, place.dataset.n_features, json.dumps([params, {}]))
@@ -278,7 +278,7 @@ def fit_memory(model: str, place: OuterFold, params: Mapping[str, Any]) -> int:
 def _most_memory(factory: Callable[..., Any], n: int, d: int, given: str) -> int:
     """Return the bytes of the largest fit; `given` are fixed parameters and a grid as JSON, the same of many folds."""
     from elmbench.models.protocols import MemoryEstimate
-    from elmbench.specs.registry import parameter_names
+    from elmbench.registry import parameter_names
 
     if not isinstance(factory, MemoryEstimate):
         return 0

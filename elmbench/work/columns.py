@@ -5,10 +5,10 @@ from typing import Any
 from elmbench.models.protocols import GridPath
 from elmbench.protocol.content import content_of
 from elmbench.protocol.folds import DatasetRef, FoldProtocol, Options, OuterFold
+from elmbench.registry import check_parameters, find_model, model_version
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.registry import check_parameters, find_model, model_version
 from elmbench.work import work_class
 from elmbench.work.base import Grid, ModelRef
 from elmbench.work.choice import Choice

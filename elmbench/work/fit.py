@@ -15,8 +15,8 @@ from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.metrics import classification_metrics, regression_metrics, score
 from elmbench.protocol.predictions import check_predictions
+from elmbench.registry import find_model
 from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_memory, fit_seconds
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
 

@@ -15,8 +15,8 @@ from elmbench.protocol.folds import OuterFold
 from elmbench.protocol.metrics import score
 from elmbench.protocol.predictions import check_predictions
 from elmbench.protocol.splits import Indices
+from elmbench.registry import parameter_names
 from elmbench.specs.limits import in_words
-from elmbench.specs.registry import parameter_names
 from elmbench.work.base import Context, ModelRef
 
 

@@ -13,8 +13,8 @@ from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
+from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale, Split
-from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, GridWork, Result, chosen_for
 from elmbench.work.scoring import GridProblem, Spent, best, fixed_parameters, model_seed
 

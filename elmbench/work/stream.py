@@ -14,9 +14,9 @@ from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.metrics import prequential_error, regression_metrics, score
 from elmbench.protocol.predictions import check_predictions
+from elmbench.registry import find_model
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import PREQUENTIAL, TRAIN_ACCURACY
-from elmbench.specs.registry import find_model
 from elmbench.work.base import Context, ModelRef, Result, Work, fit_memory, fit_seconds
 from elmbench.work.fit import model_size
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.files import RESULTS_DIR
+from elmbench.registry.plugins import load_plugins
 from elmbench.reporting.results import Results
 from elmbench.running.engine import Event
 from elmbench.running.executors.engines import executor_of
 from elmbench.running.executors.sandbox import Settings
 from elmbench.specs.limits import parse_limits
-from elmbench.specs.registry.plugins import load_plugins
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
 from elmbench.workflow.own_specs import add_spec_dir

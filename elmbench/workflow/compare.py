@@ -23,6 +23,9 @@ from elmbench.layouts.comparison import DUMMY
 from elmbench.layouts.planning import extra_column
 from elmbench.models.protocols import MemoryEstimate
 from elmbench.protocol.splits import outer_parts
+from elmbench.registry import check_parameters, find_model, registry
+from elmbench.registry.entry import TASKS
+from elmbench.registry.instances import write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
@@ -35,9 +38,6 @@ from elmbench.specs.limits import in_words, parse_limits
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split, metrics_for_task
-from elmbench.specs.registry import check_parameters, find_model, registry
-from elmbench.specs.registry.entry import TASKS
-from elmbench.specs.registry.instances import write_plugin
 from elmbench.work.base import fit_seconds
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
@@ -164,7 +164,7 @@ def compare(
     ElmbenchError
         If the data or what is asked for cannot be used.
     """
-    from elmbench.specs.registry.plugins import load_plugins, loaded_plugins
+    from elmbench.registry.plugins import load_plugins, loaded_plugins
 
     extra = {key: values for key, values in (("_groups", groups), ("_order", time_order)) if values is not None}
     X = X if hasattr(X, "shape") else _array(X)

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from elmbench.layouts import LAYOUTS, find_layout
+from elmbench.registry import registry
 from elmbench.specs.catalogue import PROFILES
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.papers import Paper
-from elmbench.specs.registry import registry
 
 Schema = dict[str, Any]
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -18,11 +18,11 @@ from elmbench.layouts.comparison import RANK
 from elmbench.protocol.encoding import encoder, prepared_inputs
 from elmbench.protocol.folds import FoldData, labels_of
 from elmbench.protocol.scaling import scale_columns, scale_targets
+from elmbench.registry import find_model
+from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import FileSource
-from elmbench.specs.registry import find_model
-from elmbench.specs.registry.plugins import loaded_plugins
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
 from elmbench.work.scoring import best, fixed_parameters, model_seed

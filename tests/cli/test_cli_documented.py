@@ -12,7 +12,7 @@ import pytest
 from added_specs import forget_added
 from sklearn.datasets import load_iris
 
-from elmbench.specs.registry import plugins
+from elmbench.registry import plugins
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "own-data.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", DOCUMENT.read_text("utf-8"), flags=re.M | re.S)

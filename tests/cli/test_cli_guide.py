@@ -12,9 +12,9 @@ import pytest
 
 import elmbench.models
 from elmbench.models.protocols import GridPath
+from elmbench.registry import find_model, list_models
+from elmbench.registry.entry import TASKS
 from elmbench.reporting.site.markdown import documents
-from elmbench.specs.registry import find_model, list_models
-from elmbench.specs.registry.entry import TASKS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from elmbench.registry import registry
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.registry import registry
 
 
 def test_experiments(elmbench: Callable) -> None:

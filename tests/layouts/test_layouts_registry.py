@@ -17,6 +17,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.layouts import LAYOUTS, find_layout, layout_of
 from elmbench.layouts.base import DATASET, VALUE, Entry, Figure, Layout, LayoutOptions, Outputs
 from elmbench.layouts.table import Column, Line, Text
+from elmbench.registry import plugins
 from elmbench.reporting.results import read_results, write_results
 from elmbench.reporting.summary import summarise
 from elmbench.reporting.writers.csv import csv
@@ -29,7 +30,6 @@ from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.registry import plugins
 from elmbench.work.plan import Cell
 
 Toy = Callable[..., Resolved]

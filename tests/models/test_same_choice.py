@@ -12,8 +12,8 @@ from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.models.protocols import GridPath
-from elmbench.specs.registry import parameter_names
-from elmbench.specs.registry.built_in import BUILT_IN
+from elmbench.registry import parameter_names
+from elmbench.registry.built_in import BUILT_IN
 from elmbench.work.scoring import best
 
 pytestmark = pytest.mark.exhaustive

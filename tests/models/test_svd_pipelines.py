@@ -19,7 +19,7 @@ from elmbench.models import (
 from elmbench.models.baselines import n_units
 from elmbench.models.protocols import GridPath, MemoryEstimate
 from elmbench.models.svd_pipelines import SingularFeatures
-from elmbench.specs.registry import find_model, make_model, model_version
+from elmbench.registry import find_model, make_model, model_version
 
 STEPS = {
     "svd+os-elm": (OSELMClassifier, {"n_hidden": 30, "C": 4.0, "start": "ridge", "initial_batch": 20, "batch_size": 8}),

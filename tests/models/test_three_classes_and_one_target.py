@@ -7,7 +7,7 @@ import pytest
 from elm_problems import rows
 
 from elmbench.models.protocols import GridPath
-from elmbench.specs.registry import find_model, make_model
+from elmbench.registry import find_model, make_model
 
 PARAMETERS = {
     "elm": {"n_hidden": 80, "C": 2.0**13, "slope": 2.0, "random_state": 0},

@@ -11,9 +11,9 @@ from made_runs import plan, workers
 from toy_data import add_model, make_unit, toys
 from toy_plans import plan_table, plan_toy
 
+from elmbench.registry.plugins import load_plugin
 from elmbench.running.limits import machine_memory
 from elmbench.running.store import Store
-from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.plan import Plan
 
 __all__ = ["add_model", "make_unit", "plan", "plan_table", "plan_toy", "toys", "workers"]

@@ -20,9 +20,9 @@ import pytest
 from made_store import lines_of
 
 from elmbench.files import write_atomically
+from elmbench.registry.plugins import load_plugin
 from elmbench.running.attempt import attempt
 from elmbench.running.store import Store
-from elmbench.specs.registry.plugins import load_plugin
 from elmbench.work.base import Context
 from elmbench.work.plan import Plan
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from elmbench.registry import find_model, parameter_names
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.profiles import resolve
 from elmbench.specs.published import DATA
-from elmbench.specs.registry import find_model, parameter_names
 
 #: Tables of a G-mean or a time for each data set and model.
 GRIDS = ("table4", "table5", "table6", "table7", "table8", "table9", "table10")

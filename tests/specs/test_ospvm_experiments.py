@@ -8,10 +8,10 @@ from scipy.stats import ttest_ind
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.planning import make_plan
+from elmbench.registry import find_model, parameter_names
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import resolve
-from elmbench.specs.registry import find_model, parameter_names
 from elmbench.work.base import Work
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Request

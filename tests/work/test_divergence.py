@@ -18,8 +18,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated
 from elmbench.protocol import folds
 from elmbench.protocol.splits import stratified_rows
+from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
-from elmbench.specs.registry import find_model
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]

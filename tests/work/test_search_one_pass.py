@@ -11,7 +11,7 @@ from made_work import both, do, evaluate, outer_split
 from recorders import Recorder, WithPath
 
 from elmbench.datasets import Dataset
-from elmbench.specs.registry import find_model
+from elmbench.registry import find_model
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]

@@ -13,8 +13,8 @@ from recorders import Recorder
 from elmbench.datasets import Dataset
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.protocol.metrics import classification_metrics, regression_metrics
+from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
-from elmbench.specs.registry import find_model
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]

@@ -15,8 +15,8 @@ from elmbench.datasets import Dataset
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.metrics import classification_metrics, regression_metrics
+from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
-from elmbench.specs.registry import find_model
 from elmbench.work.scoring import GridProblem, best, fixed_parameters
 
 MakeUnit = Callable[..., dict[str, Any]]

@@ -12,12 +12,12 @@ import pandas as pd
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import COMPLETE
 from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.registry import registry
 from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
 from elmbench.reporting.site.links import paper_page, readings_page, table_page
 from elmbench.specs.profiles import resolve
 from elmbench.specs.published import PublishedValue
-from elmbench.specs.registry import registry
 
 #: A reading that leaks explains a figure if it closes at least this share of the distance between ours and the print.
 _CLOSED = 0.5

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from elmbench.registry import registry
 from elmbench.reporting.claim_outcomes import correct_by_holm
 from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.readings import FITS
@@ -16,7 +17,6 @@ from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.site.links import anchor, readings_page, table_page
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.papers import Reading
-from elmbench.specs.registry import registry
 
 
 @dataclass(frozen=True)

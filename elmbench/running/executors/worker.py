@@ -58,7 +58,7 @@ def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result
 
 @cache
 def _load_plugin(path: str) -> None:
-    from elmbench.specs.registry.plugins import load_plugin
+    from elmbench.registry.plugins import load_plugin
 
     load_plugin(Path(path))
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import elmbench
 from elmbench.errors import ElmbenchError
-from elmbench.specs.registry import (
+from elmbench.registry import (
     TASKS,
     ModelEntry,
     find_model,
@@ -25,7 +25,7 @@ from elmbench.specs.registry import (
     plugins,
     registry,
 )
-from elmbench.specs.registry.plugins import load_plugin, plugin_objects
+from elmbench.registry.plugins import load_plugin, plugin_objects
 
 OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm", "rk-elm", "elm-rbf", "mk-elm"]
 CLASSIFIERS = ["w-elm", "eem", "eekm", "bsgd", "pegasos", "amm", "pvm", "os-pvm"]
@@ -124,7 +124,7 @@ def test_a_good_plugin(plugin: Callable[..., Path]) -> None:
 
 def test_a_plugin_may_declare_more_than_a_class(plugin: Callable[..., Path]) -> None:
     text = """
-from elmbench.specs.registry import ModelEntry
+from elmbench.registry import ModelEntry
 from sklearn.linear_model import Ridge
 MODELS = {"mine": ModelEntry("ignored", "Ours", regression=Ridge, grid={"alpha": (1, 2)}, version="7", baseline=True)}
 """

@@ -10,10 +10,10 @@ import pytest
 from own_model import MODEL
 
 from elmbench.errors import ElmbenchError
+from elmbench.registry import find_model, make_model, model_version
+from elmbench.registry import plugins as module
+from elmbench.registry.plugins import load_plugin
 from elmbench.specs.grids import read_all_grids, read_grids
-from elmbench.specs.registry import find_model, make_model, model_version
-from elmbench.specs.registry import plugins as module
-from elmbench.specs.registry.plugins import load_plugin
 
 MODELS = (
     MODEL

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from elmbench.specs.registry.entry import ModelEntry
+from elmbench.registry.entry import ModelEntry
 
 _Grid = Mapping[str, tuple[Any, ...]]
 _C = tuple(2.0**e for e in range(-8, 14, 3))

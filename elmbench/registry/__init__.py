@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.registry.built_in import BUILT_IN
-from elmbench.specs.registry.entry import TASKS, ModelEntry
-from elmbench.specs.registry.plugins import load_address, models_from_outside
+from elmbench.registry.built_in import BUILT_IN
+from elmbench.registry.entry import TASKS, ModelEntry
+from elmbench.registry.plugins import load_address, models_from_outside
 
 
 def registry() -> dict[str, ModelEntry]:

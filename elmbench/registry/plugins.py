@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError, closest
-from elmbench.specs.registry.entry import ModelEntry
+from elmbench.registry.entry import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
 _KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.specs.registry.entry import ModelEntry
+from elmbench.registry.entry import ModelEntry
 
 
 def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[str]) -> Path:
