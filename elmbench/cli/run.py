@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import signal
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from elmbench.reporting.results import Results
     from elmbench.running.executors.base import Executor
     from elmbench.workflow.prepare import PreparedRun
+    from elmbench.workflow.until_told import Outlook, TwoStages
 
 
 @app.command()
@@ -43,6 +48,13 @@ def run(
         list[str] | None, typer.Option(help="nested, oracle or published, in place of the profile's.")
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs, in place of the profile's.")] = None,
+    until_told: Annotated[
+        bool,
+        typer.Option("--until-told", help="Three runs (or --runs), then as many as tell the models apart."),
+    ] = False,
+    budget: Annotated[
+        str | None, typer.Option(help="With --until-told: begin no more runs after this time, such as 30min.")
+    ] = None,
     reading: Annotated[list[str] | None, typer.Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
     grid: Annotated[
         list[str] | None, typer.Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")
@@ -71,17 +83,24 @@ def run(
     """Run experiments and write their tables; what has been computed before is not computed again."""
     from elmbench.running.executors.engines import executor_of
     from elmbench.running.executors.sandbox import Settings
-    from elmbench.specs.limits import parse_limits
+    from elmbench.specs.limits import parse_duration, parse_limits
 
+    if budget is not None and not until_told:
+        from elmbench.errors import ElmbenchError
+
+        found, next_step = f"--budget {budget} is given without --until-told", f"--until-told --budget {budget}"
+        raise ElmbenchError(found, expected="both, or neither", next_step=next_step)
+    seconds = math.inf if budget is None else parse_duration(budget)
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
-        if not dry_run:
+        if not dry_run and not until_told:
             # It starts while the run is planned, which takes as long.
             executor.warm()
         # Only now what it takes seconds to import.
         from elmbench.specs.grids import read_all_grids
         from elmbench.work.plan import Request
         from elmbench.workflow.prepare import RunOptions, prepare
+        from elmbench.workflow.until_told import TwoStages
 
         options = RunOptions(
             experiments=tuple(experiments or ()),
@@ -105,18 +124,30 @@ def run(
             force=force,
             clean_times=clean_times,
         )
-        prepared = prepare(options, state.results_dir)
-        if dry_run:
-            show_plan(prepared)
+        if until_told:
+            stages = TwoStages(options, state.results_dir)
+            if dry_run:
+                _show_two_stages(stages)
+            else:
+                _run_in_two_stages(stages, seconds, partial(executor_of, engine, options.settings, scheduler))
+        elif dry_run:
+            show_plan(prepare(options, state.results_dir))
         else:
-            run_prepared(prepared, executor)
+            run_prepared(prepare(options, state.results_dir), executor)
 
 
 def run_prepared(prepared: PreparedRun, executor: Executor) -> list[Results]:
     """Run what is planned, with live progress, and print the tables."""
+    results = _run_cells(prepared, executor)
+    _show(results)
+    _exit_if_failed(prepared)
+    return results
+
+
+def _run_cells(prepared: PreparedRun, executor: Executor) -> list[Results]:
+    """Run what is planned, with live progress, and write the tables."""
     from elmbench.cli.progress import RunProgress, duration
-    from elmbench.reporting.writers.terminal import results_text
-    from elmbench.workflow.execute import execute, failed_cells
+    from elmbench.workflow.execute import execute
 
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
@@ -129,21 +160,26 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> list[Results]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunProgress(prepared, state.quiet or state.as_json, executor) as progress:
-            results = execute(prepared, progress.on_event, executor)
+            return execute(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
         raise typer.Exit(130) from None
-    failed = failed_cells(prepared)
+
+
+def _show(results: Sequence[Results]) -> None:
+    """Print tables."""
+    from elmbench.reporting.writers.terminal import results_text
+
     state.emit(
         [
             {
-                "experiment": resolved.file.id,
-                "profile": resolved.profile,
+                "experiment": result.resolved.file.id,
+                "profile": result.resolved.profile,
                 "folder": str(result.folder),
                 "cells": result.cells["status"].value_counts().to_dict(),
                 "summary": result.summary_lines(),
             }
-            for (resolved, _), result in zip(prepared.tables, results, strict=True)
+            for result in results
         ]
     )
     if not state.as_json:
@@ -153,10 +189,55 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> list[Results]:
                 table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
                 state.say(f"tested claims of the paper: {len(result.claims)}; {table}")
             state.say(f"written to {result.folder}")
-    if failed:
+
+
+def _exit_if_failed(prepared: PreparedRun) -> None:
+    from elmbench.workflow.execute import failed_cells
+
+    if failed := failed_cells(prepared):
         typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)
         raise typer.Exit(1)
-    return results
+
+
+def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Callable[[], Executor]) -> None:
+    """Run the first stage, then as many more runs as tell the models apart, and print the tables."""
+    from elmbench.cli.progress import duration
+    from elmbench.reporting.figures import verdict_counts
+
+    def carry_out(prepared: PreparedRun) -> list[Results]:
+        with executor_of_run() as executor:
+            return _run_cells(prepared, executor)
+
+    results = stages.run(carry_out, partial(_say_outlook, stages), seconds)
+    _show(results)
+    counts = sum((verdict_counts(result.figures.to_dict("records"))[0] for result in results), Counter[str]())
+    state.say("reached: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+    if stages.left is not None:
+        workers = stages.options.settings.jobs
+        took = duration(stages.left.seconds_on(workers))
+        cells = stages.left.count_cells()["to_run"]
+        state.say(f"left for lack of time: {cells} cells, roughly {took} on {workers} worker(s)")
+    _exit_if_failed(stages.first)
+
+
+def _show_two_stages(stages: TwoStages) -> None:
+    """Print what the next stage would run."""
+    if stages.first.todo:
+        show_plan(stages.first)
+        state.say(f"this is the first stage, {stages.size} runs; their deviation fixes how many more follow")
+    else:
+        outlook = stages.outlook()
+        show_plan(stages.plan(stages.datasets, outlook.runs))
+        _say_outlook(stages, outlook)
+
+
+def _say_outlook(stages: TwoStages, outlook: Outlook) -> None:
+    more = sum(outlook.runs.values()) - stages.size * len(outlook.runs)
+    state.say(
+        f"of {outlook.enough + outlook.more + outlook.never} published figures, {stages.size} runs tell "
+        f"{outlook.enough}; {more} more runs of {len(outlook.runs)} models tell {outlook.more}; "
+        f"no number of runs tells {outlook.never}"
+    )
 
 
 def show_plan(prepared: PreparedRun) -> None:

@@ -34,8 +34,10 @@ REMARKS = "data"
 ARITHMETIC = "arithmetic"
 #: Whether the fit of a cell was timed with nothing beside it.
 CLEAN_TIMES = "clean_times"
+#: The runs of the first stage, if these fixed the number of runs.
+FIRST_RUNS = "first_runs"
 #: What of a cell is no measure of its model.
-SAID = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES)
+SAID = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES, FIRST_RUNS)
 #: All columns but those of what was measured.
 NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *LIMIT, *SAID)
 _USER_WARNING = "UserWarning: "
@@ -43,7 +45,7 @@ _USER_WARNING = "UserWarning: "
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 _MORE_TEXT = (WARNING, REMARKS, ARITHMETIC, LIMIT[1])
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
-_WHOLE = ["run", "fold", "n_units", "n_test", *COUNTS, *FACTS]
+_WHOLE = ["run", "fold", "n_units", "n_test", FIRST_RUNS, *COUNTS, *FACTS]
 
 
 def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Order) -> pd.DataFrame:
@@ -51,7 +53,8 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
 
     `values` are the columns of measured values. The columns `CAPPED` are there only if a model may be stopped,
     `WARNING` only if one has warned, `LIMIT` only if a limit of time was reached, `REMARKS` only if there are any,
-    `CLEAN_TIMES` only if any of them are, `ARITHMETIC` only if it is not the same for all.
+    `CLEAN_TIMES` only if any of them are, `ARITHMETIC` only if it is not the same for all, `FIRST_RUNS` only if a first
+    stage fixed the number of runs of some.
     """
     lines = []
     fits = CappedFits(store)
@@ -70,6 +73,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     columns += [REMARKS] if any(REMARKS in line for line in lines) else []
     columns += [CLEAN_TIMES] if any(line.get(CLEAN_TIMES) for line in lines) else []
     columns += [ARITHMETIC] if len({found for line in lines if (found := line.get(ARITHMETIC))}) > 1 else []
+    columns += [FIRST_RUNS] if any(FIRST_RUNS in line for line in lines) else []
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
 
@@ -86,6 +90,7 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         **({"search_seconds": result["seconds"]} if "scores" in result else {}),
         **({CLEAN_TIMES: float(CLEAN in result)} if "fit_seconds" in result else {}),
         **({REMARKS: cell.remarks} if cell.remarks else {}),
+        **({FIRST_RUNS: cell.first_runs} if cell.first_runs else {}),
     }
 
 

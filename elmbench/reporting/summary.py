@@ -14,7 +14,7 @@ from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
 from elmbench.protocol.metrics import LESS_IS_BETTER
 from elmbench.protocol.splits import part_sizes
-from elmbench.reporting.cells import REMARKS, Order
+from elmbench.reporting.cells import FIRST_RUNS, REMARKS, Order
 from elmbench.reporting.comparisons import Region, corrected_t
 from elmbench.reporting.verdicts import (
     Printed,
@@ -36,7 +36,7 @@ ENTRY = ["dataset", "model", "select", "reading"]
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
 COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
 #: Columns of the cells that say what a verdict hangs on, beside the measured values.
-TOLD = [*ENTRY, "run", "fold", "status", "n_test", REMARKS]
+TOLD = [*ENTRY, "run", "fold", "status", "n_test", REMARKS, FIRST_RUNS]
 #: Columns of `summary.csv` that are whole numbers or nothing.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.

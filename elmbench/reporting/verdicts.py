@@ -5,7 +5,9 @@ From R runs of ours with mean m and deviation s of the run means, a new average 
 
     m +- t(.975, R - 1) s sqrt(1/M + 1/R),
 
-which half of the last printed digit widens on both sides.
+which half of the last printed digit widens on both sides. If the first n runs fixed how many more were made (Stein
+1945), s is the deviation of these n, and t has n - 1 degrees of freedom. R depends on s alone, so given s the mean m is
+still normal with variance sigma^2 / R, and the interval holds its level.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from elmbench.protocol.metrics import CLASSIFICATION
+from elmbench.reporting.cells import FIRST_RUNS
 from elmbench.specs.measures import COUNTS, FACTS, Measure
 from elmbench.specs.protocol import TRAIN_ACCURACY
 
@@ -44,17 +47,20 @@ class Draws:
     mean : float
         Mean of the run means.
     deviation : float
-        Standard deviation of the run means (R - 1); NaN for a single run.
+        Standard deviation of the run means, or of those of the first stage; NaN for a single run.
     runs : int
         R.
     least : float
         The least half width: the weight of one test row in a run mean, or round-off.
+    first : int or None
+        The number of runs in the first stage; None if R was fixed beforehand.
     """
 
     mean: float
     deviation: float
     runs: int
     least: float
+    first: int | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
         """Return half the width of the interval for a mean of `mean_of` draws, without the rounding of the print.
@@ -64,7 +70,7 @@ class Draws:
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
             return math.nan
-        quantile = float(stdtrit(runs - 1, (1 + LEVEL) / 2))
+        quantile = float(stdtrit((self.first or runs) - 1, (1 + LEVEL) / 2))
         return max(quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least)
 
 
@@ -118,12 +124,15 @@ def judge(draws: Draws, printed: Printed) -> Judgement:
     if distance > half_width:
         return Judgement("close" if distance <= 2 * half_width else "differs", half_width)
     if printed.apart is not None and 2 * half_width >= printed.apart:
-        return Judgement("consistent", half_width, _runs_to_tell(draws, printed, printed.apart))
+        return Judgement("consistent", half_width, runs_to_tell(draws, printed, printed.apart))
     return Judgement("reproduced", half_width)
 
 
-def _runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
-    """Return the fewest runs with an interval narrower than `apart`, if the deviation stays the same."""
+def runs_to_tell(draws: Draws, printed: Printed, apart: float) -> int | None:
+    """Return the fewest runs with an interval narrower than `apart`, if the deviation stays the same.
+
+    That of a first stage does. None if no number of runs would do.
+    """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
     def tells(runs: int) -> bool:
@@ -175,16 +184,26 @@ def draws_of(values: ArrayLike, cells: pd.DataFrame, measure: Measure) -> Draws:
         The cells, with the columns of `cells.csv`.
     """
     means = run_means(*measured_runs(values, cells))
-    return draws_of_means(means, _least(float(means.mean()), cells, measure))
+    return draws_of_means(means, _least(float(means.mean()), cells, measure), _first_runs(cells))
 
 
-def draws_of_means(means: NDArray[np.float64], least: float) -> Draws:
-    """Return the mean and the deviation of some run means."""
-    deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan
+def _first_runs(cells: pd.DataFrame) -> int | None:
+    """Return the number of runs in the first stage of an entry, None if its number of runs was fixed beforehand."""
+    if FIRST_RUNS not in cells:
+        return None
+    # If other requests asked for more runs than the two stages, the number was fixed by them.
+    last = cells[FIRST_RUNS].to_numpy()[cells["run"].to_numpy().argmax()]
+    return None if pd.isna(last) else int(last)
+
+
+def draws_of_means(means: NDArray[np.float64], least: float, first: int | None = None) -> Draws:
+    """Return the mean of some run means and the deviation of the first ones, of all by default."""
+    stage = means[:first]
+    deviation = float(stage.std(ddof=1)) if len(stage) > 1 else math.nan
     # Means of equal numbers may be apart by round-off.
     if deviation <= 4 * np.finfo(float).eps * np.abs(means).max():
         deviation = 0.0
-    return Draws(float(means.mean()), deviation, len(means), least)
+    return Draws(float(means.mean()), deviation, len(means), least, first and len(stage))
 
 
 def _least(mean: float, cells: pd.DataFrame, measure: Measure) -> float:

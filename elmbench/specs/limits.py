@@ -56,6 +56,15 @@ def parse_limits(text: str) -> Limits:
     return Limits(found.get("time"), None if memory is None else int(memory))
 
 
+def parse_duration(text: str) -> float:
+    """Return the seconds of a duration such as `30min`."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text)
+    if match is None or match[2] not in _TIME:
+        forms, example = "NUMBER[s|min|h]", "for example: --budget 30min"
+        raise ElmbenchError(f"the duration {text!r} cannot be read", expected=forms, next_step=example)
+    return float(match[1]) * _TIME[match[2]]
+
+
 def in_words(size: float) -> str:
     """Return a number of bytes in GB or MB."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"

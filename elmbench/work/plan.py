@@ -29,6 +29,8 @@ class Cell:
         Why it cannot run.
     remarks : str
         What was guessed about the data, or that they are not the public file; empty for most.
+    first_runs : int
+        The number of runs in the first stage, if these fix how many more are made; 0 for most.
     """
 
     dataset: str
@@ -41,6 +43,7 @@ class Cell:
     family: str
     unavailable: str = ""
     remarks: str = ""
+    first_runs: int = 0
 
 
 @dataclass
@@ -61,6 +64,15 @@ class Plan:
         self.works.setdefault(work.key, work)
         return work.key
 
+    def update(self, other: Plan) -> None:
+        """Take over the cells and the work of another plan, in place of the cells of the same models on the same data.
+
+        The other plan has the same selections and readings.
+        """
+        entries = {(cell.dataset, cell.model) for cell in other.cells}
+        self.cells = [cell for cell in self.cells if (cell.dataset, cell.model) not in entries] + other.cells
+        self.works |= other.works
+
 
 @dataclass(frozen=True)
 class Request:
@@ -74,6 +86,8 @@ class Request:
         Selections in place of the profile's.
     runs : int or None
         Runs in place of the profile's.
+    first_runs : int
+        The number of runs in the first stage, if these fix how many more are made, else 0.
     with_baselines : bool
         Add the registry's baselines as columns.
     paths : bool
@@ -96,3 +110,4 @@ class Request:
     without_data: bool = False
     other_data: bool = False
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    first_runs: int = 0

@@ -165,5 +165,5 @@ class DatasetPlanner:
                 self.plan.cells.append(replace(cell, unavailable=self.missing))
 
     def _cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> Cell:
-        reading = self.resolved.reading
-        return Cell(self.dataset.name, column, run, fold, select, reading, key, family, remarks=self.remarks)
+        place = self.dataset.name, column, run, fold, select, self.resolved.reading
+        return Cell(*place, key, family, remarks=self.remarks, first_runs=self.request.first_runs)

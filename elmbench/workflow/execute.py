@@ -112,6 +112,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words += ["--reading", reading]
     for name, grid in request.grids.items():
         words += ["--grid", json.dumps({name: grid})]
+    if request.first_runs:
+        words.append("--until-told")
     if request.with_baselines:
         words.append("--with-baselines")
     if not request.paths:

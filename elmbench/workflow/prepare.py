@@ -200,20 +200,28 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     for file in files:
         readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
         wanted.append((resolve(file, options.profile, readings), _request_of(options, file)))
-    return prepare_tables(options, wanted, results_dir)
+    run = prepare_tables(options, wanted, results_dir)
+    for (resolved, plan), (_, request) in zip(run.tables, wanted, strict=True):
+        _refuse_absent(plan, resolved, request)
+        _refuse_unprinted(plan, resolved, request)
+    return run
 
 
 def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], results_dir: Path) -> PreparedRun:
-    """Plan a run of tables that have been resolved, each with what is asked of it; see `prepare`."""
+    """Plan a run of tables that have been resolved, each with what is asked of it; see `prepare`.
+
+    Of several requests for one table, which stand one after the other, the last one for a model on a data set counts.
+    """
     store = Store(results_dir)
     tables: list[tuple[Resolved, Plan]] = []
     works: dict[str, Work] = {}
     declared: dict[str, Limits] = {}
     for resolved, request in wanted:
         plan = make_plan(resolved, request)
-        _refuse_absent(plan, resolved, request)
-        _refuse_unprinted(plan, resolved, request)
-        tables.append((resolved, plan))
+        if tables and tables[-1][0] is resolved:
+            tables[-1][1].update(plan)
+        else:
+            tables.append((resolved, plan))
         works |= plan.works
         # Work that two tables share may take what the more generous one allows.
         for key, said in _declared(resolved, plan).items():

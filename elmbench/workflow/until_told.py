@@ -1,0 +1,214 @@
+"""Runs in two stages: the deviation of the first runs fixes how many more tell the models apart (docs/verdicts.md).
+
+This is Stein's rule (1945). The number of runs depends on the deviation of the first runs alone, never on their mean,
+so the intervals hold their level, and a second call chooses the same number.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from elmbench.errors import ElmbenchError
+from elmbench.layouts import layout_of
+from elmbench.reporting.cells import Order, cells_frame
+from elmbench.reporting.figures import ComparedFigure, compared_figures
+from elmbench.reporting.results import Results
+from elmbench.reporting.summary import summarise
+from elmbench.reporting.verdicts import FEWEST_RUNS, runs_to_tell
+from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Plan
+from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare, prepare_tables
+
+#: A data set of a table (experiment, data set), or a model on it (experiment, data set, column).
+Unit = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The number of runs that the published figures need.
+
+    Attributes
+    ----------
+    runs : dict of Unit to int
+        The total number of runs of each model that needs more than those of the first stage.
+    enough, more, never : int
+        The figures that the first runs tell, those that more runs tell, and those that no number of runs tells.
+    """
+
+    runs: dict[Unit, int]
+    enough: int
+    more: int
+    never: int
+
+
+class TwoStages:
+    """A run in two stages.
+
+    Parameters
+    ----------
+    options : RunOptions
+        The number of runs is that of the first stage, three by default.
+    results_dir : Path
+
+    Attributes
+    ----------
+    size : int
+        The number of runs in the first stage.
+    first : PreparedRun
+        The first stage.
+    left : PreparedRun or None
+        The work that the time did not suffice for; None if all was done.
+
+    Raises
+    ------
+    ElmbenchError
+        If the first stage has fewer than three runs, or if stored results are to be computed again.
+    """
+
+    def __init__(self, options: RunOptions, results_dir: Path) -> None:
+        self.size = options.request.runs or FEWEST_RUNS
+        if self.size < FEWEST_RUNS:
+            raise ElmbenchError(
+                f"--until-told has a first stage of --runs {self.size}",
+                expected=f"{FEWEST_RUNS} runs or more, for a deviation",
+                next_step=f"give --runs {FEWEST_RUNS}, or leave it out",
+            )
+        if options.retry or options.force:
+            raise ElmbenchError(
+                "--until-told is given with --retry or --force",
+                expected="one of them",
+                next_step="run with --retry or --force first, then with --until-told",
+            )
+        self.options = replace(options, request=replace(options.request, runs=self.size, first_runs=self.size))
+        self.results_dir = results_dir
+        self.first = prepare(self.options, results_dir)
+        self.left: PreparedRun | None = None
+
+    def run(
+        self,
+        carry_out: Callable[[PreparedRun], list[Results]],
+        on_outlook: Callable[[Outlook], None] = lambda outlook: None,
+        seconds: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> list[Results]:
+        """Run both stages and return the tables.
+
+        Parameters
+        ----------
+        carry_out : callable
+            Does the work of a plan and writes its tables.
+        on_outlook : callable
+            Called after the first stage.
+        seconds : float
+            Time after which no more work begins, by the estimates. The cheapest work is done first.
+        """
+        end = clock() + seconds
+        datasets = self._spend(self.datasets, self.plan, carry_out, lambda: end - clock())
+        outlook = self.outlook()
+        on_outlook(outlook)
+
+        def more(models: Iterable[Unit]) -> PreparedRun:
+            return self.plan(datasets, {model: outlook.runs[model] for model in models})
+
+        models = self._spend(outlook.runs, more, carry_out, lambda: end - clock())
+        if len(datasets) < len(self.datasets) or len(models) < len(outlook.runs):
+            self.left = self.plan(self.datasets, outlook.runs)
+        # The tables are written even if nothing was left to compute.
+        return carry_out(more(models))
+
+    @property
+    def datasets(self) -> set[Unit]:
+        """The data sets of all tables."""
+        return {(resolved.file.id, cell.dataset) for resolved, plan in self.first.tables for cell in plan.cells}
+
+    def _spend(
+        self,
+        units: Iterable[Unit],
+        plan: Callable[[Iterable[Unit]], PreparedRun],
+        carry_out: Callable[[PreparedRun], list[Results]],
+        time_left: Callable[[], float],
+    ) -> set[Unit]:
+        """Do the work of as many units as there is time for; return these."""
+        units, done = set(units), set[Unit]()
+        while units - done:
+            seconds = max(0, time_left()) * self.options.settings.jobs
+            batch = units if math.isinf(seconds) else _affordable(self._costs(plan(units), units - done), seconds)
+            if not batch:
+                break
+            done |= batch
+            if (prepared := plan(done)).todo:
+                carry_out(prepared)
+        return done
+
+    @staticmethod
+    def _costs(plan: PreparedRun, units: set[Unit]) -> dict[Unit, float]:
+        """Return the estimated seconds of each unit on one core."""
+        costs = dict.fromkeys(units, 0.0)
+        for line in plan.cost_by_entry():
+            place = line["experiment"], line["dataset"], line["model"]
+            for unit in units & {place, place[:2]}:
+                costs[unit] += line["seconds"]
+        return costs
+
+    def outlook(self) -> Outlook:
+        """Return the number of runs that the figures need, from the stored results of the first stage."""
+        runs: Counter[Unit] = Counter()
+        needs: list[float] = []
+        for resolved, plan in self.first.tables:
+            for figure in self._figures(resolved, plan):
+                apart = math.inf if figure.printed.apart is None else figure.printed.apart
+                needs.append(runs_to_tell(figure.draws, figure.printed, apart) or math.inf)
+                unit = resolved.file.id, figure.dataset, figure.model
+                if self.size < needs[-1] < math.inf:
+                    runs[unit] = max(runs[unit], int(needs[-1]))
+        enough, never = sum(need <= self.size for need in needs), needs.count(math.inf)
+        return Outlook(dict(runs), enough, len(needs) - enough - never, never)
+
+    def _figures(self, resolved: Resolved, plan: Plan) -> Iterator[ComparedFigure]:
+        """Yield the compared figures with the draws of the first stage."""
+        values = [measure.column for measure in layout_of(resolved).values(resolved)]
+        self.first.store.records.refresh()
+        cells = cells_frame(plan.cells, self.first.store, values, Order(resolved))
+        if len(cells):
+            summary = summarise(cells, resolved)
+            for figure in compared_figures(summary[summary["published"].notna()], cells, resolved):
+                if figure.draws.runs == self.size:
+                    yield figure
+
+    def plan(self, datasets: Iterable[Unit], runs: Mapping[Unit, int] | None = None) -> PreparedRun:
+        """Plan the first stage on these data sets, and so many runs of these models."""
+        wanted = []
+        for resolved, plan in self.first.tables:
+            request = self.options.request
+            for name in dict.fromkeys(cell.dataset for cell in plan.cells):
+                if (resolved.file.id, name) not in datasets:
+                    continue
+                wanted.append((resolved, replace(request, datasets=(name,))))
+                more: dict[int, list[str]] = {}
+                for (experiment, dataset, model), n in (runs or {}).items():
+                    if (experiment, dataset) == (resolved.file.id, name):
+                        more.setdefault(n, []).append(model)
+                for n, models in more.items():
+                    one = replace(request, datasets=(name,), models=tuple(models), runs=n)
+                    wanted.append((resolved, replace(one, with_baselines=False, grids={})))
+        return prepare_tables(self.options, wanted, self.results_dir)
+
+
+def _affordable(costs: Mapping[Unit, float], seconds: float) -> set[Unit]:
+    """Return the cheapest units that half of the time suffices for, or one that the whole of it does.
+
+    Half, because estimates are corrected by what was measured meanwhile.
+    """
+    batch: set[Unit] = set()
+    total = 0.0
+    for unit, cost in sorted(costs.items(), key=lambda item: item[1]):
+        total += cost
+        if total > (seconds / 2 if batch else seconds):
+            break
+        batch.add(unit)
+    return batch

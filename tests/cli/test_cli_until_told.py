@@ -1,0 +1,199 @@
+"""`elmbench run --until-told`: runs in two stages."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy.stats import t
+
+from elmbench.reporting.results import Results
+from elmbench.workflow.execute import execute
+from elmbench.workflow.prepare import PreparedRun, RunOptions
+from elmbench.workflow.until_told import TwoStages, _affordable
+
+FIGURES = """dataset,model,metric,value,std,note
+WDBC,ELM,mcc,0.92,,
+WDBC,K-ELM,mcc,0.50,,
+WDBC,OS-ELM,mcc,0.70,,
+"""
+RUN = ("run", "one", "--profile", "ci", "--until-told")
+FOLDER = Path("elmbench-results/ci/toy/one")
+
+
+@pytest.fixture
+def table(toy: Callable, worker: dict) -> dict:
+    """A table with three figures: the runs of ELM hardly vary, those of K-ELM do, those of OS-ELM vary too much.
+
+    The distance between the figures is .32, .31 and .21.
+    """
+    published = {"values": "one.csv", "mean-of": 20}
+    (toy(published=published).parent / "one.csv").write_text(FIGURES)
+
+    def varying(mean: float, deviation: float) -> Callable[[dict], dict]:
+        def run(unit: dict) -> dict:
+            step = deviation * ((unit["run"] + 1) % 3 - 1)
+            return {"metrics": {"mcc": mean + step}} if unit["kind"] == "cell" else {}
+
+        return run
+
+    worker |= {"elm": varying(0.92, 0.001), "k-elm": varying(0.9, 0.1), "os-elm": varying(0.7, 0.17)}
+    return worker
+
+
+def runs() -> dict[str, int]:
+    cells = pd.read_csv(FOLDER / "cells.csv")
+    return cells.groupby("model")["run"].nunique().to_dict()
+
+
+def summary() -> pd.DataFrame:
+    lines = pd.read_csv(FOLDER / "summary.csv")
+    return lines[lines["metric"] == "mcc"].set_index("model")
+
+
+def fewest(deviation: float, apart: float) -> int:
+    """The runs that Stein's rule asks for, from three runs of this deviation."""
+    widths = (2 * (t.ppf(0.975, 2) * deviation * math.sqrt(1 / 20 + 1 / n) + 0.005) for n in range(3, 10_000))
+    return next(n for n, width in enumerate(widths, 3) if width < apart)
+
+
+def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable, table: dict) -> None:
+    dry = elmbench(*RUN, "--dry-run")
+    assert "this is the first stage, 3 runs" in dry.out
+    found = elmbench(*RUN)
+    assert found.code == 0
+    total = fewest(0.1, 0.31)
+    # The print of K-ELM lies outside of the interval of the first runs. They do not stop there.
+    assert runs() == {"ELM": 3, "K-ELM": total, "OS-ELM": 3, "FB-KOS-ELM": 3}
+    said = " ".join(found.out.split())
+    assert f"of 3 published figures, 3 runs tell 1; {total - 3} more runs of 1 models tell 1; no number of runs" in said
+    assert "reached: 1 reproduced, 1 differs, 1 consistent" in said
+    line = summary().loc["K-ELM"]
+    half = t.ppf(0.975, 2) * 0.1 * math.sqrt(1 / 20 + 1 / total) + 0.005
+    assert (line["high"] - line["low"]) / 2 == pytest.approx(half)
+    assert 2 * half < 0.31
+    assert line["verdict"] == "differs"
+    assert pd.isna(summary().loc["OS-ELM", "runs_to_tell"])
+    commands = json.loads((FOLDER / "environment.json").read_text())["commands"]
+    assert commands == ["elmbench run toy/one --profile ci --runs 3 --until-told"]
+
+
+def test_a_second_call_goes_on_to_the_same_number(elmbench: Callable, table: dict) -> None:
+    ran: list[tuple[str, int]] = []
+    k_elm = table["k-elm"]
+
+    def noted(unit: dict) -> dict:
+        if unit["kind"] == "cell":
+            ran.append((unit["model"], unit["run"]))
+            if len(ran) == 4 * 3:
+                raise KeyboardInterrupt
+        return k_elm(unit)
+
+    table["k-elm"] = noted
+    assert elmbench(*RUN).code == 130
+    assert elmbench(*RUN).code == 0
+    total = fewest(0.1, 0.31)
+    assert runs()["K-ELM"] == total
+    seen = len(ran)
+    found = elmbench(*RUN)
+    assert "cells to run" not in found.out
+    assert len(ran) == seen
+    assert runs()["K-ELM"] == total
+    assert f"0 of {3 * (9 + total)} cells would run" in elmbench(*RUN, "--dry-run").out
+
+
+def test_runs_that_were_fixed_beforehand_keep_their_interval(elmbench: Callable, table: dict) -> None:
+    total = fewest(0.1, 0.31)
+    assert elmbench("run", "one", "--profile", "ci", "--runs", total + 1).code == 0
+    before = summary()
+    assert elmbench(*RUN).code == 0
+    assert runs()["K-ELM"] == total + 1
+    assert summary().loc["K-ELM", "low"] == before.loc["K-ELM", "low"]
+
+
+def test_a_larger_first_stage_needs_fewer_runs(elmbench: Callable, table: dict) -> None:
+    assert elmbench(*RUN, "--runs", 6).code == 0
+    found = runs()
+    assert found["ELM"] == 6
+    assert found["K-ELM"] == 6 < fewest(0.1, 0.31)
+    # With five degrees of freedom there is a number that tells OS-ELM.
+    assert found["OS-ELM"] > 6
+    assert summary().loc["OS-ELM", "verdict"] == "reproduced"
+
+
+def test_no_run_begins_after_the_budget(elmbench: Callable, table: dict) -> None:
+    found = elmbench(*RUN, "--budget", "0s")
+    assert found.code == 0
+    assert not FOLDER.exists()
+    assert "left for lack of time: 36 cells" in " ".join(found.out.split())
+    # The first stage took all the time.
+    elmbench("run", "one", "--profile", "ci", "--runs", 3)
+    found = elmbench(*RUN, "--budget", "0s")
+    total = fewest(0.1, 0.31)
+    assert f"left for lack of time: {3 * (total - 3)} cells" in " ".join(found.out.split())
+    assert set(runs().values()) == {3}
+    assert elmbench(*RUN, "--budget", "1h").code == 0
+    assert runs()["K-ELM"] == total
+
+
+def test_work_that_began_in_time_is_finished_and_the_rest_is_left(
+    elmbench: Callable, table: dict, tmp_path: Path
+) -> None:
+    stages = TwoStages(RunOptions(("toy/one",), profile="ci"), tmp_path / "r")
+    now = [0.0]
+    plans: list[int] = []
+
+    def carry_out(prepared: PreparedRun) -> list[Results]:
+        plans.append(len(prepared.todo))
+        now[0] += 1e5
+        return execute(prepared)
+
+    stages.run(carry_out, seconds=1.5e5, clock=lambda: now[0])
+    assert [todo > 0 for todo in plans] == [True, True, False]
+    assert stages.left is None
+    again = TwoStages(RunOptions(("toy/one",), profile="ci"), tmp_path / "other")
+    again.run(carry_out, seconds=0.5e5, clock=lambda: now[0])
+    assert again.left is not None
+    assert len(again.left.todo) == plans[1]
+
+
+def test_half_of_the_time_is_planned_cheapest_first() -> None:
+    costs = {("a",): 5.0, ("b",): 1.0, ("c",): 2.0, ("d",): 0.0}
+    assert _affordable(costs, 100) == {*costs}
+    assert _affordable(costs, 6) == {("d",), ("b",), ("c",)}
+    assert _affordable({("a",): 5.0}, 6) == {("a",)}
+    assert _affordable(costs, 0) == {("d",)}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*RUN, "--runs", "2"), "--until-told has a first stage of --runs 2"),
+        ((*RUN, "--force"), "--until-told is given with --retry or --force"),
+        ((*RUN, "--budget", "soon"), "the duration 'soon' cannot be read"),
+        (("run", "one", "--budget", "30min"), "--budget 30min is given without --until-told"),
+    ],
+)
+def test_options_that_do_not_go_together(elmbench: Callable, toy: Callable, words: tuple[str, ...], said: str) -> None:
+    toy()
+    found = elmbench(*words)
+    assert found.code == 2
+    assert said in " ".join(found.err.split())
+
+
+def test_a_small_real_run(elmbench: Callable) -> None:
+    words = ("run", "table4", "-d", "wdbc", "-m", "ALD-KOS-ELM", "-m", "K-ELM", "--until-told", "--jobs", 2)
+    found = elmbench(*words)
+    assert found.code == 0
+    cells = pd.read_csv("elmbench-results/fast/kos-elm/table4/cells.csv")
+    assert set(cells["status"]) == {"ok"}
+    assert set(cells["first_runs"]) == {3}
+    lines = pd.read_csv("elmbench-results/fast/kos-elm/table4/summary.csv").dropna(subset=["verdict"])
+    assert (lines["runs"] >= 3).all()
+    assert set(lines["verdict"]) <= {"reproduced", "close", "differs"}
+    assert elmbench(*words, "-q").code == 0
+    pd.testing.assert_frame_equal(pd.read_csv("elmbench-results/fast/kos-elm/table4/cells.csv"), cells)
