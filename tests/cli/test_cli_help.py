@@ -63,7 +63,7 @@ def test_options_of_run_stay_few(elmbench: Callable) -> None:
     assert options == {
         "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading", "--grid",
         "--with-baselines", "--no-paths", "--other-data", "--jobs", "--blas-threads", "--limit", "--dry-run",
-        "--retry", "--force", "--clean-times", "--engine", "--scheduler", "--help",
+        "--retry", "--force", "--clean-times", "--engine", "--scheduler", "--until-told", "--budget", "--help",
     }  # fmt: skip
 
 
