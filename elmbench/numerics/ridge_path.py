@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.shifted.band_reduction import BandReduction
-from elmbench.numerics.shifted.prices import factor_seconds, reduction_seconds
+from elmbench.numerics.shifted.costs import factor_seconds, reduction_seconds
 from elmbench.numerics.solve import RidgeSystem
 
 WITHIN_ROUND_OFF = 16

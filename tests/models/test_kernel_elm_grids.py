@@ -7,30 +7,17 @@ from collections import Counter
 import numpy as np
 import pytest
 from elm_problems import FACTORS, class_of, counting, is_classification, rows, targets
+from forced_solvers import force
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 from sklearn.model_selection import KFold, StratifiedKFold
 
-import elmbench.numerics.shifted.band_reduction as reduction
-import elmbench.numerics.shifted.fold_solutions as fold_solutions
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.protocol.metrics import nrmse, score
 from elmbench.work.scoring import GridProblem, best
 
 WAYS = ("as it comes", "krylov", "inverse", "tridiagonal", "band")
-
-
-def force(patch: pytest.MonkeyPatch, way: str) -> None:
-    if way == "as it comes":
-        return
-    patch.setattr(fold_solutions, "factor_seconds", lambda n, columns: np.inf)
-    patch.setattr(fold_solutions, "krylov_seconds", lambda n, steps: 0.0)
-    patch.setattr(fold_solutions, "_affordable", lambda *given: way == "krylov")
-    patch.setattr(fold_solutions, "reduction_seconds", lambda n, ridges, columns: 1.0)
-    patch.setattr(fold_solutions, "inverse_seconds", lambda n: 0.0 if way == "inverse" else np.inf)
-    patch.setattr(fold_solutions, "preconditioned_seconds", lambda n, steps: 0.0)
-    patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
 
 
 def accuracy(expected, predicted):
@@ -78,7 +65,8 @@ def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_fold
         folds += [(inside[train], inside[test]) for train, test in KFold(3).split(inside)]
     grid = [{"gamma": gamma, "C": C} for gamma in (0.25, 2.0) for C in (0.5, 8.0, 128.0)]
     with pytest.MonkeyPatch.context() as patch:
-        force(patch, way)
+        if way != "as it comes":
+            force(patch, way)
         found, expected = scores_of(class_of("KELM", kind), X, y, folds, grid, kind)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
 
@@ -126,7 +114,8 @@ def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way,
     cls = class_of("KELM", kind)
     solvers = Counter()
     with pytest.MonkeyPatch.context() as patch:
-        force(patch, way)
+        if way != "as it comes":
+            force(patch, way)
         found, expected = scores_of(cls, X, y, folds, grid, kind, solvers)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
     if way != "as it comes":
@@ -140,7 +129,8 @@ def test_all_scores_of_a_random_grid(n, d, seed, kind, awkward, gammas, Cs, way,
 @pytest.mark.parametrize(("way", "kind"), [*((way, "regression") for way in WAYS), *((WAYS[0], k) for k in SCORES)])
 def test_all_scores_of_the_papers_grid(monkeypatch, way, kind, seed):
     """All 22 x 22 pairs, on few dimensions and twice each row: as ill-conditioned as they come."""
-    force(monkeypatch, way)
+    if way != "as it comes":
+        force(monkeypatch, way)
     X = np.repeat(rows(75, 2, seed + 5), 2, axis=0)
     y = targets(X, seed + 5, kind)
     split = StratifiedKFold if is_classification(kind) else KFold
@@ -243,22 +233,11 @@ def test_outputs_that_tie_are_left_to_the_fit(seed):
 @pytest.mark.parametrize("way", WAYS)
 def test_outputs_that_cancel_are_left_to_the_fit(monkeypatch, way):
     """Rows that see two equal ones of either class, 1e-46 of each: what is left of that is round-off."""
-    force(monkeypatch, way)
+    if way != "as it comes":
+        force(monkeypatch, way)
     X = rows(63, 4, 434, awkward=True)
     y = targets(X, 434, "binary")
     folds = list(KFold(4, shuffle=True, random_state=0).split(X))
     grid = [{"gamma": 2048.0, "C": C} for C in (2.0, 2.0**13)]
     found, expected = scores_of(KELMClassifier, X, y, folds, grid, "binary")
     np.testing.assert_array_equal(found, expected)
-
-
-def test_only_one_value_of_C(seed):
-    """Nothing to share: each is fitted, unless Krylov's space is even cheaper."""
-    X = rows(400, 2, seed)
-    y = targets(X, seed, "regression")
-    folds = list(KFold(2, shuffle=True, random_state=0).split(X))
-    solvers = Counter()
-    grid = [{"C": 2.0**13, "gamma": gamma} for gamma in (2.0**-8, 64.0)]
-    found, expected = scores_of(KELMRegressor, X, y, folds, grid, "regression", solvers)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
-    assert solvers == {"krylov": 2, "krylov given up": 2, "cholesky": 2, "clone and fit": 4}

@@ -10,8 +10,8 @@ BLOCKED_FROM = 1500
 """Rows from which a reduction to a band is faster than LAPACK's to a tridiagonal matrix, half of which is products of
 a matrix with one vector: these wait for memory as soon as the matrix exceeds the caches."""
 
-WIDE_FROM = 2000
-"""Rows from which a band of 64 diagonals is faster than one of 32: fewer passes, but each solve takes longer."""
+WIDTH = 64
+"""Diagonals of the band."""
 
 
 class BandReduction:
@@ -34,7 +34,7 @@ class BandReduction:
             self.width = 1
             self.band = self._tridiagonal()
         else:
-            self.width = 32 if len(A) < WIDE_FROM else 64
+            self.width = WIDTH
             self._eliminate()
             self.band = _lower_band(A, self.width)
 
