@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench schemas pages costs fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
+.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench schemas pages fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -131,9 +131,6 @@ schemas: $(VENV)/.runtime ## Write the JSON Schemas of the YAML files anew.
 
 pages: $(VENV)/.runtime ## Write the tables in docs/results from the committed results.
 	$(BIN)/python -m tools.results_pages
-
-costs: $(VENV)/.runtime ## Write what each table would take, as elmbench show says it, anew.
-	$(BIN)/python -m elmbench.workflow.costs
 
 lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
 	$(PIP) uv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from elmbench.cli.state import state
 
 if TYPE_CHECKING:
     from elmbench.running.engine import Event
+    from elmbench.running.estimates import Left
     from elmbench.running.executors.base import Executor
     from elmbench.specs.catalogue import ExperimentFile
     from elmbench.workflow.prepare import PreparedRun
@@ -32,11 +34,13 @@ class RunProgress:
     """
 
     def __init__(self, run: PreparedRun, quiet: bool, executor: Executor) -> None:
-        from elmbench.running.time_left import TimeLeft
+        from elmbench.running.estimates import TimeLeft
 
         self.quiet = quiet or not run.todo
         self.executor = executor
-        self.left = TimeLeft(run.estimates, run.todo)
+        work = [key for key in run.todo if not run.works[key].immediate]
+        self.left = TimeLeft(run.estimates, work)
+        self.all, self.done = len(work), 0
         # All other work leads to that of the cells.
         self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
         self.done_cells = 0
@@ -81,14 +85,17 @@ class RunProgress:
         if event.kind == "no-workers":
             self._say_once("the scheduler has no worker: the run waits for one")
             return
-        if event.kind != "end":
+        if event.work.immediate:
+            pass
+        elif event.kind != "end":
             self.left.start(key)
-        elif event.result is not None:
-            self.left.end(key, None if event.other else event.before)
-            if key in self.shown:
-                self.done_cells += 1
-                self.endings[event.result["status"]] += 1
-                self.done_elsewhere += bool(event.other)
+        else:
+            self.left.end(key)
+            self.done += 1
+        if event.result is not None and key in self.shown:
+            self.done_cells += 1
+            self.endings[event.result["status"]] += 1
+            self.done_elsewhere += bool(event.other)
         if self.quiet:
             return
         if event.kind == "elsewhere":
@@ -97,16 +104,16 @@ class RunProgress:
             )
         if self._bar is None and self.left.elapsed - self._last_line <= _LINE_EVERY:
             return
-        seconds = self.left.seconds(self.executor.workers)
-        share = self.left.elapsed / max(self.left.elapsed + seconds, 1e-9)
+        left = self.left.left(self.executor.workers)
+        share = self.done / max(self.all, 1)
         cells, table = f"{self.done_cells}/{len(self.shown)}", self._table.get(key, "")
-        said = f"{duration(self.left.elapsed)}, about {duration(seconds)} left"
+        times = f"{duration(self.left.elapsed)}, {_in_words(left)}"
         if self._bar is not None:
             now = f"{table}: {event.work.label}"[:_WIDEST]
-            self._bar.update(self._task, completed=share, cells=cells, left=said, now=now)
+            self._bar.update(self._task, completed=share, cells=cells, left=times, now=now)
         else:
             self._last_line = self.left.elapsed
-            print(f"{cells} cells, {100 * share:.0f} %, {said}; {table}", file=sys.stderr, flush=True)
+            print(f"{cells} cells, {100 * share:.0f} %, {times}; {table}", file=sys.stderr, flush=True)
 
     def _say_once(self, text: str) -> None:
         if text not in self._said and not self.quiet:
@@ -136,10 +143,16 @@ def watched(tables: Sequence[ExperimentFile]) -> Iterator[ExperimentFile]:
             yield table
 
 
+def _in_words(left: Left) -> str:
+    if left.complete:
+        return f"about {duration(left.seconds)} left"
+    return f"at least {duration(left.seconds)} left" if left.seconds >= 1 else "time left unknown"
+
+
 def duration(seconds: float) -> str:
-    """Return a duration as people say it."""
+    """Return a duration in words."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{math.ceil(seconds)} s"
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"

@@ -24,7 +24,7 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
         lines = _by_dataset(lines)
     rows: list[tuple[Any, ...]] = [
         (line["experiment"], line["dataset"], line["model"], line["cells"], line["to_run"], line["fits"],
-         "no data" if line["unavailable"] else duration(line["seconds"]))
+         "no data" if line["unavailable"] else _cost(line["seconds"]))
         for line in lines
     ]  # fmt: skip
     right = ("cells", "to run", "fits", "one core")
@@ -40,14 +40,19 @@ def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for (experiment, dataset), group in groupby(lines, key=itemgetter("experiment", "dataset")):
         own = list(group)
         names = f"{len(own)} model{'s' * (len(own) > 1)}"
-        counted = ("cells", "to_run", "unavailable", "fits", "seconds")
-        totals = {name: sum(line[name] for line in own) for name in counted}
+        totals = {name: sum(line[name] for line in own) for name in ("cells", "to_run", "unavailable", "fits")}
+        seconds = [line["seconds"] for line in own]
+        totals["seconds"] = None if None in seconds else sum(seconds)
         merged.append({"experiment": experiment, "dataset": dataset, "model": names, **totals})
     return merged
 
 
-def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> RenderableType:
-    """Return what an experiment file says, and what its profiles cost in seconds on one core."""
+def _cost(seconds: float | None) -> str:
+    return "unknown" if seconds is None else duration(seconds)
+
+
+def show_experiment(file: ExperimentFile) -> RenderableType:
+    """Return the content of an experiment file."""
     spec, protocol = file.spec, file.spec.protocol
     outer = protocol.outer
     others = "".join(f", {o.folds} on {name}" for name, o in outer.overrides.items() if o.folds)
@@ -66,7 +71,8 @@ def show_experiment(file: ExperimentFile, costs: dict[str, float]) -> Renderable
         ("paper", f"{file.paper.title} ({file.paper.authors}, {file.paper.year}), doi:{file.paper.doi}"),
         ("data", ", ".join(spec.datasets)),
         *(how if spec.models else ()),
-        ("cost", ", ".join(f"{profile} {duration(seconds)}" for profile, seconds in costs.items()) + " on one core"),
+        ("profiles", ", ".join(file.profiles)),
+        ("duration", f"elmbench run {file.id} --dry-run"),
         ("file", f"experiments/{file.id}.yaml"),
     ]
     models = []

@@ -25,8 +25,7 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 
 @app.command()
 def status(experiment: Annotated[str | None, typer.Argument(autocompletion=completion.tables)] = None) -> None:
-    """Show how many cells of each table are done, running, failed or missing, and how long the rest will take."""
-    from elmbench.cli.progress import duration
+    """Show how many cells of each table are done, running, failed or missing."""
     from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
     from elmbench.workflow.status import table_status
@@ -39,14 +38,8 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
         experiment = find_experiment(experiment).id
     lines = table_status(store, experiment)
     endings = [", ".join(f"{n} {status}" for status, n in line.ended.items()) for line in lines]
-    rows = [
-        (line.experiment, line.profile, line.planned, said, duration(line.seconds) if line.seconds else "")
-        for line, said in zip(lines, endings, strict=True)
-    ]
-    left = ("left, one core",) if any(line.seconds for line in lines) else ()
-    headings = ("experiment", "profile", "cells", "ended", *left)
-    shown = [row[: len(headings)] for row in rows]
-    text = grid(headings, shown, right=("cells", *left)) if rows else None
+    rows = [(line.experiment, line.profile, line.planned, text) for line, text in zip(lines, endings, strict=True)]
+    text = grid(("experiment", "profile", "cells", "ended"), rows, right=("cells",)) if rows else None
     state.emit([asdict(line) for line in lines], text)
     if store.damaged:
         state.say(f"{store.damaged} damaged records in {store.root}: the next run computes anew what they held")
@@ -56,8 +49,7 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
         there = f"{committed} holds {written} committed tables: elmbench table table4"
         state.say(f"nothing has been run into {state.results_dir}; {there if written else 'next: elmbench run table4'}")
     if busy := len(store.under_way()):
-        seconds = sum(line.seconds for line in lines)
-        state.say(f"{busy} searches and fits are under way: about {duration(seconds / busy)} left at this pace")
+        state.say(f"{busy} searches and fits are under way")
     for line in lines:
         for reason, count in line.reasons.items():
             state.say(f"{line.experiment} ({line.profile}): {count} x {reason}")
@@ -98,9 +90,7 @@ def table(
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.errors import ElmbenchError, unknown_name
-    from elmbench.reporting.folders import PICTURE, results_folder
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.workflow.kept import kept
 
     if form not in ("text", "md", "csv", "latex"):
         raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")
@@ -115,13 +105,7 @@ def table(
         return
     form = "json" if state.as_json else form
     dirs = state.results_dirs
-    folder = results_folder(dirs.of(profile, file.id), profile, file.id)
-    inputs = [folder / name for name in ("cells.csv", "environment.json", PICTURE)]
-    name = f"tables/{profile}-{file.id.replace('/', '-')}-{form}"
-    text = kept(
-        name, file, inputs, [profile, form, state.plugins, *state.appearance], lambda: _shown(file, profile, form)
-    )
-    state.console.file.write(text)
+    state.console.file.write(_shown(file, profile, form))
     if dirs.committed is not None:
         state.remark(dirs.origin(profile, file.id))
 

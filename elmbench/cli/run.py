@@ -146,15 +146,14 @@ def run_prepared(prepared: PreparedRun, executor: Executor) -> list[Results]:
 
 def _run_cells(prepared: PreparedRun, executor: Executor) -> list[Results]:
     """Run what is planned, with live progress, and write the tables."""
-    from elmbench.cli.progress import RunProgress, duration
+    from elmbench.cli.progress import RunProgress
     from elmbench.workflow.execute import execute
 
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
     if counts["to_run"]:
-        cells = f"{counts['to_run']} cells to run" + (f", {known} known from before" if known else "")
-        took = duration(prepared.seconds_on(executor.workers))
-        state.say(f"{cells}; roughly {took} on {executor.workers} worker(s)")
+        workers = f"{executor.workers} worker{'s' * (executor.workers > 1)}"
+        state.say(f"{counts['to_run']} cells to run on {workers}" + (f", {known} known from before" if known else ""))
     if damaged := prepared.store.damaged:
         typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -241,20 +240,23 @@ def _say_outlook(stages: TwoStages, outlook: Outlook) -> None:
 
 
 def show_plan(prepared: PreparedRun) -> None:
-    """Print what would run, and how long."""
+    """Print what would run, with rough durations."""
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
     lines = prepared.cost_by_entry()
     jobs = prepared.options.settings.jobs
     seconds = prepared.seconds_on(jobs)
-    total = {**prepared.count_cells(), "seconds": seconds, "longest": prepared.longest, "jobs": jobs}
+    times = {"seconds": seconds, "longest": prepared.longest, "jobs": jobs, "unknown": prepared.unknown}
+    total: dict[str, Any] = {**prepared.count_cells(), **times}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
     state.say(
         f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(seconds)} "
-        f"on {jobs} worker(s){lacking}; the longest search or fit takes {duration(prepared.longest)}."
+        f"on {jobs} worker{'s' * (jobs > 1)}{lacking}; the longest search or fit takes {duration(prepared.longest)}."
     )
+    if total["unknown"]:
+        state.say(f"The duration of {', '.join(total['unknown'])} is unknown until some cells have ended.")
 
 
 def _pairs(readings: list[str]) -> dict[str, str]:

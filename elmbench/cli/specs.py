@@ -80,15 +80,12 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 
 @app.command()
 def show(experiment: Annotated[str, typer.Argument(autocompletion=completion.tables)]) -> None:
-    """Show a table's protocol, grids, data, cost and published values."""
+    """Show a table's protocol, grids, data and published values."""
     from elmbench.cli.render import show_experiment
     from elmbench.specs.catalogue import find_experiment
-    from elmbench.workflow.costs import costs
 
     file = find_experiment(experiment)
-    seconds = costs(file)
-    content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
-    state.emit({**content, "seconds_on_one_core": seconds}, show_experiment(file, seconds))
+    state.emit(file.spec.model_dump(mode="json", by_alias=True, exclude_none=True), show_experiment(file))
 
 
 @app.command()

@@ -56,12 +56,6 @@ class State:
         """Characters of a line of a table: those of a narrow terminal, at most 80."""
         return min(80, self.console.width)
 
-    @property
-    def appearance(self) -> tuple[int, str | None, bool, str]:
-        """What the same text hangs on when it is printed: columns, colours and characters."""
-        console = self.console
-        return console.width, console.color_system, console.no_color, console.encoding
-
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON where that is asked for, else `text` (a string or anything that rich prints)."""
         if self.as_json:

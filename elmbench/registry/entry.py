@@ -31,9 +31,9 @@ class ModelEntry:
     origin : str
         Where the entry comes from, for `elmbench list models`.
     cost : callable or None
-        Operations of one fit, from the rows, the columns and the hyperparameters; for estimates of time.
+        Floating-point operations of one fit, from the rows, the columns and the hyperparameters; None if unknown.
     sharing : float
-        Part of the price of all its fits that a search over a grid takes, where the model shares work between them.
+        Cost of a search as a share of the cost of all its fits, if the model shares work between them.
     """
 
     name: str

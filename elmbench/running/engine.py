@@ -41,16 +41,12 @@ class Event:
         What the work yielded, at its end.
     other : str
         Where another run computes or has computed it, that run: its machine and process.
-    seconds, before : float
-        At its end, if it was done here: what it took, and how long it was until it could begin.
     """
 
     kind: Literal["start", "end", "elsewhere", "no-workers"]
     work: Work
     result: Result | None = None
     other: str = ""
-    seconds: float | None = None
-    before: float = 0.0
 
 
 OnEvent = Callable[[Event], None]
@@ -110,7 +106,7 @@ class Run:
     executor : Executor, optional
         Where the work is done, workers of this machine if it is not given; it is ended with the run.
     estimates : Estimates, optional
-        What all work will take; what it has taken is noted there.
+        Estimates of all work; the run notes there how long its work took.
     """
 
     def __init__(
@@ -129,7 +125,7 @@ class Run:
         self.settings = settings
         self.on_event = on_event
         self.executor = executor
-        self.estimates = estimates or Estimates.of(works, limits)
+        self.estimates = estimates or Estimates(works, limits)
 
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and keep its results in the store.
@@ -176,8 +172,8 @@ class Run:
         """Return the seconds of some work that was done alone or with others."""
         if "parts" not in done.result:
             return done.seconds
-        said = self.estimates.said
-        return done.seconds * said[work.key] / sum(said[key] for key in done.result["parts"])
+        formula = self.estimates.formula
+        return done.seconds * formula[work.key] / sum(formula[key] for key in done.result["parts"])
 
 
 class _Running:
@@ -211,7 +207,9 @@ class _Running:
         self.clean = frozenset(clean)
         self.at_most = at_most
         self.anew = anew
-        self.queue = TaskQueue(as_tasks(run.works, todo), run.estimates)
+        # One after the other, tasks keep the order of the plan: neighbours share their data.
+        in_turn = at_most == 1 or (executor.fixed and executor.workers == 1)
+        self.queue = TaskQueue(as_tasks(run.works, todo), None if in_turn else run.estimates.formula)
         self.running: dict[Future[Done], Task] = {}
         #: What other runs are computing, by the keys.
         self.elsewhere: dict[tuple[str, ...], Task] = {}
@@ -221,8 +219,7 @@ class _Running:
         try:
             while self.queue:
                 while self._has_room():
-                    # Alone, one after the other: then what has the same data is best done in turn.
-                    task = self.queue.pop(longest=(self.at_most or self.executor.workers) > 1)
+                    task = self.queue.pop()
                     if task is None:
                         break
                     self._begin(task)
@@ -284,7 +281,7 @@ class _Running:
         if task.work.immediate:
             self._finish(task, Done(attempt(task.work, inputs, Context(self.plan.settings.data_dir))))
         else:
-            seconds = task.seconds(self.plan.estimates)
+            seconds = sum(self.plan.estimates.seconds(part.key) or 0.0 for part in task.parts)
             self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task), seconds)] = task
 
     def _take_over(self, task: Task) -> None:
@@ -307,6 +304,6 @@ class _Running:
             self.plan.put(part, results[part.key], done)
             if not task.work.immediate:
                 self.plan.estimates.note(part.key, seconds)
-            self.on_event(Event("end", part, results[part.key], seconds=seconds, before=done.before))
+            self.on_event(Event("end", part, results[part.key]))
         self.leases.drop([part.key for part in task.parts])
         self.queue.done(task)

@@ -1,114 +1,145 @@
-"""What work will take: the cost model, corrected by what like work has taken.
-
-The cost model knows how the price of a model grows with its data, but not the machine, and is off by a factor of a few
-that is much the same for one model on one data set. Each measurement says most of its like (the same kind of work by
-the same model on the same data), something of the model on other data, and a little of all others.
-"""
+"""Estimates of how long work takes: a formula for each model, corrected by the work that has ended."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from elmbench.specs.limits import Limits
     from elmbench.work.base import Work
 
-#: How many measurements the guess that comes before them counts for: of like work, what its model says; of a model,
-#: what all say; of all, that the cost model is right.
-_LIKE, _MODEL, _ALL = 0.2, 0.5, 1.0
-#: Seconds that no work is said to fall below.
+#: A kind of work, a model and a data set: the formula is wrong by much the same factor for all such work.
+Group = tuple[str, str, str]
+#: The least seconds that are counted for some work.
 _LEAST = 1e-3
-
-
-class Like(NamedTuple):
-    """What work has in common whose price is wrong by the same factor."""
-
-    kind: str
-    model: str
-    dataset: str
-
-
-def like_of(work: Work) -> Like:
-    """Return what some work is like."""
-    return Like(work.kind, work.model_name, work.data.name if work.data is not None else "")
-
-
-class _Measured:
-    """Of like work: how much of it, what it has taken and what it was said to take, in seconds."""
-
-    def __init__(self) -> None:
-        self.n = 0
-        self.taken = self.said = 0.0
-
-    @property
-    def ratio(self) -> float:
-        """The logarithm of the factor by which it was wrong."""
-        return math.log(self.taken / self.said)
+#: Work that takes longer than expected is expected to go on for this share of the time that it has taken.
+_OVERDUE = 0.3
 
 
 class Estimates:
-    """What each piece of work will take, better with each that has ended.
+    """Seconds that each piece of work takes.
 
     Parameters
     ----------
-    said : mapping of str to float
-        Seconds by the cost model, by key.
-    likes : mapping of str to Like
+    works : mapping of str to Work
         By key.
+    limits : mapping of str to Limits
+        By key: work ends at its time limit, and at once if its model needs more memory than the limit.
 
     Attributes
     ----------
-    noted : int
-        How many measurements there are.
+    formula : dict of str to float
+        Seconds by the formula of the model alone, by key; for the order of work and for shares.
+    groups : dict of str to Group
     """
 
-    def __init__(self, said: Mapping[str, float], likes: Mapping[str, Like]) -> None:
-        self.said = {key: max(seconds, _LEAST) for key, seconds in said.items()}
-        self.likes = likes
-        self.noted = 0
-        self._measured: dict[Like, _Measured] = {}
-        self._factors: dict[Like, float] = {}
-
-    @classmethod
-    def of(cls, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> Estimates:
-        """Return what the cost model says of all work within its limits: no longer than until one of time ends it."""
-        said = {key: work.seconds_within(limits[key].memory) for key, work in works.items()}
-        said = {key: min(seconds, limits[key].seconds or seconds) for key, seconds in said.items()}
-        return cls(said, {key: like_of(work) for key, work in works.items()})
+    def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
+        self.formula = {key: max(_within(work, limits[key]), _LEAST) for key, work in works.items()}
+        self.groups = {key: _group(work) for key, work in works.items()}
+        self._unknown = {key for key, work in works.items() if not work.has_formula}
+        #: Seconds of ended work, and seconds by its formula, by group and by kind and model.
+        self._ended: dict[tuple[str, ...], tuple[float, float]] = {}
 
     def note(self, key: str, seconds: float) -> None:
-        """Take note of what some work has taken."""
-        found = self._measured.setdefault(self.likes[key], _Measured())
-        self.noted += 1
-        found.n += 1
-        found.taken += max(seconds, _LEAST)
-        found.said += self.said[key]
-        self._factors.clear()
+        """Record how long some work took."""
+        group = self.groups[key]
+        for name in (group, group[:2]):
+            took, formula = self._ended.get(name, (0.0, 0.0))
+            self._ended[name] = took + max(seconds, _LEAST), formula + self.formula[key]
 
-    def note_stored(self, key: str, record: Mapping[str, Any] | None) -> None:
-        """Take note of what some work has taken that an earlier run did to its end, by its record in the store."""
-        if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
-            self.note(key, record["seconds"])
+    def factor(self, group: Group) -> float | None:
+        """Return the ratio of real to formula seconds: of the group or else of all data; None before any has ended."""
+        took, formula = self._ended.get(group) or self._ended.get(group[:2]) or (0.0, 0.0)
+        return took / formula if formula else None
 
-    def factor(self, like: Like) -> float:
-        """Return by what the cost model's seconds are to be multiplied for such work."""
-        if like not in self._factors:
-            ratios = {one: found.ratio for one, found in self._measured.items()}
-            of_all = _mean(ratios.values(), 0.0, _ALL)
-            of_model = _mean((ratio for one, ratio in ratios.items() if one.model == like.model), of_all, _MODEL)
-            found = self._measured.get(like, _Measured())
-            own = found.n * found.ratio if found.n else 0.0
-            self._factors[like] = math.exp((own + _LIKE * of_model) / (found.n + _LIKE))
-        return self._factors[like]
-
-    def seconds(self, key: str) -> float:
-        """Return what some work will take."""
-        return self.factor(self.likes[key]) * self.said[key]
+    def seconds(self, key: str) -> float | None:
+        """Return how long some work takes; None if its model has no formula and no such work has ended."""
+        factor = self.factor(self.groups[key])
+        if factor is None:
+            return None if key in self._unknown else self.formula[key]
+        return factor * self.formula[key]
 
 
-def _mean(values: Iterable[float], guess: float, weight: float) -> float:
-    """Return the mean of values and of a guess that counts for so many of them."""
-    found = list(values)
-    return (sum(found) + weight * guess) / (len(found) + weight)
+def _group(work: Work) -> Group:
+    return work.kind, work.model_name, work.data.name if work.data is not None else ""
+
+
+def _within(work: Work, limits: Limits) -> float:
+    """Return the seconds of some work by its formula, within its limits."""
+    if limits.memory is not None and work.memory_over(limits.memory):
+        return 0.0
+    return min(work.seconds(), limits.seconds or float("inf"))
+
+
+class Left(NamedTuple):
+    """Seconds that are left of a run; not complete if they leave out models of which nothing has ended yet."""
+
+    seconds: float
+    complete: bool
+
+
+class TimeLeft:
+    """The time that a run has left, by the work that has ended.
+
+    Parameters
+    ----------
+    estimates : Estimates
+        The run notes there how long its work took.
+    todo : iterable of str
+        Keys of the work that has to be done.
+    clock : callable
+        Returns the time in seconds.
+    """
+
+    def __init__(self, estimates: Estimates, todo: Iterable[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._estimates = estimates
+        self._clock = clock
+        self._began = clock()
+        self._waiting = set(todo)
+        self._running: dict[str, float] = {}
+        #: Work that waits, and its seconds by the formula, by group: a run may have a hundred thousand pieces of work.
+        self._counts = Counter(estimates.groups[key] for key in self._waiting)
+        self._formula: defaultdict[Group, float] = defaultdict(float)
+        for key in self._waiting:
+            self._formula[estimates.groups[key]] += estimates.formula[key]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return self._clock() - self._began
+
+    def start(self, key: str) -> None:
+        """Record that some work has begun, here or in another run."""
+        if key in self._waiting:
+            self._waiting.discard(key)
+            self._counts[self._estimates.groups[key]] -= 1
+            self._formula[self._estimates.groups[key]] -= self._estimates.formula[key]
+        self._running[key] = self._clock()
+
+    def end(self, key: str) -> None:
+        """Record that some work has ended."""
+        self.start(key)
+        del self._running[key]
+
+    def left(self, workers: int) -> Left:
+        """Return what is left for this number of workers."""
+        groups = [group for group, count in self._counts.items() if count]
+        factors = {group: self._estimates.factor(group) for group in groups}
+        seconds = sum(self._formula[group] * factor for group, factor in factors.items() if factor is not None)
+        complete = None not in factors.values()
+        for key, began in self._running.items():
+            factor, spent = self._estimates.factor(self._estimates.groups[key]), self._clock() - began
+            complete = complete and factor is not None
+            expected = 0.0 if factor is None else factor * self._estimates.formula[key]
+            seconds += max(expected - spent, _OVERDUE * spent)
+        return Left(seconds / workers, complete)
+
+
+def total(estimates: Estimates, keys: Iterable[str]) -> Left:
+    """Return the seconds of work one after the other; not complete if they leave out work of unknown duration."""
+    each = [estimates.seconds(key) for key in keys]
+    known = [seconds for seconds in each if seconds is not None]
+    return Left(sum(known), len(known) == len(each))

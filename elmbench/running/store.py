@@ -14,7 +14,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import sweep
@@ -28,15 +28,6 @@ if TYPE_CHECKING:
 _Entry = TypeVar("_Entry")
 #: What the result of a fit says that was timed with nothing beside it.
 CLEAN = "clean"
-
-
-class Cost(NamedTuple):
-    """What some work takes by the cost model in seconds; its model, data set and the keys of what it needs."""
-
-    seconds: float
-    model: str
-    dataset: str
-    needs: Sequence[str]
 
 
 class Store:
@@ -183,22 +174,6 @@ class Store:
                 next_step="use the version that wrote it, or give another folder with --results-dir",
             ) from None
 
-    # --- What the work of a table costs
-
-    def costs(self, profile: str, experiment: str) -> dict[str, Cost]:
-        """Return what the cost model says of the work of a table, by key."""
-        found: dict[str, Any] = {}
-        for content in self.records.all(_costs(profile, experiment)):
-            found |= content
-        return {key: self._entry(Cost, values) for key, values in found.items()}
-
-    def add_costs(self, profile: str, experiment: str, costs: Mapping[str, Cost]) -> None:
-        """Keep what the cost model says of some work of a table, where it is not known."""
-        known = self.costs(profile, experiment)
-        new = {key: cost for key, cost in costs.items() if key not in known}
-        if new:
-            self.records.append(_costs(profile, experiment), new)
-
     # --- Runs side by side
 
     def leases(self) -> Leases:
@@ -244,10 +219,6 @@ def _unit(key: str) -> str:
 
 def _table(profile: str, experiment: str) -> str:
     return f"table:{profile}/{experiment}"
-
-
-def _costs(profile: str, experiment: str) -> str:
-    return f"costs:{profile}/{experiment}"
 
 
 def _added(present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]) -> dict[tuple[Any, ...], Cell]:

@@ -7,9 +7,9 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from elmbench.errors import ElmbenchError
@@ -98,15 +98,18 @@ class Work(ABC):
 
     @abstractmethod
     def seconds(self) -> float:
-        """Return roughly what it takes on one core of a desk machine, within a factor of a few."""
+        """Return a rough duration on one core, by the formula of its model."""
 
-    def memory(self) -> int:
-        """Return the bytes that its largest fit takes by the model's own estimate; 0 where that is not known."""
-        return 0
+    @property
+    def has_formula(self) -> bool:
+        """Whether the registry has a formula for the duration of its model."""
+        from elmbench.registry import find_model
 
-    def seconds_within(self, memory: int | None) -> float:
-        """Return what it takes under a limit of memory in bytes: nothing where that will refuse it."""
-        return 0.0 if memory is not None and self.memory() > memory else self.seconds()
+        return not self.model_name or find_model(self.model_name).cost is not None
+
+    def memory_over(self, limit: int) -> bool:
+        """Return True if its model refuses a limit of memory in bytes, by the model's own estimate."""
+        return False
 
     @property
     @abstractmethod
@@ -232,30 +235,23 @@ class GridWork(Work):
     def seconds(self) -> float:
         return self.seconds_of(self.place.n_train)
 
-    def memory(self) -> int:
-        from elmbench.registry import find_model
-
-        factory = find_model(self.model.name).factory(self.place.task)
-        given = json.dumps([self.params, self.grid.values])
-        return _most_memory(factory, self.place.n_train, self.place.dataset.n_features, given)
+    def memory_over(self, limit: int) -> bool:
+        return memory_over(self.model.name, self.place, self.params | self._middle(), limit)
 
     def seconds_of(self, n_rows: int) -> float:
-        """Return the price of all fits to so many rows."""
-        middle = {name: values[len(values) // 2] for name, values in self.grid.values.items()}
-        one = fit_seconds(self.model.name, n_rows, self.place.dataset.n_features, {**self.params, **middle})
-        shared = _sharing(self.model.name) if self.paths else 1.0
+        """Return the rough duration of all fits to this number of rows."""
+        from elmbench.registry import find_model
+
+        one = fit_seconds(self.model.name, n_rows, self.place.dataset.n_features, self.params | self._middle())
+        shared = find_model(self.model.name).sharing if self.paths else 1.0
         return self.number_of_fits * (OVERHEAD + shared * (one - OVERHEAD))
 
-
-def _sharing(model: str) -> float:
-    """Return which part of the price of all fits a search over the model's grid takes."""
-    from elmbench.registry import find_model
-
-    return find_model(model).sharing
+    def _middle(self) -> dict[str, GridValue]:
+        return {name: values[len(values) // 2] for name, values in self.grid.values.items()}
 
 
 def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
-    """Return roughly what one fit takes to n rows of d features."""
+    """Return the rough duration of one fit to n rows of d features."""
     from elmbench.registry import find_model
 
     cost = find_model(model).cost
@@ -263,30 +259,20 @@ def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
     return OVERHEAD + operations / RATE
 
 
-def fit_memory(model: str, place: OuterFold, params: Mapping[str, Any]) -> int:
-    """Return the bytes of one fit to the training rows of an outer fold by the model's own estimate, as far as known.
-
-    Models of one output count, whatever the number of classes.
-    """
-    from elmbench.registry import find_model
-
-    factory = find_model(model).factory(place.task)
-    return _most_memory(factory, place.n_train, place.dataset.n_features, json.dumps([params, {}]))
-
-
-@lru_cache(maxsize=4096)
-def _most_memory(factory: Callable[..., Any], n: int, d: int, given: str) -> int:
-    """Return the bytes of the largest fit; `given` are fixed parameters and a grid as JSON, the same of many folds."""
+def memory_over(model: str, place: OuterFold, params: Mapping[str, Any], limit: int) -> bool:
+    """Return True if a model with an n x n matrix estimates that it needs more bytes than a limit."""
     from elmbench.models.protocols import MemoryEstimate
-    from elmbench.registry import parameter_names
+    from elmbench.registry import find_model, parameter_names
 
+    n = place.n_train
+    if 8 * n**2 <= limit:
+        return False
+    factory = find_model(model).factory(place.task)
     if not isinstance(factory, MemoryEstimate):
-        return 0
-    known = parameter_names(factory) or ()
-    params, grid = json.loads(given)
-    fits = (params | one for one in candidates(grid))
-    own = ({name: value for name, value in fit.items() if name in known} for fit in fits)
-    return max((factory.memory_estimate(n, d, **fit) for fit in own), default=0)
+        return False
+    names = parameter_names(factory) or ()
+    known = {name: value for name, value in params.items() if name in names}
+    return factory.memory_estimate(n, place.dataset.n_features, **known) > limit
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:

@@ -17,7 +17,7 @@ from elmbench.protocol.metrics import classification_metrics, regression_metrics
 from elmbench.protocol.predictions import check_predictions
 from elmbench.registry import find_model
 from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_memory, fit_seconds
+from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_seconds, memory_over
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
 
 #: How a cell ends of which a prediction is not finite.
@@ -74,8 +74,8 @@ class Fit(Work):
         features = self.place.dataset.n_features
         return 1.2 * fit_seconds(self.model.name, self.place.n_train, features, self.params)
 
-    def memory(self) -> int:
-        return fit_memory(self.model.name, self.place, self.params)
+    def memory_over(self, limit: int) -> bool:
+        return memory_over(self.model.name, self.place, self.params, limit)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit, predict and measure.

@@ -17,7 +17,7 @@ from elmbench.protocol.predictions import check_predictions
 from elmbench.registry import find_model
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import PREQUENTIAL, TRAIN_ACCURACY
-from elmbench.work.base import Context, ModelRef, Result, Work, fit_memory, fit_seconds
+from elmbench.work.base import Context, ModelRef, Result, Work, fit_seconds, memory_over
 from elmbench.work.fit import model_size
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
 
@@ -61,8 +61,8 @@ class Stream(Work):
         features = self.place.dataset.n_features
         return sum(fit_seconds(self.model.name, size, features, self.params) for size in sizes)
 
-    def memory(self) -> int:
-        return fit_memory(self.model.name, self.place, self.params)
+    def memory_over(self, limit: int) -> bool:
+        return memory_over(self.model.name, self.place, self.params, limit)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Learn each chunk and measure.

@@ -14,7 +14,6 @@ from elmbench.reporting.results import Results, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
 from elmbench.running.executors.base import Executor
-from elmbench.running.store import Cost
 from elmbench.specs.profiles import Resolved
 from elmbench.work.fit import Fit
 from elmbench.workflow.prepare import PreparedRun, RunOptions
@@ -55,12 +54,6 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Exec
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         command = run.options.command or command_of(resolved, run.options)
         run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
-        likes, said = run.estimates.likes, run.estimates.said
-        costs = {
-            key: Cost(round(said[key], 6), likes[key].model, likes[key].dataset, work.needs)
-            for key, work in plan.works.items()
-        }
-        run.store.add_costs(resolved.profile, resolved.file.id, costs)
     settings = run.options.settings
     if run.todo or run.options.clean_times:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}

@@ -229,7 +229,6 @@ def _copy(source: Store, target: Store) -> int:
     for experiment, profile in sorted(source.tables()):
         for cells, command in source.requests(profile, experiment):
             target.add_cells(profile, experiment, cells, command)
-        target.add_costs(profile, experiment, source.costs(profile, experiment))
     return count
 
 

@@ -8,11 +8,9 @@ from typing import Any
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
 from elmbench.layouts.planning import make_plan
 from elmbench.running.engine import effective_limits, pending
-from elmbench.running.estimates import Estimates
+from elmbench.running.estimates import Estimates, total
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.store import Store
-from elmbench.running.tasks import as_tasks
-from elmbench.running.time_left import makespan
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import Resolved, resolve
@@ -72,7 +70,7 @@ class PreparedRun:
     todo : list of str
         Keys of the work that has to be done.
     estimates : Estimates
-        What all work will take, by the cost model and by what is known from before.
+        Of all work, with the durations that the store knows.
     """
 
     options: RunOptions
@@ -85,13 +83,18 @@ class PreparedRun:
     estimates: Estimates
 
     def seconds_on(self, workers: int) -> float:
-        """Return roughly what is left to do takes on so many workers."""
-        return makespan(as_tasks(self.works, self.todo), self.estimates, workers)
+        """Return the rough duration of what is left to do, apart from models of unknown duration."""
+        return max(total(self.estimates, self.todo).seconds / workers, self.longest)
 
     @property
     def longest(self) -> float:
-        """What takes the longest of what is left to do, in seconds: with any number of jobs a run takes as long."""
-        return max(map(self.estimates.seconds, self.todo), default=0.0)
+        """The seconds of the longest search or fit that is left to do; no number of workers shortens a run further."""
+        return max((self.estimates.seconds(key) or 0.0 for key in self.todo), default=0.0)
+
+    @property
+    def unknown(self) -> list[str]:
+        """The models of unknown duration that are left to do."""
+        return sorted({self.works[key].model_name for key in self.todo if self.estimates.seconds(key) is None})
 
     def count_cells(self) -> dict[str, int]:
         """Return how many cells are planned, how many still have to run and how many lack their data.
@@ -108,7 +111,10 @@ class PreparedRun:
         }
 
     def cost_by_entry(self) -> list[dict[str, Any]]:
-        """Return what is planned for each data set and column of each table, with the fits and seconds still to do."""
+        """Return what is planned for each data set and column of each table, with the fits and seconds left to do.
+
+        Seconds are None if they are unknown.
+        """
         todo = set(self.todo)
         left = set(todo)
         lines: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -128,7 +134,8 @@ class PreparedRun:
                     if work.key in left:
                         left.discard(work.key)
                         line["fits"] += work.number_of_fits
-                        line["seconds"] += self.estimates.seconds(work.key)
+                        seconds = self.estimates.seconds(work.key)
+                        line["seconds"] = None if None in (seconds, line["seconds"]) else line["seconds"] + seconds
         return list(lines.values())
 
 
@@ -228,9 +235,11 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
             declared[key] = said.wider(declared.get(key, said))
     limits = effective_limits(works, declared, options.settings)
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
-    estimates = Estimates.of(works, limits)
+    estimates = Estimates(works, limits)
     for key in works.keys() - set(todo):
-        estimates.note_stored(key, store.get(key))
+        record = store.get(key)
+        if record is not None and record.get("seconds") and record["result"]["status"] == "ok":
+            estimates.note(key, record["seconds"])
     return PreparedRun(options, results_dir, store, tables, works, limits, todo, estimates)
 
 

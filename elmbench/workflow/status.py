@@ -5,9 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from elmbench.running.estimates import Estimates, Like
-from elmbench.running.store import Cost, Store
-from elmbench.work.plan import Cell
+from elmbench.running.store import Store
 
 
 @dataclass(frozen=True)
@@ -21,8 +19,6 @@ class TableStatus:
         run.
     reasons : mapping of str to int
         Why cells did not end ok, and how many.
-    seconds : float
-        What the work that is left takes on one core, by what other work of the table has taken.
     """
 
     experiment: str
@@ -30,7 +26,6 @@ class TableStatus:
     planned: int
     ended: Mapping[str, int]
     reasons: Mapping[str, int]
-    seconds: float
 
 
 def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
@@ -42,8 +37,7 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
             continue
         ended: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
-        cells = store.cells(profile, name)
-        for cell in cells:
+        for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
             result = absent if cell.unavailable else store.result(cell.key)
             found = result["status"] if result else "running" if cell.key in running else "missing"
@@ -54,28 +48,8 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
                 said, _, _ = result["reason"].strip().partition("\n")
                 reasons[f"{what} {found}: {said}"] += 1
         if ended:
-            seconds = _left(store, cells, store.costs(profile, name))
-            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), seconds))
+            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons)))
     return lines
-
-
-def _left(store: Store, cells: list[Cell], costs: Mapping[str, Cost]) -> float:
-    """Return the seconds of the work that some cells lack."""
-    likes = {key: Like("", cost.model, cost.dataset) for key, cost in costs.items()}
-    estimates = Estimates({key: cost.seconds for key, cost in costs.items()}, likes)
-    missing: set[str] = set()
-    ahead = [cell.key for cell in cells if not cell.unavailable]
-    while ahead:
-        key = ahead.pop()
-        record = store.get(key)
-        if key not in costs or key in missing:
-            continue
-        if record is None:
-            missing.add(key)
-            ahead += costs[key].needs
-        else:
-            estimates.note_stored(key, record)
-    return sum(map(estimates.seconds, missing))
 
 
 def _as_counted(table: tuple[str, str]) -> list[tuple[str, int]]:

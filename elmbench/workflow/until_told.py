@@ -152,7 +152,7 @@ class TwoStages:
         for line in plan.cost_by_entry():
             place = line["experiment"], line["dataset"], line["model"]
             for unit in units & {place, place[:2]}:
-                costs[unit] += line["seconds"]
+                costs[unit] += line["seconds"] or 0.0  # unknown until some of it has ended
         return costs
 
     def outlook(self) -> Outlook:

@@ -15,26 +15,23 @@ def test_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> No
     for what in (
         "kos-elm/table4", "Table IV", "10.1109/TNNLS.2014.2382094", "sylva, wdbc", "10 folds, 3 on wdbc, 20 runs",
         "nested by mcc", "scaled to [0.0, 1.0] over all rows", "0.00390625, 0.03125, ..., 8192 (8)",
-        "100, 150, ..., 1000 (19)", "c-grid, os-start", "initial_batch=250", "budget in 50, 100,", "0.94", "0.002",
+        "100, 150, ..., 1000 (19)",
+        "ci, fast, paper", "elmbench run kos-elm/table4 --dry-run",
+        "c-grid, os-start", "initial_batch=250", "budget in 50, 100,", "0.94", "0.002",
     ):  # fmt: skip
         assert what in text, what
-    for profile in ("ci", "fast", "paper"):
-        assert f"{profile} " in text.partition("cost")[2].splitlines()[0]
 
 
 def test_alias_and_id_show_the_same(elmbench: Callable) -> None:
     assert elmbench("show", "table4").out == elmbench("show", "kos-elm/table4").out
 
 
-def test_json_is_the_file_with_what_it_costs(elmbench: Callable) -> None:
+def test_json_is_the_content_of_the_file(elmbench: Callable) -> None:
     found = elmbench("show", "table4", "--json").json
     assert found["id"] == "kos-elm/table4"
     assert found["protocol"]["outer"] == {
         "kind": "stratified-kfold", "folds": 10, "runs": 20, "sizes": {}, "except": {"wdbc": {"folds": 3}},
     }  # fmt: skip
-    cost = found["seconds_on_one_core"]
-    assert list(cost) == ["ci", "fast", "paper"]
-    assert 0 < cost["ci"] < cost["fast"] < cost["paper"]
 
 
 @pytest.mark.exhaustive

@@ -40,7 +40,7 @@ def test_why_cells_did_not_end_ok(elmbench: Callable, toy: Callable, worker: dic
     assert elmbench("status", "-q").out.count("\n") == 3
 
 
-def test_what_is_running_and_missing_and_how_long_it_will_take(elmbench: Callable, toy: Callable, worker: dict) -> None:
+def test_running_and_missing_cells(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     elmbench("run", "one", "--profile", "ci")
     store = Store(Path("elmbench-results"))
@@ -51,14 +51,12 @@ def test_what_is_running_and_missing_and_how_long_it_will_take(elmbench: Callabl
         leases.take([cells[0].key])
         (line,) = elmbench("status", "one", "--json").json
         assert line["ended"] == {"running": 1, "missing": 1, "ok": 10}
-        assert line["seconds"] > 0
         text = " ".join(elmbench("status").out.split())
     assert "1 running, 1 missing, 10 ok" in text
-    assert "left, one core" in text
-    assert "1 searches and fits are under way: about 0 s left at this pace" in text
+    assert "1 searches and fits are under way" in text
     elmbench("run", "one", "--profile", "ci")
     (line,) = elmbench("status", "one", "--json").json
-    assert (line["ended"], line["seconds"]) == ({"ok": 12}, 0)
+    assert line["ended"] == {"ok": 12}
 
 
 def test_nothing_has_been_run(elmbench: Callable, tmp_path: Path) -> None:

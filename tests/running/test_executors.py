@@ -281,7 +281,7 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
     limits = effective_limits(plan.works, {}, settings)
     prepared = PreparedRun(
         RunOptions(settings=settings), tmp_path, store := Store(tmp_path / ".store"), [], plan.works, limits,
-        list(plan.works), Estimates.of(plan.works, limits),
+        list(plan.works), Estimates(plan.works, limits),
     )  # fmt: skip
     with (
         distributed.LocalCluster(

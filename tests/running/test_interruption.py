@@ -235,7 +235,7 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     process = runner.start(2, *words)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert f"{CELLS - len(done)} cells to run, {len(done)} known from before; roughly" in output
+    assert f"{CELLS - len(done)} cells to run on 2 workers, {len(done)} known from before" in output
     fits = Counter(n for n, _ in runner.fits())
     assert set(fits) == runner.stored()
     assert len(fits) == CELLS

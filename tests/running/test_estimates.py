@@ -1,0 +1,185 @@
+"""Estimates of durations: by formula, by ended work, in a run under way; the order of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elmbench.running.estimates import Estimates, TimeLeft
+from elmbench.running.tasks import TaskQueue, as_tasks
+from elmbench.specs.limits import Limits
+from elmbench.work import work_from
+from elmbench.work.plan import Plan
+from elmbench.work.search import Search
+
+MakePlan = Callable[..., Plan]
+
+
+@dataclass
+class Named:
+    """Work as estimates see it."""
+
+    model_name: str
+    dataset: str
+    formula: float | None = 1.0
+    bytes: int = 0
+    kind: str = "cell"
+
+    @property
+    def data(self) -> Any:
+        return type("Data", (), {"name": self.dataset})
+
+    @property
+    def has_formula(self) -> bool:
+        return self.formula is not None
+
+    def seconds(self) -> float:
+        return self.formula or 1.0
+
+    def memory_over(self, limit: int) -> bool:
+        return self.bytes > limit
+
+
+def estimates_of(works: Mapping[str, Any], limits: Limits | None = None) -> Estimates:
+    return Estimates(works, dict.fromkeys(works, limits or Limits()))
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
+    works = {"a": Named("m", "d"), "b": Named("m", "d", 2.0), "c": Named("m", "e"), "z": Named("n", "d")}
+    estimates = estimates_of(works)
+    assert [estimates.seconds(key) for key in works] == [1, 2, 1, 1]
+    estimates.note("a", 20.0)
+    assert [estimates.seconds(key) for key in works] == [20, 40, 20, 1]
+    estimates.note("c", 5.0)
+    assert [estimates.seconds(key) for key in works] == [20, 40, 5, 1]
+
+
+def test_a_model_without_formula_is_unknown_until_some_of_its_work_has_ended() -> None:
+    estimates = estimates_of({"a": Named("svm", "d", None), "b": Named("svm", "d", None)})
+    assert estimates.seconds("a") is None
+    estimates.note("b", 184.0)
+    assert estimates.seconds("a") == 184
+
+
+def test_limits_end_work() -> None:
+    works = {"long": Named("m", "d", 1e6), "large": Named("n", "d", 1e6, bytes=10), "short": Named("o", "d", 2.0)}
+    estimates = estimates_of(works, Limits(600, 5))
+    assert (estimates.seconds("long"), estimates.seconds("short")) == (600, 2)
+    assert (estimates.seconds("large") or 0) < 0.01
+
+
+def test_the_time_left_comes_from_ended_work() -> None:
+    """The formulas are wrong by a factor of up to twenty for a model; the estimate is not."""
+    rng = np.random.default_rng(0)
+    factors = dict(zip("abcd", np.exp(rng.uniform(-1, 3, 4)), strict=True))
+    works = {f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5))) for i in range(30) for model in factors}
+    seconds = {key: work.seconds() * factors[work.model_name] for key, work in works.items()}
+    clock, estimates = Clock(), estimates_of(works)
+    left = TimeLeft(estimates, works, clock)
+    assert left.left(1) == (0, False)
+    for number, (key, took) in enumerate(seconds.items(), 1):
+        left.start(key)
+        clock.now += took
+        estimates.note(key, took)
+        left.end(key)
+        said = left.left(1)
+        assert said.complete == (number >= 4)
+        if said.complete:
+            assert said.seconds == pytest.approx(sum(seconds.values()) - clock.now, abs=1e-6)
+            assert left.left(4).seconds == pytest.approx(said.seconds / 4)
+    assert left.elapsed == clock.now
+
+
+def test_work_under_way_counts_down_and_overdue_work_is_not_about_to_end() -> None:
+    clock, works = Clock(), {"a": Named("m", "d", 4.0), "b": Named("m", "d", 4.0)}
+    estimates = estimates_of(works)
+    left = TimeLeft(estimates, works, clock)
+    estimates.note("a", 40.0)
+    left.end("a")
+    left.start("b")
+    clock.now = 30.0
+    assert left.left(1) == (10, True)
+    clock.now = 100.0
+    assert left.left(1) == (30, True)
+
+
+def test_fits_are_candidates_times_inner_folds(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    plan = plan_toy(experiment, runs=1, select=("nested", "oracle"))
+    fits = {(work.kind, work.content().get("model")): work.number_of_fits for work in plan.works.values()}
+    assert fits == {
+        ("search", "elm"): 2 * 2 * 2,
+        ("search", "k-elm"): 4 * 2 * 2,
+        ("search", "fb-kos-elm"): 3 * 2,
+        ("grid", "elm"): 2 * 2,
+        ("grid", "k-elm"): 4 * 2,
+        ("grid", "fb-kos-elm"): 3,
+        ("choice", None): 0,
+        **dict.fromkeys((("cell", m) for m in ("elm", "k-elm", "os-elm", "fb-kos-elm")), 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"dataset": {"rows": 10_000}}, "cell"),
+        ({"params": {"n_hidden": 5000}}, "cell"),
+        ({"grid": {"n_hidden": [10, 20, 30, 40], "C": [1, 8]}}, "search"),
+        ({"inner": {"folds": 9}}, "search"),
+        ({"tune_rows": 5000}, "search"),
+    ],
+)
+def test_more_work_takes_longer(
+    plan_toy: MakePlan, experiment: dict[str, Any], change: dict[str, Any], kind: str
+) -> None:
+    experiment["datasets"] = ["sylva"]
+    experiment["profiles"]["fast"] = {"rows": 2000, "tune-rows": 500}
+    plan = plan_toy(experiment, profile="fast", runs=1, without_data=True)
+    work = next(w for w in plan.works.values() if w.kind == kind and w.content()["model"] == "elm")
+    unit = work.content()
+    more = unit | {
+        key: unit[key] | value if isinstance(value, dict) and key != "grid" else value for key, value in change.items()
+    }
+    assert work.data is not None
+    assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
+
+
+def test_a_path_takes_less_time_than_single_fits(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    works = plan_toy(experiment, runs=1, models=("K-ELM",)).works.values()
+    search = next(work for work in works if isinstance(work, Search))
+    assert search.seconds() < replace(search, paths=False).seconds()
+
+
+def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(plan_table: MakePlan) -> None:
+    plan = plan_table(
+        "table4", profile="paper", datasets=("sylva",), models=("K-ELM", "ELM"), runs=1, without_data=True
+    )
+    above = {(work.kind, work.model_name): work.memory_over(2**24) for work in plan.works.values() if work.model_name}
+    assert above[("cell", "k-elm")]
+    assert above[("search", "k-elm")]
+    assert not any(work.memory_over(2**40) for work in plan.works.values())
+
+
+def test_the_longest_chain_comes_first(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
+    plan = plan_toy(experiment, runs=1, select=("nested",))
+    seconds = {
+        key: {"search": 1.0, "cell": 5.0}[work.kind] * (3 if work.model_name == "k-elm" else 1)
+        for key, work in plan.works.items()
+    }
+    queue = TaskQueue(as_tasks(plan.works, plan.works), seconds)
+    # FB-KOS-ELM takes over what K-ELM's searches choose: they have the longest chains behind them.
+    first = [queue.pop() for _ in range(3)]
+    assert {(task.work.kind, task.work.model_name) for task in first if task} == {("search", "k-elm")}
+    in_order = TaskQueue(as_tasks(plan.works, plan.works)).pop()
+    assert in_order is not None
+    assert in_order.work is next(iter(plan.works.values()))
