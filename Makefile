@@ -103,10 +103,10 @@ fuzz-problems: $(VENV)/.dev ## Run the tests of random problems on new and more 
 	  --hypothesis-profile=fuzz --hypothesis-seed=$(SEED)
 
 mutants: $(VENV)/.dev .mutant-packages/.installed ## Plant faults and count which the tests notice; MODULES="..." MUTANTS=20 each.
-	$(THREADS) SEED=$(SEED) PYTHONPATH=$(CURDIR)/.mutant-packages $(BIN)/python tests/mutants.py $(MODULES)
+	$(THREADS) SEED=$(SEED) PYTHONPATH=$(CURDIR)/.mutant-packages $(BIN)/python -m tools.mutants $(MODULES)
 
 # What plants faults, apart from .venv.
-.mutant-packages/.installed: tests/mutants.lock | $(VENV)/.runtime
+.mutant-packages/.installed: tools/mutants.lock | $(VENV)/.runtime
 	rm -rf $(@D) && mkdir $(@D)
 	$(PIP) --require-hashes --target $(@D) -r $<
 	@touch $@
@@ -124,10 +124,10 @@ check: $(VENV)/.runtime ## Run profile ci into an empty folder and compare with 
 	$(BIN)/elmbench --results-dir "$$folder" check --against baseline
 
 fingerprints: $(VENV)/.runtime ## Write the fingerprints of the data sets that are at hand into datasets.yaml anew.
-	$(BIN)/python -m elmbench.workflow.fingerprints
+	$(BIN)/python -m tools.fingerprints
 
 schemas: $(VENV)/.runtime ## Write the JSON Schemas of the YAML files anew.
-	$(BIN)/python -m elmbench.workflow.schemas
+	$(BIN)/python -m tools.schemas
 
 pages: $(VENV)/.runtime ## Write the tables in docs/results from the committed results.
 	$(BIN)/python -m tools.results_pages
@@ -146,7 +146,7 @@ lock: $(VENV)/.dev ## Resolve the dependencies anew and pin them with hashes.
 	  --group pyproject.toml:bench -c requirements.lock -o benchmarks/requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
 	  --python-version 3.11 --custom-compile-command "make lock" \
-	  --group pyproject.toml:mutants -c requirements.lock -o tests/mutants.lock
+	  --group pyproject.toml:mutants -c requirements.lock -o tools/mutants.lock
 
 clean: ## Remove the environment and caches; results stay.
 	rm -rf $(VENV) .bench-packages .mutant-packages .mypy_cache .ruff_cache .pytest_cache .hypothesis

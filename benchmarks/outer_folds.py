@@ -11,11 +11,11 @@ import numpy as np
 
 from benchmarks.measure import Measurement, Seconds, rounds_for, timed
 from benchmarks.row import Result, Row, measured
-from elmbench.layouts.planning import make_plan
 from elmbench.models.protocols import GridPath
 from elmbench.protocol.folds import fold_data
 from elmbench.registry import find_model
 from elmbench.running.attempt import attempt, preload
+from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from elmbench.work.base import Context, Grid, GridWork, Work

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from made_work import units
 
-from elmbench.layouts.planning import make_plan
+from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Plan, Request

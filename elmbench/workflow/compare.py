@@ -20,7 +20,6 @@ from elmbench.datasets.own import OwnData, Task, describe
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
-from elmbench.layouts.planning import extra_column
 from elmbench.protocol.splits import outer_parts
 from elmbench.registry import check_parameters, find_model, registry
 from elmbench.registry.entry import TASKS
@@ -28,6 +27,7 @@ from elmbench.registry.instances import write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
+from elmbench.running.planning import extra_column
 from elmbench.specs.catalogue import ExperimentFile
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
 from elmbench.specs.experiments import Experiment, Profile

@@ -39,7 +39,7 @@ def test_what_needs_no_data_frame_imports_none(command: str, tmp_path: Path, mon
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     found = imported(command, tmp_path)
     assert not found & {*HEAVY}
-    assert not found & {"elmbench.running.engine", "elmbench.layouts.planning"}
+    assert not found & {"elmbench.running.engine", "elmbench.running.planning"}
     if command in ("--version", "--help", "status"):
         assert not found & {"yaml", "elmbench.specs.files"}
 

@@ -11,7 +11,7 @@ from fuzz_inputs import changed_bytes, changed_table, changed_tree
 from hypothesis import strategies as st
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.planning import make_plan
+from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import _as_read, _read_catalogue
 from elmbench.specs.datasets import parse_dataset_specs
 from elmbench.specs.files import read_yaml, spec_root

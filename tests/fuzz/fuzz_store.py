@@ -15,9 +15,9 @@ from fuzz_inputs import changed_bytes
 from fuzz_specs import EXPERIMENT, PAPER, as_yaml
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.planning import make_plan
 from elmbench.reporting.cells import Order, cells_frame
 from elmbench.running.attempt import attempt
+from elmbench.running.planning import make_plan
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import _read_catalogue
 from elmbench.specs.profiles import Resolved, resolve

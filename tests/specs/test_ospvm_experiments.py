@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import ttest_ind
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.planning import make_plan
 from elmbench.registry import find_model, parameter_names
+from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import resolve

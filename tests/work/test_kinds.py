@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from elmbench.layouts.planning import make_plan
+from elmbench.running.planning import make_plan
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.work import work_from

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts.planning import make_plan
+from elmbench.running.planning import make_plan
 from elmbench.running.store import Store
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve

@@ -6,7 +6,7 @@ import yaml
 
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.files import spec_root
-from elmbench.workflow.fingerprints import as_line, fingerprints, with_fingerprints
+from tools.fingerprints import as_line, fingerprints, with_fingerprints
 
 PATH = spec_root() / "datasets.yaml"
 

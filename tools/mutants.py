@@ -1,4 +1,4 @@
-"""Plant faults in modules and count which their tests notice: `python tests/mutants.py MODULE ...`, as `make mutants`.
+"""Plant faults in modules and count which their tests notice: `python -m tools.mutants MODULE ...`, as `make mutants`.
 
 cosmic-ray plants them, one at a time, in a copy of this tree; of very many a random sample is taken, of as many places
 as there are. A fault that no test notices is printed as a difference. Environment: `MUTANTS`, how many in each module

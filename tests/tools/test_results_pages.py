@@ -14,7 +14,7 @@ from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from tools.results_pages import PAGES, render
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NAMES = [path.name for path in PAGES]
 DECIMAL = r"(?<![\w.])[-+]?\d*\.\d+(?![\w.]*\d)"
 

@@ -12,7 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from elmbench.specs.files import spec_root
-from elmbench.workflow.schemas import FOLDER, schemas
+from tools.schemas import FOLDER, schemas
 
 TOP = Path(__file__).resolve().parents[2]
 EXPERIMENTS = sorted(path for path in (spec_root() / "experiments").glob("*/*.yaml") if path.name != "paper.yaml")

@@ -1,4 +1,4 @@
-"""JSON Schemas of the YAML files, for editors that complete and check them: `python -m elmbench.workflow.schemas`."""
+"""JSON Schemas of the YAML files, for editors that complete and check them: `python -m tools.schemas`."""
 
 import copy
 import json
