@@ -18,8 +18,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from benchmarks.problems import Array, Problem
+from elmbench.metrics import find_metric
 from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
-from elmbench.protocol.metrics import score
+from elmbench.protocol.predictions import FoldScores
 from elmbench.registry import find_model
 from elmbench.work.scoring import GridProblem
 
@@ -48,13 +49,20 @@ def grid_search(estimator: Any, problem: Problem, parameters: list[dict[str, Any
         predicted = fitted.predict(X)
         if cut and problem.labels is not None:
             predicted = np.where(predicted > 0, 1, -1)
-        return score(problem.metric, y, predicted, problem.labels)
+        return _score(problem, y, predicted)
 
     # A grid of one candidate each keeps the order of the candidates.
     grids = [{name: [value] for name, value in candidate.items()} for candidate in parameters]
     search = GridSearchCV(estimator, grids, scoring=scorer, cv=problem.folds, refit=False, error_score="raise")
     search.fit(problem.X, problem.y)
     return np.column_stack([search.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))])
+
+
+def _score(problem: Problem, y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    fold = FoldScores(find_metric(problem.metric), y, problem.labels, 1)
+    fold.add(0, predicted)
+    fold.finish()
+    return float(fold.scores[0])
 
 
 def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
@@ -105,5 +113,5 @@ def bordered_solves(problem: Problem, candidates: Candidates) -> Array:
                     np.einsum("ii->i", regularised)[1:] += 1.0 / candidate["C"]
                     solution = np.linalg.solve(regularised, np.concatenate([[0.0], y]))
                     predicted = np.where(across @ solution[1:] + solution[0] > 0, 1, -1)
-                    scores[i, j] = score(problem.metric, problem.y[test], predicted, problem.labels)
+                    scores[i, j] = _score(problem, problem.y[test], predicted)
     return scores

@@ -8,10 +8,12 @@ import numpy as np
 from toy_data import toy_spec
 
 from elmbench.datasets import Dataset
+from elmbench.metrics import COUNTS, columns
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds, splits
 from elmbench.protocol.content import read_content
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold
+from elmbench.protocol.predictions import metric_value
 from elmbench.running.attempt import attempt
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.protocol import Split
@@ -114,3 +116,10 @@ def needs(content: Content) -> list[str]:
 def seconds_of(content: Content) -> float:
     """Return what some work is said to take."""
     return work_from(content, load_dataset_specs().find(content["dataset"]["name"])).seconds()
+
+
+def default_metrics(true: Any, predicted: Any, labels: list[int] | None) -> dict[str, float]:
+    """Return the metrics that each `cells.csv` has of predictions."""
+    names = columns("regression" if labels is None else "classification")
+    values = {name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names}
+    return {name: value for name, value in values.items() if not (name in COUNTS and np.isnan(value))}

@@ -66,7 +66,7 @@ TESTED_BY = {
     "models/pegasos": "models/test_linear_sgd.py",
     "numerics/online": "oracles",
     "protocol/content": "layouts/test_plan_keys.py work/test_kinds.py",
-    "protocol/predictions": "work/test_fit.py",
+    "protocol/predictions": "test_metrics.py work/test_fit.py",
     "reporting/summary": "reporting/test_report_summary.py reporting/test_report_[co]*.py",
     "running/executors/worker": "running",
 }

@@ -26,7 +26,10 @@ def compare(
     ] = None,
     grid: Annotated[list[str] | None, typer.Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[str | None, typer.Option(help="classification or regression; else by the target.")] = None,
-    metric: Annotated[str, typer.Option(help="What models are chosen and ranked by.")] = "",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metrics or scorers, see `elmbench list metrics`; the first chooses and ranks."),
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Outer folds.")] = 5,
     runs: Annotated[int, typer.Option(min=1, help="Repetitions of the outer folds.")] = 1,
     groups: Annotated[str | None, typer.Option(help="Column of groups that stay in one fold.")] = None,
@@ -97,8 +100,7 @@ def compare(
             )
             for place in data
         )
-        models = tuple(word.strip() for text in model or () for word in text.split(",") if word.strip())
-        asked = Comparison(own, models, read_all_grids(grid or []), metric, folds, runs, limit, name)
+        asked = Comparison(own, _words(model), read_all_grids(grid or []), _words(metric), folds, runs, limit, name)
         options = RunOptions(settings=settings, retry=retry, command=_command())
         prepared = prepare_comparison(asked, options, state.results_dir)
         for resolved, plan in prepared.tables:
@@ -118,6 +120,11 @@ def compare(
                 write_model(fit_final(prepared, results, save_model), save)
                 state.say(f"written to {save}; next: elmbench predict {save} NEW.csv")
                 state.say("Loading a joblib file runs code that it names: load only files that you trust.")
+
+
+def _words(texts: list[str] | None) -> tuple[str, ...]:
+    """Return the words of an option that is repeated or has several, separated by commas."""
+    return tuple(word.strip() for text in texts or () for word in text.split(",") if word.strip())
 
 
 def _command() -> str:

@@ -11,8 +11,8 @@ from elmbench.cli.state import state
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(help="experiments, datasets, models or readings.")]) -> None:
-    """List experiments, data sets, models or readings."""
+def list_(what: Annotated[str, typer.Argument(help="experiments, datasets, models, metrics or readings.")]) -> None:
+    """List experiments, data sets, models, metrics or readings."""
     from elmbench.cli.render import grid, readings_text
     from elmbench.errors import unknown_name
 
@@ -55,6 +55,14 @@ def _models() -> Iterator[dict[str, Any]]:
         yield found | {"tasks": tasks, "origin": entry.origin}
 
 
+def _metrics() -> Iterator[dict[str, Any]]:
+    from elmbench.metrics import REGISTRY
+
+    for metric in REGISTRY.values():
+        better = "less" if metric.less_is_better else "more"
+        yield {"name": metric.name, "task": metric.task, "better": better, "takes": metric.takes}
+
+
 def _readings() -> Iterator[dict[str, Any]]:
     from elmbench.specs.catalogue import load_catalogue
 
@@ -74,6 +82,7 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
     "experiments": (_experiments, ("id", "alias", "title")),
     "datasets": (_datasets, ("name", "task", "rows", "columns", "title")),
     "models": (_models, ("name", "title", "parameters", "origin")),
+    "metrics": (_metrics, ("name", "task", "better", "takes")),
     "readings": (_readings, ()),
 }
 

@@ -14,12 +14,11 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from elmbench.layouts.table import Column, Item, Line, Note, Printed, Text, Verdict
-from elmbench.protocol.metrics import CLASSIFICATION, REGRESSION
+from elmbench.metrics import PREQUENTIAL, columns
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import parse_spec
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.published import PublishedValue
 
 if TYPE_CHECKING:
@@ -28,12 +27,8 @@ if TYPE_CHECKING:
 
 #: Of the palette of a picture.
 _COLOURS = 256
-#: The metrics that each task fills in `cells.csv`.
-METRICS = {"classification": CLASSIFICATION, "regression": REGRESSION}
 #: Times and sizes that every table shows.
 ALWAYS_SHOWN = ("fit_seconds", "n_units")
-#: What a table shows if its protocol names it.
-SHOWN_IF_NAMED = {"classification": (TRAIN_ACCURACY, "predict_seconds"), "regression": ("predict_seconds",)}
 #: Times and sizes: shown, never judged.
 UNJUDGED = (*ALWAYS_SHOWN, "predict_seconds")
 
@@ -176,10 +171,10 @@ class Layout(ABC):
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         """Return the measures that have a column in `cells.csv`; `extra` are models beside the table's own columns."""
-        tasks = {dataset.task for dataset in resolved.datasets.values()}
-        found = [Measure(metric) for task, metrics in METRICS.items() if task in tasks for metric in metrics]
-        learnt = "classification" in tasks and TRAIN_ACCURACY in resolved.spec.protocol.metrics
-        return found + [Measure(TRAIN_ACCURACY)] * learnt
+        tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
+        always = [name for task in tasks for name in columns(task)]
+        named = [name for task in tasks for name in resolved.spec.protocol.metrics_for(task)]
+        return [Measure(name) for name in dict.fromkeys((*always, *named)) if name != PREQUENTIAL]
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return the lines that `summary.csv` is made from: the cells, or what a kind of table makes of them.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from elmbench.layouts.base import DATASET, MODEL, Entry, Figure, Gains, Layout, Outputs, png
 from elmbench.layouts.figures import default_cells, panel_title, panels, words_for
 from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
-from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
@@ -106,7 +106,7 @@ class Comparison(Layout):
             if (own["status"] == "ok").all() and super().is_complete(own, resolved):
                 found[str(model)] = own.set_index(["run", "fold"])[metric].astype(float)
         table = pd.DataFrame(found).dropna(axis="columns")
-        return -table if metric in LESS_IS_BETTER else table
+        return -table if less_is_better(metric) else table
 
     def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
         """Tell whether the cells of an entry have all folds; an average rank is of data sets that have."""
@@ -185,7 +185,7 @@ def dummies(resolved: Resolved) -> list[str]:
 
 def _not_above_dummy(means: Mapping[Any, float | None], metric: str, resolved: Resolved) -> list[str]:
     """Return the models whose mean is no better than the dummy's; less is better for an error metric."""
-    sign = -1 if metric in LESS_IS_BETTER else 1
+    sign = -1 if less_is_better(metric) else 1
     dummy = next((mean for name in dummies(resolved) if (mean := means.get(name)) is not None), None)
     if dummy is None:
         return []
@@ -296,7 +296,7 @@ def draw_scores(data: pd.DataFrame, resolved: Resolved) -> bytes:
     for one, (dataset, group) in zip(axes, groups, strict=True):
         metric = str(group["metric"].iloc[0])
         means = group.groupby("model", sort=False)["value"].mean()
-        order = means.sort_values(ascending=metric not in LESS_IS_BETTER)
+        order = means.sort_values(ascending=not less_is_better(metric))
         for place, model in enumerate(order.index):
             values = group.loc[group["model"] == model, "value"]
             one.plot(values, [place] * len(values), "o", color="C0", alpha=0.35, markersize=4, markeredgewidth=0)

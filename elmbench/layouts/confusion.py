@@ -1,7 +1,8 @@
 """The counts of the confusion matrix, averaged over runs and folds."""
 
 from elmbench.layouts.base import Layout
-from elmbench.specs.measures import COUNTS, Measure
+from elmbench.metrics import COUNTS
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
 

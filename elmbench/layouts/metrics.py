@@ -6,10 +6,8 @@ from itertools import groupby
 from elmbench.layouts.base import (
     ALWAYS_SHOWN,
     DATASET,
-    METRICS,
     MODEL,
     PUBLISHED,
-    SHOWN_IF_NAMED,
     VALUE,
     VERDICT,
     Entry,
@@ -17,7 +15,8 @@ from elmbench.layouts.base import (
     Layout,
 )
 from elmbench.layouts.table import Column, Gain, Item, Line, Printed, Quantity, Ratio, Text
-from elmbench.specs.measures import COUNTS, Measure
+from elmbench.metrics import PREQUENTIAL, columns, counts_rows
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
@@ -38,9 +37,11 @@ class Metrics(Layout):
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return every metric of the task but the counts, and the time and the size of the model."""
         task = resolved.dataset(dataset).task
-        available = [m for m in METRICS[task] if m not in COUNTS] + list(ALWAYS_SHOWN)
-        own = [m for m in resolved.spec.protocol.metrics if m in (*available, *SHOWN_IF_NAMED[task])]
-        return [Measure(metric) for metric in (*own, *(m for m in available if m not in own))]
+        protocol = resolved.spec.protocol
+        always = [name for name in columns(task) if not counts_rows(name)] + list(ALWAYS_SHOWN)
+        named = {*always, *protocol.metrics_for(task), "predict_seconds"} - {PREQUENTIAL}
+        own = [name for name in protocol.metrics if name in named]
+        return [Measure(name) for name in dict.fromkeys((*own, *always))]
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, then optimism, times and ratios, which a narrow table leaves out."""

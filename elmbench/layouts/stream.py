@@ -13,10 +13,11 @@ from elmbench.layouts.base import DATASET, Entry, Figure, Gains, Layout, LayoutO
 from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import legend_below, line_styles, panel_title, panels
 from elmbench.layouts.table import Column, Item, Line, Text
+from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.experiments import Experiment, Model
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import PREQUENTIAL, SIZED
+from elmbench.specs.protocol import SIZED
 
 if TYPE_CHECKING:
     from elmbench.work.base import Work

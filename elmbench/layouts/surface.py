@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elmbench.layouts.base import Figure, LayoutOptions, Outputs, png, title_of
 from elmbench.layouts.curves import Curves
 from elmbench.layouts.figures import exponents_of, panel_title, panels, words_for
-from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import symbol_of
 from elmbench.specs.profiles import Resolved
@@ -84,7 +84,7 @@ def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> No
     """Draw a surface, its rows upwards, with lines of equal height and a star at the best point."""
     from matplotlib.ticker import MaxNLocator
 
-    smaller = point["metric"] in LESS_IS_BETTER
+    smaller = less_is_better(point["metric"])
     heights = np.ma.masked_invalid(surface.to_numpy(dtype=float))
     axes.grid(visible=False)
     axes.set_facecolor("lightgrey")  # where there is no value

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -18,41 +18,24 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
+from elmbench.metrics import REGISTRY, Metric
 from elmbench.models.base.singular import warned_once
 from elmbench.models.protocols import Folds, GridPath
-from elmbench.numerics import scores
 from elmbench.numerics.arrays import Array
+from elmbench.numerics.scores import confusion_counts
 
 #: Errors of a path for parameters or rows that it does not accept. Fits then raise them, candidate by candidate.
 _REFUSALS = (ValueError, TypeError, ArithmeticError, MemoryError)
 
 
-def _averaged(name: str) -> tuple[Any, tuple[Any, ...]]:
-    return _signature(metrics.get_scorer(f"{name}_macro"))
+def _metric_of(scorer: Any) -> Metric | None:
+    """Return the metric of the registry that computes the values of a scorer, its sign left aside."""
+    known = (metric for metric in REGISTRY.values() if metric.scorer and metric.takes in ("counts", "values"))
+    return next((metric for metric in known if _same(metrics.get_scorer(metric.scorer), scorer)), None)
 
 
-def _signature(scorer: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return the metric of a scorer and its arguments."""
-    return scorer._score_func, tuple(sorted(scorer._kwargs.items()))
-
-
-#: Formulas from confusion counts, by the signature of scikit-learn's scorers.
-_LABEL_SCORES: dict[Any, Callable[[Array], Array]] = {
-    (metrics.accuracy_score, ()): scores.accuracy,
-    (metrics.balanced_accuracy_score, ()): scores.balanced_accuracy,
-    (metrics.matthews_corrcoef, ()): scores.matthews_correlation,
-    _averaged("precision"): scores.macro(scores.precisions),
-    _averaged("recall"): scores.macro(scores.recalls),
-    _averaged("f1"): scores.macro(scores.f1_scores),
-}
-
-#: Formulas from values, likewise.
-_VALUE_SCORES: dict[Any, Callable[[Array, Array], Array]] = {
-    (metrics.r2_score, ()): scores.r2,
-    (metrics.mean_squared_error, ()): scores.mean_squared_error,
-    (metrics.root_mean_squared_error, ()): scores.root_mean_squared_error,
-    (metrics.mean_absolute_error, ()): scores.mean_absolute_error,
-}
+def _same(one: Any, other: Any) -> bool:
+    return one._score_func is other._score_func and one._kwargs == other._kwargs
 
 
 @dataclass
@@ -111,9 +94,8 @@ class PathSearchCV(GridSearchCV):
 
     Notes
     -----
-    Scores named "accuracy", "balanced_accuracy", "matthews_corrcoef", "precision_macro", "recall_macro", "f1_macro",
-    "r2" and "neg_..." of the mean squared, root mean squared and mean absolute error are computed for all candidates at
-    once. Other scorers of predictions are called once for each candidate and fold.
+    Scores of predictions that `elmbench.metrics.REGISTRY` has, such as "matthews_corrcoef" or "f1_macro", are computed
+    for all candidates at once. Other scorers of predictions are called once for each candidate and fold.
 
     An estimator whose `random_state` is None has one random stream for the whole grid. A sub-class that changes `fit`
     or `predict` of an estimator has to change its path too. Singular systems cause one warning for each search.
@@ -249,13 +231,14 @@ def _scores(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
     numbers = predicted.dtype.kind == "f"
     if _is_default(scorer):
         scorer = metrics.get_scorer("r2" if numbers else "accuracy")
-    key = _signature(scorer)
-    if key in _LABEL_SCORES and not numbers:
+    metric = _metric_of(scorer)
+    takes = "" if metric is None else metric.takes
+    if metric and takes == "counts" and not numbers:
         classes = np.unique(np.concatenate([y, predicted.ravel()]))
         true, labels = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
-        return _LABEL_SCORES[key](scores.confusion_counts(true, labels, len(classes)))
-    if key in _VALUE_SCORES and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
-        return np.asarray(scorer._sign * _VALUE_SCORES[key](y, predicted))
+        return np.asarray(metric.function(confusion_counts(true, labels, len(classes))))
+    if metric and takes == "values" and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
+        return np.asarray(scorer._sign * metric.function(y, predicted))
     return np.array([scorer._sign * scorer._score_func(y, some, **scorer._kwargs) for some in predicted])
 
 

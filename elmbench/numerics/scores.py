@@ -1,7 +1,9 @@
-"""Scores of the predictions of many models at once.
+"""Formulas of metrics, for the predictions of many models at once where possible.
 
-Scores of labels are functions of confusion counts of shape (..., k, k), in which a row is a true class and a column a
-predicted one; scores of values are functions of `y`, of shape (n,), and predictions of shape (..., n).
+Metrics of labels are functions of confusion counts of shape (..., k, k), in which a row is a true class and a column a
+predicted one. Metrics of values are functions of `y`, of shape (n,), and predictions of shape (..., n). Metrics of
+rankings are functions of class numbers, of shape (n,), and decision values of shape (n, k), or (n,) for the second of
+two classes; those of probabilities, of class numbers and probabilities of shape (n, k).
 """
 
 from collections.abc import Callable
@@ -9,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import EPS, Array
 
 
 def confusion_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> Array:
@@ -28,6 +30,9 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 def _hits(counts: Array) -> Array:
     hits: Array = np.diagonal(counts, axis1=-2, axis2=-1)
     return hits
+
+
+# --- Labels
 
 
 def accuracy(counts: Array) -> Array:
@@ -58,15 +63,9 @@ def f1_scores(counts: Array) -> Array:
     return _ratios(2 * _hits(counts), counts.sum(axis=-1) + counts.sum(axis=-2))
 
 
-def geometric_mean(counts: Array) -> Array:
-    """Return the geometric mean of the recalls of all classes."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.exp(np.log(recalls(counts)).mean(axis=-1)))
-
-
-def balanced_accuracy(counts: Array) -> Array:
-    """Return the mean recall of the classes that occur."""
-    return _ratios(recalls(counts).sum(axis=-1), (counts.sum(axis=-1) > 0).sum(axis=-1).astype(np.float64))
+def of_positives(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """Return a score of the second of two classes; of more classes its mean, a class that does not occur counting 0."""
+    return lambda counts: by_class(counts)[..., 1] if counts.shape[-1] == 2 else by_class(counts).mean(axis=-1)
 
 
 def macro(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -79,14 +78,46 @@ def macro(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return mean
 
 
+def geometric_mean(counts: Array) -> Array:
+    """Return the geometric mean of the recalls of all classes."""
+    by_class = recalls(counts)
+    if by_class.shape[-1] == 2:
+        return np.sqrt(by_class[..., 0] * by_class[..., 1])
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(np.log(by_class).mean(axis=-1)))
+
+
+def balanced_accuracy(counts: Array) -> Array:
+    """Return the mean recall of the classes that occur."""
+    return _ratios(recalls(counts).sum(axis=-1), (counts.sum(axis=-1) > 0).sum(axis=-1).astype(np.float64))
+
+
+def count_of(true: int, predicted: int) -> Callable[[Array], Array]:
+    """Return the number of rows of one of two classes that are predicted as one of them, NaN of more classes."""
+    return lambda counts: counts[..., true, predicted] if counts.shape[-1] == 2 else np.full(counts.shape[:-2], np.nan)
+
+
+# --- Values
+
+
 def mean_squared_error(y: Array, predicted: Array) -> Array:
     """Return the mean squared error."""
-    return np.asarray(((y - predicted) ** 2).mean(axis=-1))
+    with np.errstate(over="ignore"):
+        return np.asarray(((y - predicted) ** 2).mean(axis=-1))
 
 
 def root_mean_squared_error(y: Array, predicted: Array) -> Array:
     """Return the root mean squared error."""
     return np.sqrt(mean_squared_error(y, predicted))
+
+
+def normalised_error(y: Array, predicted: Array) -> Array:
+    """Return the root mean squared error over the deviation of the targets at hand with n - 1 (KOS-ELM, eq. 14).
+
+    NaN for targets that do not vary.
+    """
+    variance = np.var(y, ddof=1) if len(y) > 1 else 0.0
+    return np.sqrt(mean_squared_error(y, predicted) / (variance or np.nan))
 
 
 def mean_absolute_error(y: Array, predicted: Array) -> Array:
@@ -95,5 +126,45 @@ def mean_absolute_error(y: Array, predicted: Array) -> Array:
 
 
 def r2(y: Array, predicted: Array) -> Array:
-    """Return the coefficient of determination of targets that vary."""
-    return 1 - mean_squared_error(y, predicted) / np.var(y)
+    """Return the coefficient of determination, NaN for targets that do not vary."""
+    return 1 - mean_squared_error(y, predicted) / (np.var(y) or np.nan)
+
+
+# --- Rankings and probabilities
+
+
+def one_against_rest(area: Callable[[NDArray[np.bool_], Array], float]) -> Callable[[NDArray[np.intp], Array], float]:
+    """Return a score of the second of two classes; of more, its mean over the classes that have both kinds of rows.
+
+    NaN if all rows are of one class.
+    """
+
+    def mean(true: NDArray[np.intp], values: Array) -> float:
+        columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))
+        present = [k for k in columns if 0 < np.count_nonzero(true == k) < len(true)]
+        areas = [area(true == k, columns[k]) for k in present]
+        return float(np.mean(areas)) if areas else float("nan")
+
+    return mean
+
+
+def roc_area(positive: NDArray[np.bool_], values: Array) -> float:
+    """Return the area under the ROC curve: the share of pairs of rows in the right order, ties counting half."""
+    _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
+    mean_rank = np.cumsum(counts) - (counts - 1) / 2
+    n_positive = int(positive.sum())
+    above = mean_rank[rank][positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(above / (n_positive * (len(values) - n_positive)))
+
+
+def average_precision(positive: NDArray[np.bool_], values: Array) -> float:
+    """Return the mean precision over the steps of recall, rows of equal values taken together."""
+    order = np.argsort(-values, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(values[order])), len(values) - 1)
+    hits = np.cumsum(positive[order])[last]
+    return float((np.diff(hits, prepend=0) * hits / (last + 1)).sum() / hits[-1])
+
+
+def log_loss(true: NDArray[np.intp], probabilities: Array) -> float:
+    """Return the mean of -ln of the probability of the true class."""
+    return float(-np.log(np.clip(probabilities[np.arange(len(true)), true], EPS, 1 - EPS)).mean())

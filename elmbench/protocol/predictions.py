@@ -1,9 +1,16 @@
-"""Checks of predictions."""
+"""Predictions for test rows: their check, and the scores of candidates by them."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from elmbench.metrics import Metric, find_metric
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.scores import confusion_counts
+
+#: Numbers in the predictions that are scored at once: they fit into a cache.
+_BLOCK = 2**17
 
 
 def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | None) -> NDArray[Any]:
@@ -18,26 +25,161 @@ def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | Non
     ------
     ValueError
         If their shape is another: a column of shape (n, 1) would be spread over n x n differences unnoticed; or if
-        they are no real numbers; or if one of a classifier is finite and no label.
+        they are not real numbers; or if one of a classifier is finite and not a label.
     """
+    predicted = check_shape(y_true, y_pred)
+    if labels is not None:
+        class_numbers(predicted, labels)
+    return predicted
+
+
+def check_shape(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:
+    """Return predictions as an array of real numbers of the shape of the targets; see `check_predictions`."""
     predicted = np.asarray(y_pred)
     if predicted.shape != y_true.shape:
         raise ValueError(f"expected predictions of shape {y_true.shape}, got {predicted.shape} instead")
     if predicted.dtype.kind not in "biuf":
         raise ValueError(f"expected predictions that are real numbers, got {predicted.dtype} instead")
-    if labels is not None and len(other := _no_labels(predicted, labels)):
-        raise ValueError(f"expected predictions among the labels {_shown(labels)}, got {_shown(other)} instead")
     return predicted
 
 
-def _no_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[Any]:
-    """Return the finite predictions that are no labels, each once."""
+def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
+    """Return the position of each prediction among all labels; any position for what is not finite.
+
+    Raises
+    ------
+    ValueError
+        If a finite prediction is not a label.
+    """
     known = np.asarray(labels)
-    nearest = known[np.minimum(np.searchsorted(known, predicted), len(known) - 1)]
-    other = predicted[nearest != predicted]
-    return np.unique(other[np.isfinite(other)]) if len(other) else other
+    if len(known) == 2:
+        positive = predicted == known[1]
+        strange = ~(positive | (predicted == known[0]))
+        numbers = positive.astype(np.intp)
+    else:
+        numbers = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
+        strange = known[numbers] != predicted
+    if strange.any() and len(other := np.unique(predicted[strange & np.isfinite(predicted)])):
+        raise ValueError(f"expected predictions among the labels {_listed(labels)}, got {_listed(other)} instead")
+    return numbers
 
 
-def _shown(values: Any) -> str:
-    found = [str(value) for value in list(values)[:5]]
-    return ", ".join([*found, "..."] if len(values) > len(found) else found)
+def _listed(values: Any) -> str:
+    first = [str(value) for value in list(values)[:5]]
+    return ", ".join([*first, "..."] if len(values) > len(first) else first)
+
+
+def metric_value(name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None) -> float:
+    """Return a metric of labels or values."""
+    function = find_metric(name).function
+    if labels is None:
+        return float(function(y_true, predicted))
+    true, numbers = class_numbers(y_true, labels), class_numbers(predicted, labels)
+    return float(function(confusion_counts(true, numbers, len(labels))))
+
+
+def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Array | None:
+    """Return decision values or probabilities of classes; None if the model has none.
+
+    Parameters
+    ----------
+    method : {"decision_function", "predict_proba"}
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, k)
+        Decision values of two classes are for the second one. A class that was not learnt has the probability 0, and a
+        decision value below all others.
+    """
+    if not hasattr(estimator, method):
+        return None
+    k, proba = len(labels), method == "predict_proba"
+    outputs = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    outputs = outputs.reshape(len(outputs), -1)
+    learnt = np.asarray(getattr(estimator, "classes_", labels))
+    if not proba and outputs.shape[1] == 1:
+        if k == 2:
+            return outputs[:, 0]
+        outputs = np.hstack([-outputs, outputs])
+    if outputs.shape[1] != len(learnt):
+        return None
+    if len(learnt) < k:
+        every = np.full((len(outputs), k), 0.0 if proba else outputs.min() - 1)
+        every[:, np.searchsorted(labels, learnt)] = outputs
+        outputs = every
+    return outputs if proba or k > 2 else outputs[:, 1] - outputs[:, 0]
+
+
+def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
+    """Return what a metric takes of a fitted model: predictions, decision values (or else probabilities).
+
+    Raises
+    ------
+    ValueError
+        If the model does not have them.
+    """
+    if labels is None or metric.takes in ("counts", "values"):
+        return estimator.predict(X)
+    methods = ("decision_function", "predict_proba") if metric.takes == "scores" else ("predict_proba",)
+    for method in methods:
+        if (outputs := class_outputs(estimator, method, X, labels)) is not None:
+            two = method == "predict_proba" and metric.takes == "scores" and len(labels) == 2
+            return outputs[:, 1] if two else outputs
+    raise ValueError(f"{metric.name} takes {' or '.join(methods)}, which {type(estimator).__name__} does not have")
+
+
+class FoldScores:
+    """Scores of all candidates on one fold, computed from many predictions at once.
+
+    Parameters
+    ----------
+    metric : Metric
+    y : ndarray of shape (n,)
+        Targets of the test rows.
+    labels : list of int or None
+        Every label; None for regression.
+    n_candidates : int
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_candidates,)
+        More is better; -inf for what is not finite, NaN for candidates without predictions.
+    """
+
+    def __init__(self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int) -> None:
+        self.scores = np.full(n_candidates, np.nan)
+        self._metric, self._y, self._labels = metric, y, labels
+        self._true = y if labels is None else class_numbers(y, labels)
+        self._block = max(1, _BLOCK // max(len(y), len(labels or ()) ** 2))
+        self._candidates: list[int] = []
+        self._outputs: list[NDArray[Any]] = []
+
+    def add(self, candidate: int, outputs: Any) -> None:
+        """Add the predictions of a candidate, or what else the metric takes."""
+        if self._metric.takes in ("scores", "probabilities"):
+            value = self._metric.function(self._true, outputs) if np.isfinite(outputs).all() else np.nan
+            self.scores[candidate] = self._metric.scores(value)
+            return
+        self._candidates.append(candidate)
+        self._outputs.append(check_shape(self._y, outputs))
+        if len(self._outputs) >= self._block:
+            self.finish()
+
+    def finish(self) -> None:
+        """Score what was added since the last time."""
+        if self._outputs:
+            self.scores[self._candidates] = self._scored(np.array(self._outputs))
+            self._candidates.clear()
+            self._outputs.clear()
+
+    def _scored(self, predicted: NDArray[Any]) -> Array:
+        with np.errstate(invalid="ignore", over="ignore"):
+            if self._labels is None:
+                values = self._metric.function(self._true, predicted)
+            else:
+                numbers = class_numbers(predicted, self._labels)
+                values = self._metric.function(confusion_counts(self._true, numbers, len(self._labels)))
+        scores = self._metric.scores(values)
+        if predicted.dtype.kind == "f":
+            scores[~np.isfinite(predicted).all(axis=1)] = -np.inf
+        return scores

@@ -13,17 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from elmbench.protocol.metrics import CLASSIFICATION, LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.joint import rank_correlation
 from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of_means, judge
-from elmbench.specs.measures import COUNTS
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import TRAIN_ACCURACY
-
-#: Metrics of which more or less is better.
-WITH_BEST = {*CLASSIFICATION, *LESS_IS_BETTER, TRAIN_ACCURACY} - {*COUNTS}
+from elmbench.specs.protocol import is_quality
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ def _agreement(metric: str, entries: Sequence[ComparedFigure]) -> Agreement:
     measured = [[entry.draws.mean for entry in row] for row in rows.values()]
     published = [[entry.printed.value for entry in row] for row in rows.values()]
     pairs = list(zip(measured, published, strict=True))
-    several = [pair for pair in pairs if len(pair[0]) > 1] if metric in WITH_BEST else []
+    several = [pair for pair in pairs if len(pair[0]) > 1] if is_quality(metric) else []
     wrong = Counter(judge(*pairing).verdict for row in rows.values() for pairing in _wrong_pairings(row))
     left_out = [verdict for entry in entries for verdict in _left_out(entry)]
     return Agreement(
@@ -96,7 +92,7 @@ def _agreement(metric: str, entries: Sequence[ComparedFigure]) -> Agreement:
         float(np.median([abs(entry.draws.mean - entry.printed.value) for entry in entries])),
         rank_correlation=_mean_rank_correlation(pairs),
         rows=len(several),
-        same_best=sum(_same_best(*pair, less=metric in LESS_IS_BETTER) for pair in several),
+        same_best=sum(_same_best(*pair, less=less_is_better(metric)) for pair in several),
         pairings=wrong.total() - (untold := wrong["consistent"] + wrong["too few runs"]),
         pairings_reproduced=wrong["reproduced"],
         pairings_untold=untold,

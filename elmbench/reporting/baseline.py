@@ -6,8 +6,8 @@ The tolerance rule, the same for every model:
   predicted otherwise; with more than two classes, the number of right predictions may differ by one. Where the counts
   are equal, so are the metrics, to round-off. With more than two classes a row may have gone from one wrong class to
   another: then recall and G-mean are equal, and MCC, precision and F1 differ together or not at all.
-* A metric of classification at a value of a hyperparameter, or of the rows that were learnt, which has no counts: 0.01,
-  about one row of the smaller class.
+* A metric of classification at a value of a hyperparameter, of the rows that were learnt, or of rankings and
+  probabilities, which has no counts: 0.01, about one row of the smaller class.
 * Metrics that are real numbers: 1e-6 relative, or `10 * condition * 2.2e-16` with the cell's stored estimate of the
   condition, if that is larger.
 * If that exceeds 0.1, the figures consist of round-off, counts too, and only the ending of the cell is compared.
@@ -25,9 +25,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.metrics import CLASSIFICATION
+from elmbench.metrics import COUNTS, ranking_names, rates
 from elmbench.reporting.cells import NO_METRICS, TIMES, read_cells, write_frame
-from elmbench.specs.measures import COUNTS, Measure
+from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import OF_LEARNT_ROWS, TRAIN_ACCURACY
 
 RELATIVE = 1e-6
@@ -89,7 +89,7 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
 
     Of what the table measures, only `measures` at a value of a hyperparameter have a tolerance of their own.
     """
-    counted = (*CLASSIFICATION, *OF_LEARNT_ROWS)
+    counted = (*rates(), *OF_LEARNT_ROWS)
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counted}
     old = {_place(line): line for line in read_cells(path).to_dict("records")}
     new = {_place(line): line for line in cells.to_dict("records")}
@@ -149,8 +149,7 @@ def _compare_rates(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list
     """Return which metrics differ though the counts that they are made from do not."""
     counted = not np.isnan(_real(old, "tp"))
     same = all(_real(old, name) == _real(new, name) for name in COUNTS) if counted else _same_rows(old, new)
-    rates = [name for name in CLASSIFICATION if name not in COUNTS]
-    wrong = [name for name in rates if same and not _within(RELATIVE, _real(old, name), _real(new, name))]
+    wrong = [name for name in rates() if same and not _within(RELATIVE, _real(old, name), _real(new, name))]
     if not counted and set(wrong) <= set(_OF_PREDICTED) and len(wrong) > 1:
         # A row has gone from one wrong class to another.
         wrong = []
@@ -158,9 +157,10 @@ def _compare_rates(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list
         Difference(place, name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", "that of equal counts")
         for name in wrong
     ]
-    before, now = _real(old, TRAIN_ACCURACY), _real(new, TRAIN_ACCURACY)
-    if not _within(AT_A_POINT, before, now):
-        found.append(Difference(place, TRAIN_ACCURACY, f"{before:.10g}", f"{now:.10g}", f"{AT_A_POINT}"))
+    for name in (TRAIN_ACCURACY, *ranking_names()):
+        before, now = _real(old, name), _real(new, name)
+        if not _within(AT_A_POINT, before, now):
+            found.append(Difference(place, name, f"{before:.10g}", f"{now:.10g}", f"{AT_A_POINT}"))
     return found
 
 

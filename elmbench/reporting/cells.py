@@ -12,9 +12,10 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
+from elmbench.metrics import COUNTS
 from elmbench.reporting.writers.csv import csv
 from elmbench.running.store import CLEAN, Store
-from elmbench.specs.measures import COUNTS, FACTS
+from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import Resolved
 from elmbench.work import work_from
 from elmbench.work.plan import Cell

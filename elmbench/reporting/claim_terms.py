@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.reporting.comparisons import Region
 from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.profiles import Resolved
@@ -55,8 +55,8 @@ def region_of(claim: Claim) -> Region:
         return Region(math.log(low) if low else -math.inf, math.log(high))
     if claim.relation == "close":
         return Region(-claim.within, claim.within)
-    less_is_better = claim.metric.metric in LESS_IS_BETTER
-    is_bounded_below = claim.relation == "above" or claim.relation == ("no-better" if less_is_better else "no-worse")
+    is_error = less_is_better(claim.metric.metric)
+    is_bounded_below = claim.relation == "above" or claim.relation == ("no-better" if is_error else "no-worse")
     return Region(low=-claim.within) if is_bounded_below else Region(high=claim.within)
 
 

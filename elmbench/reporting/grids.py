@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from elmbench.layouts.base import Entry
-from elmbench.protocol.metrics import LESS_IS_BETTER
-from elmbench.reporting.agreement import WITH_BEST
+from elmbench.metrics import less_is_better
 from elmbench.reporting.tables import EntrySection
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
 
 #: How a place in a grid is named: the data set, the model, the measure, the last two together, all alike.
@@ -150,12 +150,12 @@ def _best(entries: Iterable[Entry], value_of: Callable[[Entry], float | None]) -
     groups: dict[tuple[str, str], list[tuple[float, Entry]]] = {}
     for entry in entries:
         value = value_of(entry)
-        if value is not None and entry.measure.metric in WITH_BEST:
+        if value is not None and is_quality(entry.measure.metric):
             groups.setdefault((entry.dataset, entry.measure.column), []).append((value, entry))
     found = set()
     for group in groups.values():
         if len(group) > 1:
-            less = group[0][1].measure.metric in LESS_IS_BETTER
+            less = less_is_better(group[0][1].measure.metric)
             best = (min if less else max)(value for value, _ in group)
             found |= {id(entry) for value, entry in group if value == best}
     return found

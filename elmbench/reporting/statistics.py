@@ -20,7 +20,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.base import png
 from elmbench.layouts.table import COMPLETE
-from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 
@@ -113,7 +113,7 @@ def _oriented(figures: Mapping[tuple[str, str, str], float], resolved: Resolved)
     found: dict[tuple[str, str], float] = {}
     for (dataset, model, metric), value in figures.items():
         if dataset != ALL and metric == resolved.spec.protocol.metric_for(resolved.dataset(dataset).task):
-            found[dataset, model] = -value if metric in LESS_IS_BETTER else value
+            found[dataset, model] = -value if less_is_better(metric) else value
     return pd.Series(found, dtype=float).unstack(sort=False) if found else pd.DataFrame(dtype=float)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Layout
 from elmbench.layouts.table import COMPLETE, NOT_MEASURED
-from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.protocol.splits import part_sizes
 from elmbench.reporting.cells import FIRST_RUNS, REMARKS, Order
 from elmbench.reporting.comparisons import Region, corrected_t
@@ -216,7 +216,7 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         gain = table["oracle"] - table["nested"]
         if gain.isna().any():
             continue
-        gain = -gain if metric in LESS_IS_BETTER else gain
+        gain = -gain if less_is_better(metric) else gain
         means = [float(table[name].mean()) for name in ("oracle", "nested")]
         spread: list[float | None] = [None, len(gain), None, None]
         if len(gain) > 1:

@@ -23,9 +23,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from elmbench.protocol.metrics import CLASSIFICATION
+from elmbench.metrics import counts_rows, rates
 from elmbench.reporting.cells import FIRST_RUNS
-from elmbench.specs.measures import COUNTS, FACTS, Measure
+from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.protocol import TRAIN_ACCURACY
 
 #: The probability with which a new draw lies in the interval.
@@ -209,9 +209,9 @@ def draws_of_means(means: NDArray[np.float64], least: float, first: int | None =
 def _least(mean: float, cells: pd.DataFrame, measure: Measure) -> float:
     """Return the weight of one test row in a run mean for metrics that count rows, round-off for real numbers."""
     runs = cells["run"].nunique()
-    if measure.metric in COUNTS:
+    if counts_rows(measure.metric):
         return runs / len(cells)
     tested = cells["n_test"].sum() / runs if "n_test" in cells else 0
-    if measure.metric in (*CLASSIFICATION, TRAIN_ACCURACY) and tested > 0:
+    if measure.metric in (*rates(), TRAIN_ACCURACY) and tested > 0:
         return float(1 / tested)
     return ROUND_OFF * abs(mean)

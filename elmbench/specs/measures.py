@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator
 
+from elmbench.metrics import PREQUENTIAL, counts_rows
 from elmbench.specs.grids import Value
-from elmbench.specs.protocol import PREQUENTIAL, TRAIN_ACCURACY, Metric
+from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, is_measure
 
-#: Counts of a confusion matrix.
-COUNTS = ("tn", "fp", "fn", "tp")
 #: The rows of the two parts of a split.
 PARTS = ("train", "test")
 #: Facts of a data set.
@@ -42,7 +41,7 @@ class Measure:
     value: Value | None = None
 
     @classmethod
-    def at(cls, metric: str, parameter: str, value: Value) -> Measure:
+    def at(cls, metric: str, parameter: str, value: Any) -> Measure:
         """Return a metric at one value of a hyperparameter that has the suite's name."""
         return cls(metric, symbol_of(parameter), value)
 
@@ -65,7 +64,7 @@ class Measure:
     @property
     def is_whole(self) -> bool:
         """Whether it is a count, of which one cell has a whole number."""
-        return self.metric in (*COUNTS, *FACTS)
+        return counts_rows(self.metric) or self.metric in FACTS
 
 
 def symbol_of(parameter: str) -> str:
@@ -84,14 +83,15 @@ def log2_of(value: Value | None) -> int | None:
 def _from_yaml(text: Any) -> Measure:
     if isinstance(text, Measure):
         return text
-    if text in get_args(Metric):
-        return Measure(text)
-    point = re.fullmatch(r"([a-z]+)@(\w+)=(.+)", str(text))
+    point = re.fullmatch(r"([a-z0-9_]+)@(\w+)=(.+)", str(text))
     value = _read_value(point[3]) if point else None
-    if point is None or value is None:
-        names = ", ".join(get_args(Metric))
-        raise ValueError(f"expected one of {names}, or one at a value, such as gmean@h=50 or accuracy@C=2^-20")
-    return Measure(point[1], point[2], value)
+    if point is not None and value is not None:
+        return Measure(point[1], point[2], value)
+    if point is None and is_measure(str(text)):
+        return Measure(str(text))
+    raise ValueError(
+        f"expected one of {', '.join(MEASURES)}, or one at a value, such as gmean@h=50 or accuracy@C=2^-20"
+    )
 
 
 def _read_value(text: str) -> float | int | None:

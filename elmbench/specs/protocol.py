@@ -5,45 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
+from elmbench.metrics import PREQUENTIAL, REGISTRY, counts_rows, find_metric, is_metric, metric_names
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 
 Task = Literal["classification", "regression"]
 Selection = Literal["nested", "oracle", "published"]
-Metric = Literal[
-    "mcc",
-    "gmean",
-    "accuracy",
-    "precision",
-    "recall",
-    "f1",
-    "nrmse",
-    "rmse",
-    "train_accuracy",
-    "prequential_error",
-    "fit_seconds",
-    "predict_seconds",
-    "n_units",
-]
 #: Of the rows that were learnt.
-TRAIN_ACCURACY: Metric = "train_accuracy"
-#: Of each chunk of a stream, predicted just before it is learnt; of all chunks so far.
-PREQUENTIAL: Metric = "prequential_error"
-#: Not of the test rows: measured where a table asks for it, and never what hyperparameters are chosen by.
-OF_LEARNT_ROWS = (TRAIN_ACCURACY, PREQUENTIAL)
-#: Metrics that exist for one task only; all others exist for both.
-_OF_TASK: dict[str, tuple[Metric, ...]] = {
-    "classification": ("mcc", "gmean", "accuracy", "precision", "recall", "f1", *OF_LEARNT_ROWS),
-    "regression": ("nrmse", "rmse", PREQUENTIAL),
-}
+TRAIN_ACCURACY = "train_accuracy"
+#: Quality on other than the test rows, with its tasks: measured where a table asks for it, never what hyperparameters
+#: are chosen by.
+OF_LEARNT_ROWS = {TRAIN_ACCURACY: ("classification",), PREQUENTIAL: ("classification", "regression")}
+#: What every fit has.
+_OF_FITS = ("fit_seconds", "predict_seconds", "n_units")
+MEASURES = (*(name for name, metric in REGISTRY.items() if not metric.counts_rows), *OF_LEARNT_ROWS, *_OF_FITS)
 
 
-def metrics_for_task(task: str) -> tuple[Metric, ...]:
-    """Return the metrics of the test rows that exist for a task."""
-    return tuple(name for name in _OF_TASK[task] if name not in OF_LEARNT_ROWS)
+def is_measure(name: str) -> bool:
+    """Return whether a table can show a measure of this name: a metric, or what else is measured of a model."""
+    return name in MEASURES or (is_metric(name) and not counts_rows(name))
 
+
+def is_quality(name: str) -> bool:
+    """Return whether a measure says how good a model is, so that a row of a table has a best one."""
+    return name in OF_LEARNT_ROWS or (name in REGISTRY and not counts_rows(name))
+
+
+def _known(name: str) -> str:
+    if is_measure(name):
+        return name
+    raise ValueError(f"expected a name of `elmbench list metrics` or one of {', '.join((*OF_LEARNT_ROWS, *_OF_FITS))}")
+
+
+#: A measure by name; the JSON schema has no scorers, which depend on the version of scikit-learn.
+MeasureName = Annotated[str, AfterValidator(_known), WithJsonSchema({"enum": list(MEASURES), "type": "string"})]
 
 #: Kinds of outer split that have printed sizes.
 SIZED = ("holdout", "stratified-holdout", "in-order")
@@ -197,6 +194,10 @@ class Outer(Spec):
         return Split(_for_task(self.kind, task), 1, sizes.train, sizes.test)
 
 
+def _tasks_of(name: str) -> tuple[str, ...]:
+    return OF_LEARNT_ROWS.get(name) or (find_metric(name).task,)
+
+
 class Protocol(Spec):
     """How every model is evaluated."""
 
@@ -211,7 +212,7 @@ class Protocol(Spec):
     inner: Splitter
     select: Selection | tuple[Selection, ...]
     #: What the table shows. The first of the test rows that exists for the task is what hyperparameters are chosen by.
-    metrics: tuple[Metric, ...] = Field(min_length=1)
+    metrics: tuple[MeasureName, ...] = Field(min_length=1)
     #: What the printed +- is the deviation of, and the one that is shown beside it.
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which training rows reach a sequential model.
@@ -225,17 +226,17 @@ class Protocol(Spec):
             raise ValueError("targets are scaled by unit-rows, which leaves only their sign; expected another kind")
         return self
 
-    def metric_for(self, task: str) -> Metric:
+    def metric_for(self, task: str) -> str:
         """Return the first metric of the test rows that exists for a task: what hyperparameters are chosen by."""
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric
         found = f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is"
-        raise invalid(found, f"one of {', '.join(metrics_for_task(task))}")
+        raise invalid(found, f"one of {', '.join(metric_names(task))}")
 
-    def metrics_for(self, task: str) -> list[Metric]:
+    def metrics_for(self, task: str) -> list[str]:
         """Return every metric of the table that tells how good a model for a task is, in the table's order."""
-        return [metric for metric in self.metrics if metric in _OF_TASK[task]]
+        return [name for name in self.metrics if name not in _OF_FITS and task in _tasks_of(name)]
 
     def scale_of(self, dataset: str) -> Scale | None:
         """Return how the inputs of a data set are scaled."""

@@ -27,7 +27,7 @@ from elmbench.numerics.nodes.projections import projected_classes, unit_columns
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.protocol.content import FLAT, named
 from elmbench.protocol.folds import FORMAT, DatasetRef, load_rows, scaled_inputs
-from elmbench.protocol.metrics import metric_at
+from elmbench.specs.measures import Measure
 from elmbench.specs.protocol import Scale
 from elmbench.work.base import OVERHEAD, RATE, Context, Grid, ModelRef, Result, Work, check_two_classes
 
@@ -125,7 +125,7 @@ class Correlation(Work):
                 divergence = gaussian_divergence(means, variances, self.dcs)
                 pairs[i].append((divergence, leading_term(means, variances)))
         metrics = {
-            metric_at("spearman", "n_hidden", size): spearman(*map(np.concatenate, zip(*found, strict=True)))
+            Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*found, strict=True)))
             for size, found in zip(sizes, pairs, strict=True)
         }
         undefined = [f"h={size}" for size, value in zip(sizes, metrics.values(), strict=True) if np.isnan(value)]

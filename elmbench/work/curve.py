@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from elmbench.metrics import less_is_better
 from elmbench.protocol.content import UNSAID
-from elmbench.protocol.metrics import LESS_IS_BETTER, metric_at
+from elmbench.specs.measures import Measure
 from elmbench.work.base import Context, GridWork, Result
 from elmbench.work.grid import scores_on_test_rows
 
@@ -31,10 +32,11 @@ class Curve(GridWork):
         """
         evaluated = scores_on_test_rows(self, {"params": {}, "seconds": 0.0}, context)
         scores, seconds = np.array(evaluated.pop("scores")), evaluated.pop("seconds")
-        if self.metric in LESS_IS_BETTER:
+        if less_is_better(self.metric):
             scores = -scores
         scores = np.where(np.isfinite(scores), scores, np.nan)
         ((name, values),) = self.grid.values.items()
-        metrics = {metric_at(self.metric, name, value): s for value, s in zip(values, scores.tolist(), strict=True)}
+        names = [Measure.at(self.metric, name, value).column for value in values]
+        metrics = dict(zip(names, scores.tolist(), strict=True))
         result = {"status": "ok", "reason": "", "params": self.params, "metrics": metrics, "search_seconds": seconds}
         return result | evaluated

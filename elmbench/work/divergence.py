@@ -65,7 +65,7 @@ class Projections(GridWork):
         means, variances = np.full((2, len(self.grid), 2), np.nan)
         estimated = np.full(len(self.grid), np.nan)
         started = time.perf_counter()
-        for i, _, projections, _ in problem.outputs("project"):
+        for i, _, projections, _ in problem.projections():
             values = _checked(projections, len(y))
             if np.isfinite(values).all():
                 sides = values[y < 0], values[y > 0]

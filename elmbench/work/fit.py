@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.metrics import columns, counts_rows
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
-from elmbench.protocol.metrics import classification_metrics, regression_metrics, score
-from elmbench.protocol.predictions import check_predictions
+from elmbench.protocol.predictions import check_predictions, metric_value
 from elmbench.registry import find_model
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_seconds, memory_over
@@ -126,7 +126,7 @@ class Fit(Work):
         metrics = self.counts(estimator) | _metrics(data, predicted)
         if self.train_accuracy and data.labels is not None:
             learnt = check_predictions(data.y_train, estimator.predict(data.X_train), data.labels)
-            metrics[TRAIN_ACCURACY] = score("accuracy", data.y_train, learnt, data.labels)
+            metrics[TRAIN_ACCURACY] = metric_value("accuracy", data.y_train, learnt, data.labels)
         result["metrics"] = metrics
         if self.keep_outputs:
             result["outputs"] = self.outputs(estimator, data)
@@ -152,9 +152,9 @@ class Fit(Work):
 
 
 def _metrics(data: FoldData, predicted: NDArray[Any]) -> dict[str, float]:
-    if data.labels is None:
-        return regression_metrics(data.y_test, predicted)
-    return classification_metrics(data.y_test, predicted, data.labels)
+    names = columns("regression" if data.labels is None else "classification")
+    values = {name: metric_value(name, data.y_test, predicted, data.labels) for name in names}
+    return {name: value for name, value in values.items() if not (counts_rows(name) and np.isnan(value))}
 
 
 def _all_finite(estimator: Any, predicted: NDArray[Any], data: FoldData) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.metrics import Metric, find_metric
 from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.folds import OuterFold
-from elmbench.protocol.metrics import score
-from elmbench.protocol.predictions import check_predictions
+from elmbench.protocol.predictions import FoldScores, outputs_for
 from elmbench.protocol.splits import Indices
 from elmbench.registry import parameter_names
 from elmbench.specs.limits import in_words
@@ -79,6 +79,14 @@ def n_outputs(labels: list[int] | None) -> int:
     return len(labels) if labels is not None and len(labels) > 2 else 1
 
 
+def _predictions(model: Any, X: Any) -> Any:
+    return model.predict(X)
+
+
+def _projections(model: Any, X: Any) -> Any:
+    return model.project(X) if hasattr(model, "project") else model.decision_function(X)
+
+
 @dataclass
 class Spent:
     """What the evaluation of a grid took on one fold.
@@ -125,48 +133,50 @@ class GridProblem:
     paths: bool = True
     context: Context = field(default_factory=Context)
 
-    def clone_and_fit(self, outputs: str = "predict") -> Iterator[Evaluated]:
-        """Yield predictions from one fit each: what every path must agree with.
+    def predictions(self) -> Iterator[Evaluated]:
+        """Yield labels or values by every candidate for the test rows of every fold, in any order.
 
-        With `outputs` "project" the yield is what labels are decided by: `project` of the model, or
-        `decision_function` where it has none.
-        """
-        for i, candidate in enumerate(self.candidates):
-            for j, (train, test) in enumerate(self.folds):
-                estimator = self.factory(**self.fixed, **candidate).fit(self.X[train], self.y[train])
-                name = outputs if hasattr(estimator, outputs) else "decision_function"
-                solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
-                yield Evaluated(i, j, getattr(estimator, name)(self.X[test]), solvers)
-
-    def outputs(self, outputs: str = "predict") -> Iterator[Evaluated]:
-        """Yield the outputs of every candidate for the test rows of every fold, in any order.
-
-        The model's own path over the grid is used where it has one that can yield such outputs.
-
-        Parameters
-        ----------
-        outputs : {"predict", "project"}, default="predict"
-            Labels or values; or the projections that labels are decided by, of shape (n_test,) for two classes.
+        The model's path over the grid is used if it has one.
 
         Raises
         ------
         MemoryError
             If a fit would need more than it may, before any is done.
         """
+        path = self.factory.evaluate_grid if isinstance(self.factory, GridPath) else None
+        return self._evaluated(path, _predictions)
+
+    def projections(self) -> Iterator[Evaluated]:
+        """Yield the real values that labels are decided by, of shape (n_test,) for two classes; see `predictions`."""
+        path = self.factory.project_grid if isinstance(self.factory, ProjectionPath) else None
+        return self._evaluated(path, _projections)
+
+    def outputs(self, metric: Metric) -> Iterator[Evaluated]:
+        """Yield what a metric takes; for decision values and probabilities every candidate is fitted by itself."""
+        if metric.takes in ("counts", "values"):
+            return self.predictions()
+        return self._evaluated(None, lambda model, X: outputs_for(metric, model, X, self.labels))
+
+    def _evaluated(self, path: Callable[..., Any] | None, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
         largest = max(len(train) for train, _ in self.folds)
         shape = (largest, self.X.shape[1], n_outputs(self.labels))
         for candidate in self.candidates:
             check_memory(self.factory, shape, self.fixed | candidate, self.context.memory_limit)
-        grid = self.X, self.y, self.folds, self.candidates
-        if self.paths and outputs == "predict" and isinstance(self.factory, GridPath):
-            found = self.factory.evaluate_grid(*grid, **self.fixed)
-        elif self.paths and outputs == "project" and isinstance(self.factory, ProjectionPath):
-            found = self.factory.project_grid(*grid, **self.fixed)
+        if path is not None and self.paths:
+            each = path(self.X, self.y, self.folds, self.candidates, **self.fixed)
         else:
-            found = self.clone_and_fit(outputs)
-        for evaluated in found:
+            each = self.clone_and_fit(outputs)
+        for evaluated in each:
             self.context.solvers.update(evaluated.solvers)
             yield evaluated
+
+    def clone_and_fit(self, outputs: Callable[[Any, Any], Any] = _predictions) -> Iterator[Evaluated]:
+        """Yield the outputs of one fit for each candidate and fold: what every path must agree with."""
+        for i, candidate in enumerate(self.candidates):
+            for j, (train, test) in enumerate(self.folds):
+                estimator = self.factory(**self.fixed, **candidate).fit(self.X[train], self.y[train])
+                solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
+                yield Evaluated(i, j, outputs(estimator, self.X[test]), solvers)
 
     def scores(self, metric: str) -> tuple[NDArray[np.float64], list[Spent]]:
         """Return the score of every candidate on every fold, and what each fold took.
@@ -178,18 +188,22 @@ class GridProblem:
         spent : list of Spent
             By fold.
         """
-        scores = np.full((len(self.candidates), len(self.folds)), np.nan)
+        by = find_metric(metric)
+        folds = [FoldScores(by, self.y[test], self.labels, len(self.candidates)) for _, test in self.folds]
         spent = [Spent() for _ in self.folds]
-        targets = [self.y[test] for _, test in self.folds]
         started = time.perf_counter()
-        for i, j, outputs, solvers in self.outputs():
-            predicted = check_predictions(targets[j], outputs, self.labels)
-            scores[i, j] = score(metric, targets[j], predicted, self.labels)
+        for i, j, outputs, solvers in self.outputs(by):
+            folds[j].add(i, outputs)
             now = time.perf_counter()
             spent[j].seconds += now - started
             spent[j].solvers.update(solvers)
             started = now
-        return scores, spent
+        for fold, own in zip(folds, spent, strict=True):
+            fold.finish()
+            now = time.perf_counter()
+            own.seconds += now - started
+            started = now
+        return np.column_stack([fold.scores for fold in folds]), spent
 
 
 def best(scores: NDArray[np.float64]) -> int:

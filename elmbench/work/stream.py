@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.metrics import PREQUENTIAL
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
-from elmbench.protocol.metrics import prequential_error, regression_metrics, score
-from elmbench.protocol.predictions import check_predictions
+from elmbench.protocol.predictions import check_predictions, metric_value
 from elmbench.registry import find_model
 from elmbench.specs.measures import Measure, rows_after_chunks
-from elmbench.specs.protocol import PREQUENTIAL, TRAIN_ACCURACY
+from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.work.base import Context, ModelRef, Result, Work, fit_seconds, memory_over
 from elmbench.work.fit import model_size
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
@@ -109,13 +109,22 @@ class Stream(Work):
         size: dict[str, float] = {"n_units": model_size(estimator) or 0}
         tested = _predicted(estimator, data.X_test, data.y_test, data.labels)
         if data.labels is None:
-            return size | {"nrmse": regression_metrics(data.y_test, tested)["nrmse"]}
+            return size | {"nrmse": metric_value("nrmse", data.y_test, tested, None)}
         X, y = data.X_train[:stop], data.y_train[:stop]
         learnt = _predicted(estimator, X, y, data.labels)
         return size | {
-            "accuracy": score("accuracy", data.y_test, tested, data.labels),
-            TRAIN_ACCURACY: score("accuracy", y, learnt, data.labels),
+            "accuracy": metric_value("accuracy", data.y_test, tested, data.labels),
+            TRAIN_ACCURACY: metric_value("accuracy", y, learnt, data.labels),
         }
+
+
+def prequential_error(y_true: NDArray[Any], y_pred: NDArray[Any], labels: list[int] | None) -> float:
+    """Return the error of predictions that were made one chunk of a stream after the other, all of them together.
+
+    It is the share of wrong ones (Gama, Sebastiao and Rodrigues, 2013, "On evaluating stream learning algorithms",
+    Machine Learning 90, eq. 1, of the 0-1 loss), for a regression the NRMSE.
+    """
+    return metric_value("nrmse", y_true, y_pred, None) if labels is None else float(np.mean(y_true != y_pred))
 
 
 def _predicted(estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None) -> NDArray[Any]:

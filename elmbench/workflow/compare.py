@@ -20,9 +20,9 @@ from elmbench.datasets.own import OwnData, Task, describe
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
+from elmbench.metrics import counts_rows, find_metric, metric_names
 from elmbench.protocol.splits import outer_parts
 from elmbench.registry import check_parameters, find_model, registry
-from elmbench.registry.entry import TASKS
 from elmbench.registry.instances import write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors.local import LocalExecutor
@@ -35,7 +35,7 @@ from elmbench.specs.files import parse_spec
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import Split, metrics_for_task
+from elmbench.specs.protocol import Split
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare_tables
@@ -71,8 +71,8 @@ class Comparison:
         Names of models; those of `MODELS` that are for the task where empty.
     grids : mapping of str to mapping
         Grids in place of the models' own, as an experiment file writes them.
-    metric : str
-        What hyperparameters are chosen and models are ranked by; the first of `METRICS` where empty.
+    metrics : tuple of str
+        What models are compared by, before `METRICS`; the first that fits the task chooses hyperparameters.
     folds, runs : int
         Outer folds, and repetitions of them.
     limit : str
@@ -84,7 +84,7 @@ class Comparison:
     data: tuple[OwnData, ...]
     models: tuple[str, ...] = ()
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    metric: str = ""
+    metrics: tuple[str, ...] = ()
     folds: int = 5
     runs: int = 1
     limit: str = ""
@@ -98,7 +98,7 @@ def compare(
     *,
     name: str = "data",
     task: Task | None = None,
-    metric: str = "",
+    metric: str | Sequence[str] = (),
     grids: Mapping[str, Mapping[str, Any]] | None = None,
     folds: int = 5,
     runs: int = 1,
@@ -128,8 +128,9 @@ def compare(
         Name of the data.
     task : {"classification", "regression"}, optional
         Found by the values of `y` where it is not given.
-    metric : str
-        What models are ranked by, such as "mcc"; accuracy, or the NRMSE of a regression, where empty.
+    metric : str or sequence of str
+        A name of `elmbench list metrics` or of a scikit-learn scorer, or several: the first chooses hyperparameters and
+        ranks the models, accuracy or the NRMSE by default.
     grids : mapping of str to mapping, optional
         Grids in place of the models' own, such as `{"k-elm": {"C": [1, 10]}, "SVC": {"C": [1, 10]}}`. An estimator
         without a grid keeps its parameters.
@@ -172,9 +173,10 @@ def compare(
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = load_plugins(plugins)
     order = "_order" if time_order is not None else None
+    metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     own = OwnData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
     asked = Comparison(
-        (own,), tuple(names), dict(grids or {}), metric, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
+        (own,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
     )
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
@@ -322,17 +324,16 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
 
 
 def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
-    fitting = {spec.task: metrics_for_task(spec.task) for spec in specs}
-    if asked.metric and not any(asked.metric in names for names in fitting.values()):
-        known: list[str] = [name for task in TASKS for name in metrics_for_task(task)]
-        if asked.metric not in known:
-            raise unknown_name("metric", asked.metric, known, "elmbench compare --help")
-        raise ElmbenchError(
-            f"{asked.metric!r} is not a {specs[0].task} metric; {specs[0].title} is a {specs[0].task} task",
-            expected=f"one of {', '.join(fitting[specs[0].task])}",
-            next_step="choose another --metric, or another --task or --target",
-        )
-    return list(dict.fromkeys((asked.metric, *METRICS) if asked.metric else METRICS))
+    tasks = {spec.task for spec in specs}
+    for name in asked.metrics:
+        if find_metric(name).task not in tasks or counts_rows(name):
+            task = specs[0].task
+            raise ElmbenchError(
+                f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
+                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for {task}",
+                next_step="choose another --metric, or another --task or --target",
+            )
+    return list(dict.fromkeys((*asked.metrics, *METRICS)))
 
 
 def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:

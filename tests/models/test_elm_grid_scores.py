@@ -16,19 +16,14 @@ from sklearn.model_selection import KFold, StratifiedKFold
 import elmbench.numerics.nodes.hidden_layer as nodes
 import elmbench.numerics.ridge_path as ridge_path
 from elmbench.models import ELMClassifier
-from elmbench.protocol.metrics import nrmse, score
+from elmbench.protocol.predictions import metric_value
 from elmbench.work.scoring import GridProblem, best
 
-
-def accuracy(expected, predicted):
-    return np.mean(expected == predicted)
-
-
-def mcc(expected, predicted):
-    return score("mcc", expected, predicted, [-1, 1])
-
-
-SCORES = {"binary": mcc, "multi": accuracy, "regression": nrmse}
+SCORES = {
+    "binary": lambda expected, predicted: metric_value("mcc", expected, predicted, [-1, 1]),
+    "multi": lambda expected, predicted: np.mean(expected == predicted),
+    "regression": lambda expected, predicted: metric_value("nrmse", expected, predicted, None),
+}
 
 
 def scores_of(cls, X, y, folds, grid, kind, solvers=None, **fixed):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from made_cells import cell, frame
+from made_work import default_metrics
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.protocol.metrics import classification_metrics
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, update_baseline
 from elmbench.reporting.cells import TIMES, read_cells, write_frame
 from elmbench.specs.catalogue import find_experiment
@@ -85,7 +85,7 @@ def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Callable[..., B
     first = [0, 0, 0, 0, 1] + [1] * 5 + [0, 0] + [2] * 8
     other = [0, 0, 0, 0, 1] + [1] * 5 + [1, 0] + [2] * 8
     lines = [
-        cell(**classification_metrics(np.array(true), np.array(said), [0, 1, 2]), n_test=20)
+        cell(**default_metrics(np.array(true), np.array(said), [0, 1, 2]), n_test=20)
         for said in (first, other)
     ]  # fmt: skip
     assert lines[0]["mcc"] != lines[1]["mcc"]
@@ -93,7 +93,7 @@ def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Callable[..., B
     assert differences(both(lines[:1], lines[1:])) == []
     # A row less of one class and a row more of another, which leaves the accuracy: two rows.
     two = [0] * 5 + [1] * 5 + [0, 0, 0] + [2] * 7
-    moved = cell(**classification_metrics(np.array(true), np.array(two), [0, 1, 2]), n_test=20)
+    moved = cell(**default_metrics(np.array(true), np.array(two), [0, 1, 2]), n_test=20)
     assert moved["accuracy"] == lines[0]["accuracy"]
     assert "recall" in differences(both(lines[:1], [moved]))
 

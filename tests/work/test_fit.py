@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_work import default_metrics, fold_data, model_seed
 from made_work import fit as cell
-from made_work import fold_data, model_seed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from elmbench.datasets import Dataset
 from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor, OSELMRegressor
-from elmbench.protocol.metrics import classification_metrics, regression_metrics
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
@@ -30,9 +29,7 @@ def test_a_classifier_on_its_test_rows(toys: dict[str, Dataset], make_unit: Make
     found = cell(unit, C=10.0, gamma=2.0)
     data = fold_data(unit)
     model = KELMClassifier(C=10.0, gamma=2.0).fit(data.X_train, data.y_train)
-    assert found["metrics"] == pytest.approx(
-        classification_metrics(data.y_test, model.predict(data.X_test), data.labels)
-    )
+    assert found["metrics"] == pytest.approx(default_metrics(data.y_test, model.predict(data.X_test), data.labels))
     assert found["status"] == "ok"
     assert found["params"] == {"C": 10.0, "gamma": 2.0}
     assert (found["n_units"], found["n_train"], found["n_test"]) == (60, 60, 30)
@@ -59,7 +56,7 @@ def test_a_regressor_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeU
     unit = make_unit(dataset="redrawn", run=3)
     data = fold_data(unit)
     predicted = KELMRegressor(C=10.0).fit(data.X_train, data.y_train).predict(data.X_test)
-    assert cell(unit, C=10.0)["metrics"] == pytest.approx(regression_metrics(data.y_test, predicted))
+    assert cell(unit, C=10.0)["metrics"] == pytest.approx(default_metrics(data.y_test, predicted, None))
 
 
 def test_what_the_column_fixes_comes_before_what_was_chosen(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
@@ -71,7 +68,7 @@ def test_random_nodes_are_those_of_the_unit_s_stream(toys: dict[str, Dataset], m
     unit = make_unit(model="elm")
     data = fold_data(unit)
     model = ELMClassifier(n_hidden=7, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
-    expected = classification_metrics(data.y_test, model.predict(data.X_test), [-1, 1])
+    expected = default_metrics(data.y_test, model.predict(data.X_test), [-1, 1])
     found = cell(unit, n_hidden=7)
     assert found["metrics"] == pytest.approx(expected)
     assert "random_state" not in found["params"]
@@ -277,7 +274,7 @@ def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
             data = fold_data(unit | {"fold": before})
             model.partial_fit(data.X_train, data.y_train)
         data = fold_data(unit)
-        expected = regression_metrics(data.y_test, model.predict(data.X_test))
+        expected = default_metrics(data.y_test, model.predict(data.X_test), None)
         assert cell(unit | {"carry_over": "folds"}, **chosen)["metrics"] == pytest.approx(expected)
         assert (cell(unit, **chosen)["metrics"] == pytest.approx(expected)) == (fold == 0)
 

@@ -12,7 +12,7 @@ from recorders import Recorder
 
 from elmbench.datasets import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
-from elmbench.protocol.metrics import classification_metrics, regression_metrics
+from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.splits import stratified_rows
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import best, fixed_parameters
@@ -65,9 +65,9 @@ def test_nested_is_brute_force_over_the_inner_folds(
             model = KELMRegressor if data.labels is None else KELMClassifier
             predicted = model(**candidate).fit(data.X_train[train], data.y_train[train]).predict(data.X_train[test])
             if data.labels is None:
-                values.append(-regression_metrics(data.y_train[test], predicted)["nrmse"])
+                values.append(-metric_value("nrmse", data.y_train[test], predicted, None))
             else:
-                values.append(classification_metrics(data.y_train[test], predicted, data.labels)["mcc"])
+                values.append(metric_value("mcc", data.y_train[test], predicted, data.labels))
         means.append(np.mean(values))
     assert found["scores"] == pytest.approx(means, abs=1e-8)
     assert found["params"] == candidates(unit["grid"])[int(np.argmax(means))]
@@ -170,7 +170,7 @@ def test_one_model_takes_over_the_hyperparameters_of_another(toys: dict[str, Dat
         values = []
         for train, test in splits:
             model = FBKOSELMClassifier(budget=budget, **given).fit(data.X_train[train], data.y_train[train])
-            values.append(classification_metrics(data.y_train[test], model.predict(data.X_train[test]), [-1, 1])["mcc"])
+            values.append(metric_value("mcc", data.y_train[test], model.predict(data.X_train[test]), [-1, 1]))
         means.append(np.mean(values))
     assert found["scores"] == pytest.approx(means, abs=1e-8)
     assert found["params"]["budget"] == (5, 15, 25)[int(np.argmax(means))]

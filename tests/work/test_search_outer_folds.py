@@ -12,7 +12,7 @@ from recorders import Recorder
 
 from elmbench.datasets import Dataset
 from elmbench.models import KELMClassifier, KELMRegressor
-from elmbench.protocol.metrics import classification_metrics, regression_metrics
+from elmbench.protocol.predictions import metric_value
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
 
@@ -36,10 +36,8 @@ def test_oracle_is_brute_force_over_the_outer_folds(
         for i, candidate in enumerate(grid):
             model = KELMRegressor if data.labels is None else KELMClassifier
             predicted = model(**candidate).fit(data.X_train, data.y_train).predict(data.X_test)
-            if data.labels is None:
-                value = -regression_metrics(data.y_test, predicted)["nrmse"]
-            else:
-                value = classification_metrics(data.y_test, predicted, data.labels)["mcc"]
+            value = metric_value(unit["metric"], data.y_test, predicted, data.labels)
+            value = -value if data.labels is None else value
             assert part["scores"][i] == pytest.approx(value, abs=1e-8)
             means[i] += value / len(units)
     found = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
@@ -76,11 +74,7 @@ def test_a_curve_is_one_fit_for_each_value(
     for n_hidden in (3, 20, 8):
         model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
         predicted = model.predict(data.X_test)
-        if data.labels is None:
-            values = regression_metrics(data.y_test, predicted)
-        else:
-            values = classification_metrics(data.y_test, predicted, data.labels)
-        expected[f"{metric}@h={n_hidden}"] = values[metric]
+        expected[f"{metric}@h={n_hidden}"] = metric_value(metric, data.y_test, predicted, data.labels)
     assert list(found["metrics"]) == list(expected)
     assert found["metrics"] == pytest.approx(expected, rel=1e-6)
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from elmbench.datasets import Dataset
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.seeds import integer_seed
-from elmbench.protocol.metrics import classification_metrics, regression_metrics
+from elmbench.protocol.predictions import metric_value
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
 from elmbench.work.scoring import GridProblem, best, fixed_parameters
@@ -35,7 +35,7 @@ def test_a_path_is_used_where_there_is_one(toys: dict[str, Dataset], make_unit: 
     for C, mean in zip([0.2, 0.5], found["scores"], strict=True):
         predicted = np.where(data.X_train[:, 0] > C, 1, -1)
         values = [
-            classification_metrics(data.y_train[test], predicted[test], [-1, 1])["mcc"]
+            metric_value("mcc", data.y_train[test], predicted[test], [-1, 1])
             for _, test in splitter.split(data.X_train, data.y_train)
         ]
         assert mean == pytest.approx(np.mean(values))
@@ -73,10 +73,8 @@ def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit,
     found, _ = problem.scores(unit["metric"])
     expected = np.full((len(grid), 3), np.nan)
     for i, j, predicted, _ in problem.clone_and_fit():
-        if data.labels is None:
-            expected[i, j] = -regression_metrics(y[inner[j][1]], predicted)["nrmse"]
-        else:
-            expected[i, j] = classification_metrics(y[inner[j][1]], predicted, data.labels)["mcc"]
+        value = metric_value(unit["metric"], y[inner[j][1]], predicted, data.labels)
+        expected[i, j] = -value if data.labels is None else value
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 

@@ -319,7 +319,7 @@ def test_no_frame_is_written_over_another() -> None:
     [
         ({"models": ("eem",)}, "has no estimator for regression"),
         ({"metric": "beauty"}, "unknown metric 'beauty'"),
-        ({"metric": "accuracy"}, "'accuracy' is not a regression metric"),
+        ({"metrics": ("accuracy",)}, "'accuracy' is not a regression metric"),
         ({"metric": "fit_seconds"}, "unknown metric 'fit_seconds'"),
         ({"models": ("k-elms",)}, "did you mean 'k-elm'"),
     ],
@@ -333,9 +333,9 @@ def test_what_cannot_be_asked_is_said(asked: dict[str, Any], message: str) -> No
 def test_a_regression_is_ranked_by_a_metric_of_regression() -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
     with pytest.raises(ElmbenchError) as caught:
-        prepared(OwnData("a.csv"), metric="mcc")
-    assert caught.value.expected == "one of nrmse, rmse"
-    ((resolved, _),) = prepared(OwnData("a.csv"), metric="rmse").tables
+        prepared(OwnData("a.csv"), metrics=("mcc",))
+    assert str(caught.value.expected).startswith("one of nrmse, rmse, mse, mae, r2, or a scorer")
+    ((resolved, _),) = prepared(OwnData("a.csv"), metrics=("rmse", "neg_max_error")).tables
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
     assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
 

@@ -16,10 +16,10 @@ from markupsafe import Markup, escape
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.base import ALWAYS_SHOWN
 from elmbench.layouts.table import COMPLETE, VERDICTS
-from elmbench.reporting.agreement import WITH_BEST
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.statistics import Statistics, compare_models
+from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
 
 #: The mark of each verdict in a square of 8 by 8, from its upper left corner.
@@ -171,7 +171,7 @@ def trade_offs(own: ProfileResults) -> Iterator[Markup]:
         return
     for dataset in datasets:
         metric = own.resolved.spec.protocol.metric_for(own.resolved.dataset(str(dataset)).task)
-        if metric not in WITH_BEST:
+        if not is_quality(metric):
             continue
         table = lines[lines["dataset"] == dataset].pivot(index="model", columns="metric", values=["mean", "std"])
         for name in ALWAYS_SHOWN:

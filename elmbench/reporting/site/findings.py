@@ -11,7 +11,7 @@ import pandas as pd
 
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import COMPLETE
-from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.registry import registry
 from elmbench.reporting.readings import ReadingComparison
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
@@ -245,7 +245,7 @@ def _against(table: TableResults, paper: PaperResults) -> Iterator[str]:
 
 
 def _gain(metric: str, one: PublishedValue, other: PublishedValue) -> float:
-    sign = -1 if metric in LESS_IS_BETTER else 1
+    sign = -1 if less_is_better(metric) else 1
     return sign * float((one.value or 0) - (other.value or 0))
 
 
@@ -257,7 +257,7 @@ def _both_choices(own: ProfileResults) -> Iterator[tuple[str, str, float, float]
     for (dataset, model, metric), group in lines.groupby(["dataset", "model", "metric"], sort=False):
         means = dict(zip(group["select"], group["mean"], strict=True))
         if len(means) == 2 and own.resolved.compares(str(dataset)) and group["mean"].notna().all():
-            sign = -1 if metric in LESS_IS_BETTER else 1
+            sign = -1 if less_is_better(str(metric)) else 1
             published = float(group["published"].iloc[0])
             better = [sign * (float(means[name]) - published) for name in ("oracle", "nested")]
             yield str(metric), str(model), better[0], better[1]

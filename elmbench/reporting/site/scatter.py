@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from elmbench.layouts.table import COMPARED
-from elmbench.reporting.agreement import WITH_BEST
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.links import table_page
+from elmbench.specs.protocol import is_quality
 
 #: The side of the square in which the points lie, its left and upper edge, and the size of the whole.
 SIDE, LEFT, TOP, WIDTH, HEIGHT = 360, 52, 12, 430, 430
@@ -52,7 +52,7 @@ def scatter(papers: Iterable[PaperResults]) -> Scatter:
             spelling = table.profiles[0].resolved.spelling if table.profiles else str
             for line in table.figures:
                 metric, mean, published = line["metric"], line["mean"], line["published"]
-                if line["verdict"] not in COMPARED or metric.partition("@")[0] not in WITH_BEST or mean is None:
+                if line["verdict"] not in COMPARED or not is_quality(metric.partition("@")[0]) or mean is None:
                     continue
                 if not (0 <= mean <= 1 and 0 <= published <= 1):
                     outside += 1

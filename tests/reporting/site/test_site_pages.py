@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from elmbench.layouts.table import SIGNS
-from elmbench.protocol.metrics import LESS_IS_BETTER
+from elmbench.metrics import less_is_better
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.results import read_results
 from elmbench.specs.catalogue import find_experiment
@@ -135,7 +135,7 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
             (cells["reading"].fillna("") == reading) & (cells["select"] == select) & (cells["status"] == "ok")
         ]
         means = cells.groupby(["dataset", "model"])[metric].mean()
-        less = metric in LESS_IS_BETTER
+        less = less_is_better(metric)
         for dataset, *shown in rows:
             own = means.get(names[dataset], pd.Series(dtype=float)).reindex(models)
             best = own.min() if less else own.max()

@@ -1,0 +1,195 @@
+"""The registry of metrics: one entry each, from which every list of metrics in the suite derives.
+
+A metric is added by one entry in `REGISTRY`. Names of scikit-learn's scorers that it lacks are looked up there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from elmbench.errors import unknown_name
+from elmbench.numerics import scores
+from elmbench.numerics.arrays import Array
+
+Takes = Literal["counts", "values", "scores", "probabilities"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of the predictions for test rows.
+
+    Attributes
+    ----------
+    name : str
+    task : {"classification", "regression"}
+    takes : {"counts", "values", "scores", "probabilities"}
+        Arguments of `function`: confusion counts of shape (..., k, k); targets and predictions, of shapes (n,) and
+        (..., n); class numbers of shape (n,) and decision values of shape (n, k), or (n,) for the second of two
+        classes; class numbers and probabilities of shape (n, k).
+    function : callable
+        NaN where the metric is not defined.
+    less_is_better : bool
+    counts_rows : bool
+        Whether its value is a number of rows.
+    column : bool
+        Whether each `cells.csv` of its task has it.
+    scorer : str
+        scikit-learn's scorer of the same values, of an error negated.
+    """
+
+    name: str
+    task: str
+    takes: Takes
+    function: Callable[..., Any] = field(compare=False, repr=False)
+    less_is_better: bool = False
+    counts_rows: bool = False
+    column: bool = False
+    scorer: str = ""
+
+    def scores(self, values: Any) -> Array:
+        """Return values of the metric as a search compares them: more is better, -inf is what is not finite."""
+        values = np.asarray(values, dtype=np.float64)
+        return np.where(np.isfinite(values), -values if self.less_is_better else values, -np.inf)
+
+
+def _of_labels(name: str, function: Callable[[Array], Array], scorer: str = "", **options: bool) -> Metric:
+    return Metric(name, "classification", "counts", function, scorer=scorer, **options)
+
+
+def _of_values(name: str, function: Callable[[Array, Array], Array], scorer: str = "", **options: bool) -> Metric:
+    return Metric(name, "regression", "values", function, scorer=scorer, **options)
+
+
+def _of_ranking(name: str, area: Callable[..., float]) -> Metric:
+    return Metric(name, "classification", "scores", scores.one_against_rest(area), scorer=name)
+
+
+_ENTRIES = [
+    _of_labels("mcc", scores.matthews_correlation, "matthews_corrcoef", column=True),
+    _of_labels("gmean", scores.geometric_mean, column=True),
+    _of_labels("accuracy", scores.accuracy, "accuracy", column=True),
+    _of_labels("precision", scores.of_positives(scores.precisions), column=True),
+    _of_labels("recall", scores.of_positives(scores.recalls), column=True),
+    _of_labels("f1", scores.of_positives(scores.f1_scores), column=True),
+    _of_labels("tn", scores.count_of(0, 0), counts_rows=True, column=True),
+    _of_labels("fp", scores.count_of(0, 1), counts_rows=True, less_is_better=True, column=True),
+    _of_labels("fn", scores.count_of(1, 0), counts_rows=True, less_is_better=True, column=True),
+    _of_labels("tp", scores.count_of(1, 1), counts_rows=True, column=True),
+    _of_labels("balanced_accuracy", scores.balanced_accuracy, "balanced_accuracy"),
+    _of_labels("precision_macro", scores.macro(scores.precisions), "precision_macro"),
+    _of_labels("recall_macro", scores.macro(scores.recalls), "recall_macro"),
+    _of_labels("f1_macro", scores.macro(scores.f1_scores), "f1_macro"),
+    _of_ranking("roc_auc", scores.roc_area),
+    _of_ranking("average_precision", scores.average_precision),
+    Metric("log_loss", "classification", "probabilities", scores.log_loss, less_is_better=True, scorer="neg_log_loss"),
+    _of_values("nrmse", scores.normalised_error, less_is_better=True, column=True),
+    _of_values("rmse", scores.root_mean_squared_error, "neg_root_mean_squared_error", less_is_better=True, column=True),
+    _of_values("mse", scores.mean_squared_error, "neg_mean_squared_error", less_is_better=True),
+    _of_values("mae", scores.mean_absolute_error, "neg_mean_absolute_error", less_is_better=True),
+    _of_values("r2", scores.r2, "r2"),
+]
+#: Every metric by name.
+REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
+#: The cells of a confusion matrix of two classes.
+COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
+#: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed of stored predictions.
+PREQUENTIAL = "prequential_error"
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of this name, or that of scikit-learn's scorer of this name.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is neither.
+    """
+    metric = REGISTRY.get(name) or _of_scorer(name)
+    if metric is None:
+        raise unknown_name("metric", name, list(REGISTRY), "elmbench list metrics")
+    return metric
+
+
+def is_metric(name: str) -> bool:
+    """Return whether a metric or a scorer has this name."""
+    return name in REGISTRY or _of_scorer(name) is not None
+
+
+def metric_names(task: str) -> list[str]:
+    """Return the names of the metrics of a task that hyperparameters can be chosen by."""
+    return [metric.name for metric in REGISTRY.values() if metric.task == task and not metric.counts_rows]
+
+
+def columns(task: str) -> list[str]:
+    """Return the metrics that each `cells.csv` of a task has."""
+    return [metric.name for metric in REGISTRY.values() if metric.task == task and metric.column]
+
+
+def less_is_better(name: str) -> bool:
+    """Return whether a measure is an error or a loss."""
+    return name == PREQUENTIAL or (name in REGISTRY and REGISTRY[name].less_is_better)
+
+
+def counts_rows(name: str) -> bool:
+    """Return whether a measure is a number of rows of a confusion matrix."""
+    return name in REGISTRY and REGISTRY[name].counts_rows
+
+
+def rates() -> list[str]:
+    """Return the metrics that follow from the confusion counts, these left aside."""
+    return [metric.name for metric in REGISTRY.values() if metric.takes == "counts" and not metric.counts_rows]
+
+
+def ranking_names() -> list[str]:
+    """Return the metrics of decision values and probabilities."""
+    return [metric.name for metric in REGISTRY.values() if metric.takes in ("scores", "probabilities")]
+
+
+# --- scikit-learn's scorers
+
+
+@cache
+def _of_scorer(name: str) -> Metric | None:
+    """Return a scorer of scikit-learn as a metric, more being better; None if there is none."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if name not in get_scorer_names():
+        return None
+    scorer: Any = get_scorer(name)
+    twin = next((metric for metric in REGISTRY.values() if metric.scorer == name), None)
+    if twin is not None:
+        negated = replace(twin, function=lambda *data: -twin.function(*data)) if twin.less_is_better else twin
+        return replace(negated, name=name, less_is_better=False, column=False)
+
+    def function(*data: Any) -> float:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return float(scorer._sign * scorer._score_func(*data, **scorer._kwargs))
+        except ValueError:  # such as the score of two classes for more of them
+            return float("nan")
+
+    if scorer._score_func.__module__.endswith("_regression"):
+        by_model = np.vectorize(function, signature="(n),(n)->()")
+        return Metric(name, "regression", "values", by_model, scorer=name)
+    if scorer._response_method == "predict":
+        by_model = np.vectorize(lambda counts: function(*_labels(counts)), signature="(k,k)->()")
+        return Metric(name, "classification", "counts", by_model, scorer=name)
+    if scorer._response_method == "predict_proba":
+
+        def of_shares(true: Any, shares: Array) -> float:
+            return function(true, shares[:, 1] if shares.shape[1] == 2 else shares)
+
+        return Metric(name, "classification", "probabilities", of_shares, scorer=name)
+    return Metric(name, "classification", "scores", function, scorer=name)
+
+
+def _labels(counts: Array) -> Any:
+    """Return true and predicted class numbers with these confusion counts."""
+    return np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel().astype(int), axis=1)
