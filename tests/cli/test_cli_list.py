@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from elmbench.metrics import REGISTRY
 from elmbench.registry import registry
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
@@ -39,6 +40,15 @@ def test_models(elmbench: Callable) -> None:
     assert all(name in text for name in found)
 
 
+def test_metrics(elmbench: Callable) -> None:
+    found = {line["name"]: line for line in elmbench("list", "metrics", "--json").json}
+    assert list(found) == list(REGISTRY)
+    assert found["log_loss"] == {
+        "name": "log_loss", "task": "classification", "better": "less", "takes": "probabilities",
+    }  # fmt: skip
+    assert all(name in elmbench("list", "metrics").out for name in found)
+
+
 def test_readings(elmbench: Callable) -> None:
     found = {(line["reading"], line["value"]): line for line in elmbench("list", "readings", "--json").json}
     for reading, default, other in [
@@ -68,4 +78,4 @@ def test_a_list_of_something_else(elmbench: Callable, words: list[str]) -> None:
     assert (found.code, found.out) == (2, "")
     if words:
         assert f"error: unknown list {words[0]!r}" in found.err
-        assert "Expected: one of datasets, experiments, models, readings" in found.err
+        assert "Expected: one of datasets, experiments, metrics, models, readings" in found.err
