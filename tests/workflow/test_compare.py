@@ -318,9 +318,9 @@ def test_no_frame_is_written_over_another() -> None:
     ("asked", "message"),
     [
         ({"models": ("eem",)}, "has no estimator for regression"),
-        ({"metric": "beauty"}, "unknown metric 'beauty'"),
+        ({"metrics": ("beauty",)}, "unknown metric 'beauty'"),
         ({"metrics": ("accuracy",)}, "'accuracy' is not a regression metric"),
-        ({"metric": "fit_seconds"}, "unknown metric 'fit_seconds'"),
+        ({"metrics": ("fit_seconds",)}, "unknown metric 'fit_seconds'"),
         ({"models": ("k-elms",)}, "did you mean 'k-elm'"),
     ],
 )
