@@ -138,7 +138,7 @@ def _shown(file: ExperimentFile, profile: str, form: str) -> str:
 def _compare_models(file: ExperimentFile, profile: str, diagram: Path | None) -> None:
     from elmbench.cli.statistics import statistics_text
     from elmbench.files import write_atomically
-    from elmbench.layouts.base import title_of
+    from elmbench.layouts.figures import title_of
     from elmbench.reporting.results import read_results
     from elmbench.reporting.statistics import compare_models, draw_critical_differences
     from elmbench.specs.profiles import resolve
@@ -147,7 +147,7 @@ def _compare_models(file: ExperimentFile, profile: str, diagram: Path | None) ->
     found = compare_models(read_results(resolved, state.results_dirs.of(profile, file.id)).summary, resolved)
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(found[0], title_of(resolved)))
-    state.emit([asdict(one) for one in found], statistics_text(found))
+    state.emit([one.record() for one in found], statistics_text(found))
 
 
 def _update_tables(names: list[str], profile: str) -> None:

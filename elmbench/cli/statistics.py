@@ -20,9 +20,9 @@ def statistics_text(comparisons: Sequence[Statistics]) -> RenderableType:
 def _heading(found: Statistics) -> str:
     text = f"{found.source}: {len(found.ranks)} models on {len(found.datasets)} data sets"
     text += f" (without {', '.join(found.left_out)})" if found.left_out else ""
-    if found.friedman is None or found.p is None:
+    if found.friedman is None:
         return text
-    return f"{text}; Friedman's chi-squared {found.friedman:.3g}, p = {found.p:.2g}"
+    return f"{text}; Friedman's chi-squared {found.friedman[0]:.3g}, p = {found.friedman[1]:.2g}"
 
 
 def _ranks(found: Statistics) -> RenderableType:

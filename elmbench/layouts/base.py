@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import Column, Item, Line, Note, Printed, Text, Verdict
 from elmbench.metrics import PREQUENTIAL, columns
 from elmbench.specs.experiments import Experiment
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from elmbench.work.plan import Cell
     from elmbench.work.planner import DatasetPlanner
 
-#: Of the palette of a picture.
-_COLOURS = 256
 #: Times and sizes that every table shows.
 ALWAYS_SHOWN = ("fit_seconds", "n_units")
 #: Times and sizes: shown, never judged.
@@ -84,14 +82,6 @@ class Outputs:
 
     cell: Cell
     kept: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure: its data, and the picture as PNG."""
-
-    data: pd.DataFrame
-    png: bytes
 
 
 class Layout(ABC):
@@ -241,25 +231,22 @@ class Layout(ABC):
         yield from ()
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        """Draw the figure of the table; None if it has none.
+        """Draw the figure of the table; None if it has none or there is nothing to draw."""
+        points = self.points_of(cells, outputs, resolved)
+        return Figure(points, self.draw(points, resolved)) if len(points) else None
 
-        The cells are as `cells.csv` has them; `outputs`, under the default readings, are read when they are asked for.
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+        """Return the data of the figure, without lines if the kind of table has none.
+
+        Parameters
+        ----------
+        cells : DataFrame
+            The lines of `cells.csv`.
+        outputs : iterable of Outputs
+            Those under the default readings, which are read from the store one after the other.
         """
-        return None
+        return pd.DataFrame()
 
-
-def title_of(resolved: Resolved) -> str:
-    """Return the title of a figure: the paper, its name there, and the profile."""
-    return f"{resolved.file.paper.key}, {resolved.file.spec.label}, profile {resolved.profile}"
-
-
-def png(figure: Any) -> bytes:
-    """Return a matplotlib figure as PNG, with a palette in place of full colours, of which a drawing has few."""
-    from PIL import Image
-
-    drawn, small = io.BytesIO(), io.BytesIO()
-    # Without the version of the library, so that the same data give the same file.
-    figure.savefig(drawn, format="png", metadata={"Software": None})
-    with Image.open(drawn) as picture:
-        picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(small, "PNG", optimize=True)
-    return small.getvalue()
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        """Return the picture of the figure as PNG, from its data."""
+        raise NotImplementedError

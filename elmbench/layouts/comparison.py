@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from elmbench.layouts.base import DATASET, MODEL, Entry, Figure, Gains, Layout, Outputs, png
-from elmbench.layouts.figures import default_cells, panel_title, panels, words_for
+from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout, Outputs
+from elmbench.layouts.figures import default_cells, panel_title, panels, png, words_for
 from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
 from elmbench.metrics import less_is_better
 from elmbench.specs.measures import Measure
@@ -165,17 +165,17 @@ class Comparison(Layout):
             if needed:
                 yield NotSeparated(str(dataset), str(rivals.mean().idxmax()), tuple(needed.items()))
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        """Draw the score of each model on each fold, and the means, a panel for each data set."""
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+        """Return the score of each model on each fold."""
         parts = []
         for dataset, group in default_cells(cells[cells["status"] == "ok"]).groupby("dataset", sort=False):
             metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-            own = group[["dataset", "model", "run", "fold"]]
-            parts.append(own.assign(metric=metric, value=group[metric].astype(float)))
-        if not parts:
-            return None
-        data = pd.concat(parts, ignore_index=True)
-        return Figure(data, draw_scores(data, resolved))
+            places = group[["dataset", "model", "run", "fold"]]
+            parts.append(places.assign(metric=metric, value=group[metric].astype(float)))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        return draw_scores(points, resolved)
 
 
 def dummies(resolved: Resolved) -> list[str]:
@@ -248,12 +248,16 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
         apart: NDArray[np.float64] = (scores[best] - scores[model]).to_numpy()
         mean, error = float(apart.mean()), float(apart.std(ddof=1)) * math.sqrt(1 / n + test_share)
         p[model] = 1.0 if mean == 0 else 2 * float(stdtr(n - 1, -mean / error)) if error > 0 else 0.0
-    # Holm: the smallest times the number of tests, the next times one less, none below the one before.
-    others = sorted((model for model in p if model != best), key=lambda model: p[model])
-    floor = 0.0
-    for i, model in enumerate(others):
-        floor = p[model] = max(floor, min(1.0, p[model] * (len(others) - i)))
-    return pd.Series(p, dtype=float)
+    others = [model for model in p if model != best]
+    return pd.Series(p | dict(zip(others, holm([p[model] for model in others]), strict=True)), dtype=float)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Return p-values after Holm's correction: the smallest times their number, the next times one less, and so on."""
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p, float)[order] * np.arange(len(p), 0, -1)))
+    return [float(one) for one in corrected]
 
 
 def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int = MOST_RUNS) -> dict[str, int | None]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from elmbench.layouts.base import Entry, Figure, Gains, Layout, Outputs, png, title_of
-from elmbench.layouts.figures import exponents_of, ridge_axis, words_for
+from elmbench.layouts.base import Entry, Gains, Layout, Outputs
+from elmbench.layouts.figures import exponents_of, new_figure, png, ridge_axis, title_of, words_for
 from elmbench.layouts.table import Line
 from elmbench.registry import find_model
 from elmbench.specs.experiments import Experiment, Model
@@ -115,27 +115,26 @@ class Curves(Layout):
             entries = [entry for entry in entries if _number(entry.measure) in shown]
         yield from super().lines(entries, gains, resolved)
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        curves = self.curves(cells, resolved)
-        return Figure(curves, draw_curves(curves, title_of(resolved))) if len(curves) else None
-
-    def curves(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         """Return the points of the curves under the default readings.
 
         The columns are dataset (as the paper spells it), model, metric, parameter, value, mean, std (from fold to
         fold) and n.
         """
-        own = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
+        ok = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
         lines = []
-        for (dataset, model), group in own.groupby(["dataset", "model"], sort=False):
-            place = {"dataset": resolved.spelling(str(dataset)), "model": model}
+        for (dataset, model), group in ok.groupby(["dataset", "model"], sort=False):
             for measure in self.measures(resolved, str(dataset), str(model)):
                 values = self.values_of(group, measure).dropna()
                 if len(values):
-                    point = {"metric": measure.metric, "parameter": measure.parameter, "value": _number(measure)}
                     std = float(values.std(ddof=1)) if len(values) > 1 else None
-                    lines.append(place | point | {"mean": float(values.mean()), "std": std, "n": len(values)})
+                    point = {"dataset": resolved.spelling(str(dataset)), "model": model, "metric": measure.metric}
+                    point |= {"parameter": measure.parameter, "value": _number(measure)}
+                    lines.append(point | {"mean": float(values.mean()), "std": std, "n": len(values)})
         return pd.DataFrame(lines)
+
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        return draw_curves(points, title_of(resolved))
 
 
 def _number(measure: Measure) -> float:
@@ -156,10 +155,7 @@ def draw_curves(curves: pd.DataFrame, title: str) -> bytes:
     It is as Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. Powers of two stand at equal distances; above those
     of C are the ridges.
     """
-    from matplotlib.figure import Figure as Drawing
-
-    figure = Drawing(figsize=(8, 4.8), dpi=150, layout="constrained")
-    axes: Any = figure.add_subplot()
+    figure, axes = new_figure(8, 4.8)
     varying = [name for name in ("dataset", "model") if len(set(curves[name])) > 1] or ["dataset"]
     groups = list(curves.groupby(["dataset", "model"], sort=False))
     # The legend has the order in which the lines end, from the top.

@@ -1,53 +1,86 @@
-"""What the figures of several kinds of table have in common: which cells they show, panels, lines told apart."""
+"""Parts that the figures of several kinds of table share: cells, drawings, panels, line styles, legends."""
 
+from __future__ import annotations
+
+import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from elmbench.specs.measures import log2_of
 
+if TYPE_CHECKING:
+    from elmbench.specs.profiles import Resolved
+
+#: Colours in the palette of a picture.
+_COLOURS = 256
 _LINES = ("-", "--", "-.", (0, (1, 1.2)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _WORDS = {"gmean": "G-mean", "h": "hidden nodes h"}
 
+#: The look of each line by its name: colour, dashes, marker.
+Styles = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its data, and the picture as PNG."""
+
+    data: pd.DataFrame
+    png: bytes
+
+
+def title_of(resolved: Resolved) -> str:
+    """Return the title of a figure: the paper, the label of the table, and the profile."""
+    return f"{resolved.file.paper.key}, {resolved.file.spec.label}, profile {resolved.profile}"
+
 
 def words_for(name: str) -> str:
-    """Return what an axis calls a metric or a hyperparameter."""
+    """Return the label of an axis for a metric or a hyperparameter."""
     return _WORDS.get(name, name)
 
 
 def exponents_of(values: Sequence[float]) -> list[int] | None:
-    """Return the exponents of powers of two; None if one of the values is none, or there are fewer than three."""
-    found = [exponent for exponent in map(log2_of, values) if exponent is not None]
-    return found if len(found) == len(values) > 2 else None
+    """Return the exponents of three or more powers of two; None for other values."""
+    exponents = [exponent for exponent in map(log2_of, values) if exponent is not None]
+    return exponents if len(exponents) == len(values) > 2 else None
 
 
 def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells under the default readings and, of each model on each data set, the first selection."""
-    own = cells[cells["reading"] == ""]
-    return own[own["select"] == own.groupby(["dataset", "model"])["select"].transform("first")]
+    """Return the cells under the default readings and the first selection of each model on each data set."""
+    default = cells[cells["reading"] == ""]
+    return default[default["select"] == default.groupby(["dataset", "model"])["select"].transform("first")]
 
 
 def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return how the line of each name is drawn: colour, dashes and marker, no two alike for up to 20 names."""
+    """Return the style of each line; no two of up to 20 lines are alike."""
     return {
         name: {"color": f"C{i % 10}", "linestyle": _LINES[i % 4], "marker": _MARKERS[i % 10], "linewidth": 1.3}
         for i, name in enumerate(names)
     }
 
 
+def new_figure(width: float, height: float) -> tuple[Any, Any]:
+    """Return a new drawing of this size in inches, and its axes."""
+    from matplotlib.figure import Figure as Drawing
+
+    figure = Drawing(figsize=(width, height), dpi=150, layout="constrained")
+    return figure, figure.add_subplot()
+
+
 def panels(n: int, height: float = 3.4) -> tuple[Any, list[Any]]:
-    """Return a new drawing and the axes of its n panels, three in a row or, of four, two."""
+    """Return a new drawing and the axes of its n panels: three in a row, or two if there are four."""
     from matplotlib.figure import Figure as Drawing
 
     across = 2 if n == 4 else min(n, 3)
     down = math.ceil(n / across)
     width = 6.4 if across == 1 else 4.0 * across
     figure = Drawing(figsize=(width, height * down + 0.7), dpi=150, layout="constrained")
-    axes = [figure.add_subplot(down, across, place + 1) for place in range(n)]
+    axes = [figure.add_subplot(down, across, i + 1) for i in range(n)]
     for one in axes:
         one.grid(alpha=0.3)
         one.tick_params(which="both", labelsize="small")
@@ -60,12 +93,36 @@ def panel_title(axes: Any, title: str) -> None:
     axes.set_title(fill(title, 76 if alone else 44), fontsize="medium")
 
 
-def legend_below(figure: Any, axes: Any, labels: Sequence[str]) -> None:
-    """Put the legend below the drawing: what has these labels in one of its panels."""
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    columns = max(1, int(figure.get_figwidth() * 11 // (max(map(len, labels)) + 8)))
-    shown = [handles[label] for label in labels]
-    figure.legend(shown, labels, loc="outside lower center", ncols=min(columns, len(labels)), fontsize="small")
+def plot_with_band(axes: Any, x: pd.Series[Any], points: pd.DataFrame, style: Mapping[str, Any]) -> None:
+    """Plot the `mean` of points over x, with a band of one deviation (`std`) on both sides."""
+    mean, std = points["mean"], points["std"].astype(float).fillna(0)
+    axes.plot(x, mean, markersize=4, **style)
+    axes.fill_between(x, mean - std, mean + std, color=style["color"], alpha=0.15, linewidth=0)
+
+
+def finish(
+    figure: Any, every: Sequence[Any], styles: Styles, title: str, markers: Mapping[str, str] | None = None
+) -> bytes:
+    """Return a drawing as PNG, with its title and a legend below.
+
+    Parameters
+    ----------
+    every : sequence of axes
+        The panels.
+    styles : mapping
+        The lines of the legend.
+    markers : mapping of str to str, optional
+        Black markers of the legend, by their labels.
+    """
+    looks = dict(styles) | {
+        label: {"linestyle": "", "marker": marker, "color": "black"} for label, marker in (markers or {}).items()
+    }
+    # The handles come from one panel, which may lack some of the lines.
+    handles = [every[0].plot([], [], label=label, markersize=4, **look)[0] for label, look in looks.items()]
+    columns = max(1, int(figure.get_figwidth() * 11 // (max(map(len, looks)) + 8)))
+    figure.legend(handles, looks, loc="outside lower center", ncols=min(columns, len(looks)), fontsize="small")
+    figure.suptitle(title)
+    return png(figure)
 
 
 def ridge_axis(axes: Any) -> None:
@@ -77,3 +134,15 @@ def ridge_axis(axes: Any) -> None:
     above.xaxis.set_minor_locator(NullLocator())
     above.xaxis.set_major_formatter(FuncFormatter(lambda C, _: f"$2^{{{-round(math.log2(C))}}}$"))
     above.set_xlabel("ridge 1/C")
+
+
+def png(figure: Any) -> bytes:
+    """Return a matplotlib figure as PNG with a palette, which suffices for the few colours of a drawing."""
+    from PIL import Image
+
+    drawn, small = io.BytesIO(), io.BytesIO()
+    # Without the version of the library, so that the same data give the same file.
+    figure.savefig(drawn, format="png", metadata={"Software": None})
+    with Image.open(drawn) as picture:
+        picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.FASTOCTREE).save(small, "PNG", optimize=True)
+    return small.getvalue()

@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from elmbench.layouts.base import DATASET, MODEL, Figure, Outputs, png, title_of
-from elmbench.layouts.figures import default_cells, legend_below, line_styles, panel_title, panels
+from elmbench.layouts.base import DATASET, MODEL, Outputs
+from elmbench.layouts.figures import default_cells, finish, line_styles, panel_title, panels, plot_with_band, title_of
 from elmbench.layouts.metrics import RATIOS, TIMES
 from elmbench.layouts.table import Column, Ending
 from elmbench.layouts.times import Times
@@ -15,9 +15,9 @@ from elmbench.specs.datasets.options import split_name
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.profiles import Resolved
 
-#: How the figure marks cells that did not end ok; the same again for more than five endings.
+#: The marks of cells that did not end ok, by their ending.
 _CROSSES = ("x", "+", "1", "2", "|")
-#: The share of a panel's height that is kept for these marks.
+#: The share of a panel's height that these marks need.
 _TOP = 0.2
 
 
@@ -30,19 +30,19 @@ class OptionCurves(Times):
     def check(self, spec: Experiment) -> None:
         super().check(spec)
         options = {name: list(split_name(name)[1]) for name in spec.datasets}
-        for name, found in options.items():
-            if len(found) != 1 or found != options[spec.datasets[0]]:
+        for name, names in options.items():
+            if len(names) != 1 or names != options[spec.datasets[0]]:
                 raise ValueError(f"datasets names {name!r}; expected names with one option, the same for all")
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        curves = option_curves(cells, resolved)
-        if not len(curves):
-            return None
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+        return option_curves(cells, resolved)
+
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
         titles = {spec.base: spec.title for spec in resolved.datasets.values()}
-        return Figure(curves, draw_option_curves(curves, titles, title_of(resolved)))
+        return draw_option_curves(points, titles, title_of(resolved))
 
 
 def option_curves(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -57,9 +57,9 @@ def option_curves(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         ((option, value),) = split_name(spec.name)[1].items()
         ok = group["status"] == "ok"
         seconds = group.loc[ok, "fit_seconds"].dropna().astype(float)
-        place = {"dataset": spec.base, "model": model, "option": option, "value": value}
-        found = {"mean": seconds.mean(), "std": seconds.std(ddof=1), "n": len(seconds)}
-        lines.append(place | found | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]})
+        point = {"dataset": spec.base, "model": model, "option": option, "value": value}
+        point |= {"mean": seconds.mean(), "std": seconds.std(ddof=1), "n": len(seconds)}
+        lines.append(point | {"ending": "" if ok.all() else group.loc[~ok, "status"].iloc[0]})
     return pd.DataFrame(lines)
 
 
@@ -73,24 +73,31 @@ def draw_option_curves(curves: pd.DataFrame, titles: dict[str, str], title: str)
     titles : dict of str to str
         The title of each panel by the name of its data set.
     """
-    datasets, models = list(dict.fromkeys(curves["dataset"])), list(dict.fromkeys(curves["model"]))
+    styles = line_styles(list(dict.fromkeys(curves["model"])))
     endings = [ending for ending in dict.fromkeys(curves["ending"].fillna("")) if ending]
     crosses = {ending: _CROSSES[i % len(_CROSSES)] for i, ending in enumerate(endings)}
-    figure, every = panels(len(datasets))
-    for axes, dataset in zip(every, datasets, strict=True):
-        own = curves[curves["dataset"] == dataset].sort_values("value")
-        _draw_panel(axes, own, line_styles(models), crosses)
-        panel_title(axes, titles.get(dataset, dataset))
-        axes.set_xlabel(str(own["option"].iloc[0]))
+    groups = list(curves.groupby("dataset", sort=False))
+    figure, every = panels(len(groups))
+    for axes, (dataset, group) in zip(every, groups, strict=True):
+        _scale(axes, group)
+        for i, (model, style) in enumerate(styles.items()):
+            curve = group[group["model"] == model].sort_values("value")
+            plot_with_band(axes, curve["value"], curve, style)
+            # Each model has its height, so that no mark hides another, and its own marker around the cross.
+            top = {"transform": axes.get_xaxis_transform(), "linestyle": "", "color": style["color"]}
+            for ending, cross in crosses.items():
+                ended = curve.loc[curve["ending"] == ending, "value"]
+                height = [0.96 - 0.05 * (i % 4)] * len(ended)
+                axes.plot(ended, height, **top, marker=style["marker"], markersize=8, fillstyle="none")
+                axes.plot(ended, height, **top, marker=cross, markersize=4)
+        panel_title(axes, titles.get(str(dataset), str(dataset)))
+        axes.set_xlabel(str(group["option"].iloc[0]))
     every[0].set_ylabel("seconds of a fit, mean and deviation over runs", fontsize="small")
-    for ending, cross in crosses.items():
-        every[0].plot([], [], linestyle="", marker=cross, color="black", label=Ending(ending).text)
-    legend_below(figure, every[0], [*models, *(Ending(ending).text for ending in crosses)])
-    figure.suptitle(title)
-    return png(figure)
+    return finish(figure, every, styles, title, {Ending(ending).text: cross for ending, cross in crosses.items()})
 
 
-def _draw_panel(axes: Any, curves: pd.DataFrame, styles: dict[str, dict[str, Any]], crosses: dict[str, str]) -> None:
+def _scale(axes: Any, curves: pd.DataFrame) -> None:
+    """Make the axes logarithmic, with room for the marks at the top."""
     from matplotlib.ticker import NullFormatter
 
     axes.set(yscale="log")
@@ -102,18 +109,5 @@ def _draw_panel(axes: Any, curves: pd.DataFrame, styles: dict[str, dict[str, Any
     low, high = (mean - std).where(std < mean, mean).min(), (mean + std).max()
     if low > 0:
         span = high / low * 1.5
-        axes.set_ylim(
-            low / span**0.06, high * span ** (0.06 + (_TOP if (curves["ending"].fillna("") != "").any() else 0))
-        )
-    for i, (model, style) in enumerate(styles.items()):
-        own = curves[curves["model"] == model]
-        axes.plot(own["value"], own["mean"], label=model, markersize=5, **style)
-        low, high = own["mean"] - own["std"].fillna(0), own["mean"] + own["std"].fillna(0)
-        axes.fill_between(own["value"], low, high, color=style["color"], alpha=0.15, linewidth=0)
-        for ending, cross in crosses.items():
-            ended = own.loc[own["ending"] == ending, "value"]
-            # A row of its own, so that no mark hides another; the marker around the cross is that of the model.
-            height = [0.96 - 0.05 * (i % 4)] * len(ended)
-            top: Any = {"transform": axes.get_xaxis_transform(), "linestyle": "", "color": style["color"]}
-            axes.plot(ended, height, **top, marker=style["marker"], markersize=8, fillstyle="none")
-            axes.plot(ended, height, **top, marker=cross, markersize=4)
+        top = _TOP if (curves["ending"].fillna("") != "").any() else 0
+        axes.set_ylim(low / span**0.06, high * span ** (0.06 + top))

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from elmbench.layouts.base import Figure, Outputs, png, title_of
+from elmbench.layouts.base import Outputs
+from elmbench.layouts.figures import new_figure, png, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
 
@@ -21,18 +21,20 @@ class PrecisionRecall(Metrics):
     compares_readings = False
     keeps_outputs = True
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        """Draw the curve of each model over the rows of all folds and runs, of the table's first selection."""
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+        """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
         default = cells[cells["reading"] == ""].drop_duplicates("model")
         first = dict(zip(default["model"], default["select"], strict=True))
         pooled: dict[str, dict[str, list[float]]] = {}
-        for found in outputs:
-            if found.cell.select == first.get(found.cell.model):
-                own = pooled.setdefault(found.cell.model, {"true": [], "score": []})
-                own["true"] += found.kept["true"]
-                own["score"] += found.kept["score"]
-        curves = precision_recall(pooled)
-        return Figure(curves, draw_precision_recall(curves, title_of(resolved))) if len(curves) else None
+        for one in outputs:
+            if one.cell.select == first.get(one.cell.model):
+                rows = pooled.setdefault(one.cell.model, {"true": [], "score": []})
+                rows["true"] += one.kept["true"]
+                rows["score"] += one.kept["score"]
+        return precision_recall(pooled)
+
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        return draw_precision_recall(points, title_of(resolved))
 
 
 def precision_recall(pooled: Pooled) -> pd.DataFrame:
@@ -43,8 +45,8 @@ def precision_recall(pooled: Pooled) -> pd.DataFrame:
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     parts = []
-    for model, found in pooled.items():
-        true, score = np.array(found["true"]) > 0, np.array(found["score"])
+    for model, rows in pooled.items():
+        true, score = np.array(rows["true"]) > 0, np.array(rows["score"])
         precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
         area = average_precision_score(true, score)
         curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}
@@ -54,10 +56,7 @@ def precision_recall(pooled: Pooled) -> pd.DataFrame:
 
 def draw_precision_recall(curves: pd.DataFrame, title: str) -> bytes:
     """Return the picture of precision-recall curves, the axes as in Fig. 3 of the KOS-ELM paper."""
-    from matplotlib.figure import Figure as Drawing
-
-    figure = Drawing(figsize=(6, 4.2), dpi=150, layout="constrained")
-    axes: Any = figure.add_subplot()
+    figure, axes = new_figure(6, 4.2)
     for style, (model, curve) in zip(cycle(("-", "--", "-.", ":")), curves.groupby("model", sort=False), strict=False):
         label = f"{model} (average precision {curve['average_precision'].iloc[0]:.3f})"
         axes.step(curve["recall"], curve["precision"], style, where="post", label=label)

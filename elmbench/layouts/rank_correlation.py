@@ -37,7 +37,7 @@ class RankCorrelation(Curves):
     own_columns = FOUND_COLUMNS
     heading = Layout.heading
     lines = Layout.lines
-    figure = Layout.figure
+    points_of = Layout.points_of
 
     def _check_column(self, column: str, model: Model) -> None:
         if list(model.search) != ["n_hidden"]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from pydantic import Field
 
-from elmbench.layouts.base import DATASET, Entry, Figure, Gains, Layout, LayoutOptions, Outputs, png, title_of
+from elmbench.layouts.base import DATASET, Entry, Gains, Layout, LayoutOptions
 from elmbench.layouts.curves import Curves
-from elmbench.layouts.figures import legend_below, line_styles, panel_title, panels
+from elmbench.layouts.figures import finish, line_styles, panel_title, panels, plot_with_band, title_of
 from elmbench.layouts.table import Column, Item, Line, Text
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.experiments import Experiment, Model
@@ -124,9 +124,8 @@ class StreamCurves(Curves):
                     line[_column(entry.model, entry.measure.metric, metrics).name] = entry.found
             yield from lines.values()
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        points = self.curves(cells, resolved)
-        return Figure(points, draw_stream(points, title_of(resolved))) if len(points) else None
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        return draw_stream(points, title_of(resolved))
 
 
 def draw_stream(points: pd.DataFrame, title: str) -> bytes:
@@ -147,22 +146,13 @@ def draw_stream(points: pd.DataFrame, title: str) -> bytes:
     else:
         labels = words if len(models) == 1 else points["model"] + ", " + words
     points = points.assign(line=labels)
-    lines = list(dict.fromkeys(points["line"]))
-    styles = line_styles(lines)
+    styles = line_styles(list(dict.fromkeys(points["line"])))
     groups = list(points.groupby(["dataset", "axis"], sort=False))
     figure, every = panels(len(groups))
-    for axes, ((dataset, axis), own) in zip(every, groups, strict=True):
-        for line, curve in own.groupby("line", sort=False):
-            style, spread = styles[str(line)], curve["std"].astype(float).fillna(0)
-            axes.plot(curve["value"], curve["mean"], markersize=4, **style)
-            low, high = curve["mean"] - spread, curve["mean"] + spread
-            axes.fill_between(curve["value"], low, high, color=style["color"], alpha=0.15, linewidth=0)
-        named = own["metric"].unique()
-        axes.set(xlabel="training rows learnt", ylabel=_WORDS[named[0]] if len(named) == 1 else axis)
+    for axes, ((dataset, axis), group) in zip(every, groups, strict=True):
+        for line, curve in group.groupby("line", sort=False):
+            plot_with_band(axes, curve["value"], curve, styles[str(line)])
+        metrics = group["metric"].unique()
+        axes.set(xlabel="training rows learnt", ylabel=_WORDS[metrics[0]] if len(metrics) == 1 else axis)
         panel_title(axes, str(dataset))
-    # The legend is of one panel: it gets a line of each of the others.
-    for line in lines:
-        every[0].plot([], [], label=line, markersize=4, **styles[line])
-    legend_below(figure, every[0], lines)
-    figure.suptitle(title if len(models) > 1 else f"{title}: {models[0]}")
-    return png(figure)
+    return finish(figure, every, styles, title if len(models) > 1 else f"{title}: {models[0]}")

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from elmbench.layouts.base import Figure, LayoutOptions, Outputs, png, title_of
+from elmbench.layouts.base import LayoutOptions, Outputs
 from elmbench.layouts.curves import Curves
-from elmbench.layouts.figures import exponents_of, panel_title, panels, words_for
+from elmbench.layouts.figures import exponents_of, panel_title, panels, png, title_of, words_for
 from elmbench.metrics import less_is_better
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import symbol_of
@@ -50,19 +50,18 @@ class Surface(Curves):
         """Tell whether a column belongs to the table: other models are at no value of the second hyperparameter."""
         return column in planner.resolved.spec.models
 
-    def curves(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-        """Return the points of the surface: those of the curves with the columns row (its name) and row_value."""
-        curves = super().curves(cells, resolved)
-        if not len(curves):
-            return curves
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+        """Return the points of the curves with the columns row (its name) and row_value."""
+        points = super().points_of(cells, outputs, resolved)
+        if not len(points):
+            return points
         rows = self.options(resolved.spec).rows
         models = resolved.file.spec.models
-        values: list[Any] = [models[model].params[rows] for model in curves["model"]]
-        return curves.assign(row=symbol_of(rows), row_value=values)
+        values: list[Any] = [models[model].params[rows] for model in points["model"]]
+        return points.assign(row=symbol_of(rows), row_value=values)
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        points = self.curves(cells, resolved)
-        return Figure(points, draw_surface(points, title_of(resolved))) if len(points) else None
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        return draw_surface(points, title_of(resolved))
 
 
 def draw_surface(points: pd.DataFrame, title: str) -> bytes:

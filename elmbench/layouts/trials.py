@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from elmbench.layouts.base import Figure, Outputs, png, title_of
-from elmbench.layouts.figures import default_cells, legend_below, line_styles, panel_title, panels
+from elmbench.layouts.base import Outputs
+from elmbench.layouts.figures import default_cells, finish, line_styles, panel_title, panels, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
 
@@ -18,9 +18,12 @@ class Trials(Metrics):
 
     compares_readings = False
 
-    def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
+    def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         trials = trials_of(cells, resolved)
-        return Figure(trials, draw_trials(trials, title_of(resolved))) if trials["value"].notna().any() else None
+        return trials if trials["value"].notna().any() else trials[:0]
+
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        return draw_trials(points, title_of(resolved))
 
 
 def trials_of(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -41,17 +44,14 @@ def draw_trials(trials: pd.DataFrame, title: str) -> bytes:
     """Return the picture of a metric by trial, a panel a data set, as in Fig. 3 of the RKELM paper."""
     from matplotlib.ticker import MaxNLocator
 
-    models = list(dict.fromkeys(trials["model"]))
-    styles = line_styles(models)
+    styles = line_styles(list(dict.fromkeys(trials["model"])))
     groups = list(trials.groupby("dataset", sort=False))
     figure, every = panels(len(groups))
-    for axes, (dataset, own) in zip(every, groups, strict=True):
-        for model in models:
-            line = own[own["model"] == model].sort_values("trial")
-            axes.plot(line["trial"], line["value"], label=model, markersize=4, **styles[model])
+    for axes, (dataset, group) in zip(every, groups, strict=True):
+        for model, style in styles.items():
+            line = group[group["model"] == model].sort_values("trial")
+            axes.plot(line["trial"], line["value"], markersize=4, **style)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-        axes.set(xlabel="trial", ylabel=own["metric"].iloc[0])
+        axes.set(xlabel="trial", ylabel=group["metric"].iloc[0])
         panel_title(axes, str(dataset))
-    legend_below(figure, every[0], models)
-    figure.suptitle(title)
-    return png(figure)
+    return finish(figure, every, styles, title)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import Field
 
-from elmbench.layouts.base import Entry, Figure, Gains, LayoutOptions, Outputs, png, title_of
-from elmbench.layouts.figures import default_cells, line_styles
+from elmbench.layouts.base import Entry, Gains, LayoutOptions, Outputs
+from elmbench.layouts.figures import Figure, default_cells, line_styles, png, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.layouts.table import Column, Line
 from elmbench.specs.experiments import Experiment
@@ -88,28 +88,27 @@ class WeightPaths(Metrics):
             yield {**line, **{name: item for name in COUNTED if (item := found.get(name)) is not None}}
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
-        own = default_cells(cells)
-        selected = {(line["dataset"], line["model"]): line["select"] for line in own.to_dict("records")}
-        drawn = [found for found in outputs if _is_drawn(found, selected)]
+        default = default_cells(cells)
+        selected = dict(zip(zip(default["dataset"], default["model"], strict=True), default["select"], strict=True))
+        drawn = [one for one in outputs if _is_drawn(one, selected)]
         order = list(selected)
-        drawn.sort(key=lambda found: order.index((found.cell.dataset, found.cell.model)))
+        drawn.sort(key=lambda one: order.index((one.cell.dataset, one.cell.model)))
         if not drawn:
             return None
         paths = weight_paths(drawn, resolved)
         names = self.options(resolved.spec).kernels
         labels = {
-            resolved.spelling(found.cell.dataset): names.get(found.cell.dataset) or kernel_labels(found.kept)
-            for found in drawn
+            resolved.spelling(one.cell.dataset): names.get(one.cell.dataset) or kernel_labels(one.kept) for one in drawn
         }
         return Figure(paths, draw_weight_paths(paths, labels, title_of(resolved)))
 
 
-def _is_drawn(found: Outputs, selected: Mapping[tuple[str, str], str]) -> bool:
-    """Tell whether outputs are of the first fold, of the table's first selection, and of weights that were learnt."""
-    cell = found.cell
+def _is_drawn(outputs: Outputs, selected: Mapping[tuple[str, str], str]) -> bool:
+    """Return True for the first fold under the table's first selection, if weights were learnt."""
+    cell, weights = outputs.cell, outputs.kept.get("weights", ())
     first = cell.run == cell.fold == 0 and cell.select == selected.get((cell.dataset, cell.model))
-    # One kernel has nothing to learn, and without an iteration nothing was learnt.
-    return first and len(found.kept.get("weights", ())) > 1 and len(found.kept["weights"][0]) > 1
+    # A single kernel has nothing to learn, and a path of one step has no iteration.
+    return first and len(weights) > 1 and len(weights[0]) > 1
 
 
 def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
@@ -119,13 +118,13 @@ def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
     objective, and weight 1, weight 2, ... in the order of the kernels; those that a data set lacks are empty.
     """
     parts = []
-    for found in drawn:
-        weights = pd.DataFrame(found.kept["weights"])
+    for one in drawn:
+        weights = pd.DataFrame(one.kept["weights"])
         weights.columns = [f"weight {p + 1}" for p in range(weights.shape[1])]
-        cell = found.cell
-        place = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
-        place |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": found.kept["objective"]}
-        parts.append(pd.concat([pd.DataFrame(place), weights], axis=1))
+        cell = one.cell
+        path = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
+        path |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": one.kept["objective"]}
+        parts.append(pd.concat([pd.DataFrame(path), weights], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 

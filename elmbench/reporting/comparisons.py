@@ -15,6 +15,8 @@ from scipy.special import stdtr, stdtrit
 
 #: A claim is decided where one of its two probabilities is at most this: one side of an interval of 95 %.
 LEVEL = 0.025
+#: The most differences whose signs scipy enumerates.
+_MOST_ENUMERATED = 13
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def signed_rank(differences: ArrayLike, region: Region) -> Finding:
     found = np.asarray(differences, dtype=float)
 
     def p(bound: float, side: str, nowhere: float) -> float:
-        return _wilcoxon(found - bound, side) if math.isfinite(bound) else nowhere
+        return wilcoxon_p(found - bound, side) if math.isfinite(bound) else nowhere
 
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
     contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
@@ -136,13 +138,28 @@ def signed_rank(differences: ArrayLike, region: Region) -> Finding:
     return Finding(name, float(np.median(found)), confirming, contradicting, len(found), "data sets")
 
 
-def _wilcoxon(differences: NDArray[np.float64], side: str) -> float:
-    """Return the probability by Wilcoxon's test, 1 if there is no difference at all."""
+def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided") -> float:
+    """Return the p-value of Wilcoxon's signed-rank test; 1 if all differences are zero.
+
+    Zeros count half on both sides, as Demsar (2006) advises.
+    """
+    from scipy.stats import permutation_test, rankdata, wilcoxon
+
     if not differences.any():
         return 1.0
-    from scipy.stats import wilcoxon
+    sizes = np.abs(differences)
+    if len(sizes) > _MOST_ENUMERATED or (sizes.all() and len(set(sizes.tolist())) == len(sizes)):
+        return float(wilcoxon(differences, zero_method="zsplit", alternative=alternative).pvalue)
+    # scipy enumerates the signs of tied differences too, but ranks the differences again for each of them.
+    ranks = rankdata(sizes)
 
-    return float(wilcoxon(differences, zero_method="zsplit", alternative=side).pvalue)
+    def statistic(signed: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        return np.asarray((ranks * (np.sign(signed) + 1) / 2).sum(axis))
+
+    test = permutation_test(
+        (differences,), statistic, permutation_type="samples", vectorized=True, alternative=alternative
+    )
+    return float(test.pvalue)
 
 
 def sign(confirmed: int, n: int) -> Finding:

@@ -9,6 +9,8 @@ from pathlib import Path
 _TOP = Path(__file__).resolve().parents[2]
 #: The picture of a table that has a figure.
 PICTURE = "figure.png"
+#: The file that marks a folder as a site of elmbench, which may be replaced.
+SITE_MARK = ".elmbench-site"
 
 
 def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:

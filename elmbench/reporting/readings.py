@@ -1,30 +1,26 @@
-"""The pages on readings: each published figure, the mean under each value of a reading, and the value that fits."""
+"""Comparison of the published figures with the means under each value of a reading, and the pages of readings."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
-from elmbench.layouts.table import Quantity
-from elmbench.reporting.cells import read_cells
+from elmbench.layouts.table import COMPLETE, Quantity
 from elmbench.reporting.comparisons import LEVEL, Region, corrected_t
-from elmbench.reporting.folders import ResultsDirs, results_folder
-from elmbench.reporting.results import read_commands
+from elmbench.reporting.results import Results, read_commands
 from elmbench.reporting.summary import share_of_test_rows
-from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means
-from elmbench.specs.catalogue import PROFILES, ExperimentFile
+from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
 from elmbench.specs.papers import Paper, Reading
-from elmbench.specs.profiles import Resolved, resolve
 
-#: How the pages explain `fits`.
+#: The explanation of `fits` on the pages.
 FITS = (
     "`fits` names the value of the reading whose mean is nearer to the published figure than any other value's. "
     "A t-test of the two distances must say so (p ≤ .025): over the runs, or over the folds if there are fewer than "
@@ -35,6 +31,7 @@ _INTRODUCTION = (
     "value of a reading, with all other readings at their defaults, on the same folds and random numbers. Figures that "
     "a reading does not change are left out."
 )
+_Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,22 +40,23 @@ class ReadingComparison:
 
     Attributes
     ----------
-    place : str
+    label : str
         Data set, model and metric, with the table, profile and selection.
-    experiment, dataset, model, metric : str
-        The same apart: the table's id, the data set as the paper spells it.
+    published : float
     means : mapping of str to str
-        By value of the reading, without the values that were not run: the mean, and how many cells did not end ok; the
-        ending alone if none ended ok.
+        By value of the reading, the mean as text, with the number of cells that did not end ok; only their ending if
+        none ended ok. Values that were not run are left out.
     fits : str
         The value of the reading that comes nearest; empty if chance may have decided.
+    experiment, dataset, model, metric : str
+        The table's id, the data set as the paper spells it, the model and the metric.
     values : mapping of str to float
-        By value of the reading, the mean where a cell ended ok.
+        By value of the reading, the mean if a cell ended ok.
     intervals : mapping of str to (float, float)
-        By value of the reading, the interval of 95 % for the published figure, if there are enough runs.
+        By value of the reading, the 95 % interval for the published figure, if there are enough runs.
     """
 
-    place: str
+    label: str
     published: float
     means: Mapping[str, str]
     fits: str
@@ -71,137 +69,155 @@ class ReadingComparison:
 
 
 def write_readings(
-    paper: Paper, found: Mapping[str, list[ReadingComparison]], files: Sequence[ExperimentFile], dirs: ResultsDirs
+    paper: Paper, comparisons: Mapping[str, list[ReadingComparison]], results: Sequence[Results], results_dir: Path
 ) -> Path | None:
-    """Write `readings/<paper>.md` into the user's folder; return it, or None if `compare_readings` found nothing."""
-    path = dirs.own / "readings" / f"{paper.key}.md"
-    if not any(found.values()):
+    """Write `readings/<paper>.md` below a results folder; return it, or None if there are no comparisons."""
+    path = results_dir / "readings" / f"{paper.key}.md"
+    if not any(comparisons.values()):
         return None
     lines = [f"# Readings of {paper.title}", "", f"{paper.authors} ({paper.year}).", "", _INTRODUCTION, "", FITS]
     for name, reading in paper.readings.items():
-        lines += _section(name, reading, found[name])
-    folders = [_folder(run, dirs) for run in _with_results(files, dirs)]
-    commands = dict.fromkeys(command for folder in folders for command in read_commands(folder))
+        lines += _section(name, reading, comparisons[name])
+    commands = dict.fromkeys(command for one in _comparable(results) for command in read_commands(one.folder))
     lines += ["", "## Commands", "", *(f"    {command}" for command in commands)]
     write_atomically(path, "\n".join(lines) + "\n")
     return path
 
 
-def compare_readings(
-    readings: Mapping[str, Reading], files: Sequence[ExperimentFile], dirs: ResultsDirs
-) -> dict[str, list[ReadingComparison]]:
-    """Return by its id the published figures in these tables that each reading moves."""
-    found: dict[str, list[ReadingComparison]] = {name: [] for name in readings}
-    for resolved in _with_results(files, dirs):
-        cells = read_cells(_folder(resolved, dirs) / "cells.csv")
+def compare_readings(readings: Mapping[str, Reading], results: Sequence[Results]) -> dict[str, list[ReadingComparison]]:
+    """Return the published figures of some tables that each reading changes, by the name of the reading."""
+    comparisons: dict[str, list[ReadingComparison]] = {name: [] for name in readings}
+    for one in _comparable(results):
         for name, reading in readings.items():
-            if name in resolved.file.spec.readings:
-                found[name] += _compare(name, reading, cells, resolved)
-    return found
+            if name in one.resolved.file.spec.readings:
+                comparisons[name] += _compare(name, reading, one)
+    return comparisons
 
 
-def _folder(resolved: Resolved, dirs: ResultsDirs) -> Path:
-    results_dir = dirs.of(resolved.profile, resolved.file.id)
-    return results_folder(results_dir, resolved.profile, resolved.file.id)
+def _comparable(results: Sequence[Results]) -> list[Results]:
+    """Return the results whose figures can be compared under readings; profile `ci` has other or fewer data."""
+    return [one for one in results if one.resolved.profile != "ci" and layout_of(one.resolved).compares_readings]
 
 
-def _with_results(files: Sequence[ExperimentFile], dirs: ResultsDirs) -> list[Resolved]:
-    """Return the tables that have results and whose figures can be compared under readings, but for profile `ci`."""
-    found = [
-        resolve(file, profile)
-        for file in files
-        for profile in PROFILES[1:]
-        if profile in file.profiles and dirs.has(profile, file.id)
-    ]
-    return [resolved for resolved in found if layout_of(resolved).compares_readings]
-
-
-def _compare(name: str, reading: Reading, found: pd.DataFrame, resolved: Resolved) -> Iterator[ReadingComparison]:
+def _compare(name: str, reading: Reading, results: Results) -> Iterator[ReadingComparison]:
+    resolved, layout = results.resolved, layout_of(results.resolved)
     value_of = {"" if value == reading.default else f"{name}={value}": value for value in reading.values}
-    cells = found[found["status"] != "unavailable"]
-    wanted = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading")
-    layout = layout_of(resolved)
-    entries: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]] = {}
-    for (dataset, model, select), group in wanted.groupby(["dataset", "model", "select"], sort=False):
-        if len(set(group["reading"])) > 1:
-            entries.setdefault((str(dataset), str(model)), []).append((str(select), group))
+    cells = results.cells[results.cells["status"] != "unavailable"]
+    cells = cells.assign(reading=cells["reading"].map(value_of)).dropna(subset="reading").reset_index(drop=True)
+    entries: dict[tuple[str, str], list[_Cells]] = {}
+    for (dataset, model, select), group in cells.groupby(["dataset", "model", "select"], sort=False):
+        if {reading.default} < set(group["reading"]):
+            entries.setdefault((str(dataset), str(model)), []).append(_Cells.common(str(select), group, reading))
+    columns: dict[str, _Values] = {}
     for (dataset, model, metric), paper in resolved.published.items():
-        if metric in UNJUDGED or metric not in wanted or paper.value is None:
+        if metric in UNJUDGED or metric not in cells or paper.value is None:
             continue
-        for select, cells in entries.get((dataset, model), ()):
-            table = cells.pivot(index=["run", "fold"], columns="reading", values=metric)
-            ended = cells.pivot(index=["run", "fold"], columns="reading", values="status")
-            values = [value for value in reading.values if value in table]
-            # Only cells that were run under every value are compared.
-            asked = ended.notna().all(axis=1)
-            table, ended = table.loc[asked, values].astype(float), ended.loc[asked, values]
-            if len(values) < 2 or reading.default not in values or not len(table) or _unmoved(table, ended):
+        for common in entries.get((dataset, model), ()):
+            if metric not in columns:
+                columns[metric] = cells[metric].to_numpy(dtype=float, na_value=np.nan)
+            table = columns[metric][common.lines]
+            if not table.size or (common.ok.all() and (table == table[0]).all()):
                 continue
-            place = f"{resolved.spelling(dataset)} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, "
-            means = {value: _measured(table[value], ended[value]) for value in values}
-            ok = table[(ended == "ok").all(axis=1)]
+            published, rounding = float(paper.value), layout.last_place(paper) / 2
+            ok, runs = table[:, common.ok.all(axis=0)], common.runs[common.ok.all(axis=0)]
             share = share_of_test_rows(dataset, resolved) or 0.0
-            rounding = layout.last_place(paper) / 2
-            fits = _fits(ok, float(paper.value), rounding, share)
+            fits = _fits(ok, runs, published, rounding, share)
+            spelling = resolved.spelling(dataset)
             yield ReadingComparison(
-                f"{place}{select}, {len(table)} cells)",
-                float(paper.value),
-                means,
-                fits,
+                f"{spelling} {model} {metric} ({resolved.file.spec.label}, {resolved.profile}, {common.select}, "
+                f"{table.shape[1]} cells)",
+                published,
+                {value: common.mean(i, table[i]) for i, value in enumerate(common.values)},
+                common.values[fits] if fits is not None else "",
                 resolved.file.id,
-                resolved.spelling(dataset),
+                spelling,
                 model,
                 metric,
-                {str(value): float(mean) for value, mean in table.mean().items() if not math.isnan(mean)},
-                dict(_intervals(ok, resolved.mean_of, rounding)),
-            )
+                {value: float(np.nanmean(row)) for value, row in zip(common.values, table, strict=True)
+                 if not np.isnan(row).all()},
+                dict(zip(common.values, _intervals(ok, runs, resolved.mean_of, rounding), strict=False)),
+            )  # fmt: skip
 
 
-def _unmoved(table: pd.DataFrame, ended: pd.DataFrame) -> bool:
-    return bool((ended == "ok").all(axis=None) and table.sub(table.iloc[:, 0], axis=0).eq(0).all(axis=None))
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a model on a data set that were run under every value of a reading, by value and cell."""
+
+    select: str
+    values: list[str]
+    lines: NDArray[np.int64]
+    status: NDArray[np.object_]
+    runs: NDArray[np.int64]
+
+    @classmethod
+    def common(cls, select: str, group: pd.DataFrame, reading: Reading) -> _Cells:
+        lines: dict[str, dict[tuple[int, int], int]] = {}
+        columns = (group[name].tolist() for name in ("reading", "run", "fold"))
+        for line, value, run, fold in zip(group.index.tolist(), *columns, strict=True):
+            lines.setdefault(value, {})[run, fold] = line
+        values = [value for value in reading.values if value in lines]
+        places = sorted(set.intersection(*map(set, lines.values())))
+        chosen = np.array([[lines[value][place] for place in places] for value in values], dtype=np.int64)
+        status = group["status"].reindex(chosen.ravel()).to_numpy(object).reshape(chosen.shape)
+        return cls(select, values, chosen, status, np.array([run for run, _ in places], dtype=np.int64))
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        return np.asarray(self.status == COMPLETE)
+
+    def mean(self, i: int, values: _Values) -> str:
+        """Return the mean under the i-th value as text."""
+        bad = self.status[i][~self.ok[i]]
+        if len(bad) == len(values):
+            return str(bad[0])
+        known = ~np.isnan(values)
+        means = run_means(values[known], self.runs[known])
+        std = float(means.std(ddof=1)) if len(means) > 1 else None
+        mean = Quantity(float(values[known].mean()), std, places=3)
+        return mean.text + (f" ({len(bad)} {bad[0]})" if len(bad) else "")
 
 
-def _measured(values: pd.Series[float], ended: pd.Series[str]) -> str:
-    means = values.groupby("run").mean()
-    bad = ended[ended != "ok"]
-    if len(bad) == len(ended):
-        return str(bad.iloc[0])
-    mean = Quantity(float(values.mean()), float(means.std(ddof=1)) if len(means) > 1 else None, places=3)
-    return mean.text + (f" ({len(bad)} {bad.iloc[0]})" if len(bad) else "")
-
-
-def _intervals(cells: pd.DataFrame, mean_of: int, rounding: float) -> Iterator[tuple[str, tuple[float, float]]]:
+def _intervals(table: _Values, runs: NDArray[np.int64], mean_of: int, rounding: float) -> Iterator[tuple[float, float]]:
     """Yield the interval of the verdicts under each value of the reading."""
-    runs = cells.groupby("run").mean()
-    if len(runs) < FEWEST_RUNS:
-        return
-    for value in runs:
-        draws = draws_of_means(runs[value].to_numpy(), least=0.0)
-        half_width = draws.half_width(mean_of) + rounding
-        yield str(value), (draws.mean - half_width, draws.mean + half_width)
+    if len(set(runs.tolist())) >= FEWEST_RUNS:
+        for row in table:
+            draws = draws_of_means(run_means(row, runs), least=0.0)
+            half_width = draws.half_width(mean_of) + rounding
+            yield draws.mean - half_width, draws.mean + half_width
 
 
-def _fits(cells: pd.DataFrame, published: float, rounding: float, test_share: float) -> str:
-    """Return the value of the reading that is nearer to the print than every other value, or nothing.
+def _fits(table: _Values, runs: NDArray[np.int64], published: float, rounding: float, test_share: float) -> int | None:
+    """Return the value that is nearer to the print than every other value, by its number.
 
-    The draws are the runs, as they are in the verdicts. If there are too few, they are the folds, which share training
-    rows. Every figure that rounds to the print must give the same answer.
+    The draws are the runs, as for the verdicts. If there are too few, they are the folds, which share training rows.
+    Every figure that rounds to the print must give the same answer.
     """
-    runs = cells.groupby("run").mean()
-    draws, share = (runs, 0.0) if len(runs) >= FEWEST_RUNS else (cells, test_share)
-    if len(draws) < FEWEST_RUNS:
-        return ""
+    draws, share = np.array([run_means(row, runs) for row in table]), 0.0
+    if draws.shape[1] < FEWEST_RUNS:
+        draws, share = table, test_share
+    if draws.shape[1] < FEWEST_RUNS:
+        return None
     fitting = {_nearest(draws, end, share) for end in (published - rounding, published + rounding)}
-    return fitting.pop() if len(fitting) == 1 else ""
+    return fitting.pop() if len(fitting) == 1 else None
 
 
-def _nearest(draws: pd.DataFrame, published: float, test_share: float) -> str:
+def _nearest(draws: _Values, published: float, test_share: float) -> int | None:
     # With these signs the mean over the draws is the distance of the mean; the mean of |draw - print| is not.
-    distances = (draws - published) * np.sign(draws.mean() - published)
-    nearest = distances.mean().idxmin()
-    others = distances.drop(columns=nearest).sub(distances[nearest], axis=0)
-    tests = (corrected_t(others[other], test_share, Region(low=0.0)) for other in others)
-    return str(nearest) if all(test.confirming <= LEVEL for test in tests) else ""
+    distances = (draws - published) * np.sign(draws.mean(axis=1) - published)[:, None]
+    nearest = int(distances.mean(axis=1).argmin())
+    others = np.delete(distances - distances[nearest], nearest, axis=0)
+    tests = (corrected_t(other, test_share, Region(low=0.0)) for other in others)
+    return nearest if all(test.confirming <= LEVEL for test in tests) else None
+
+
+def reading_rows(reading: Reading, comparisons: Sequence[ReadingComparison]) -> tuple[list[str], list[list[str]]]:
+    """Return the table of a reading: its headings, and a line for each published figure."""
+    names = {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
+    rows = []
+    for one in comparisons:
+        means = [one.means.get(value, "not run") for value in names]
+        rows.append([one.label, f"{one.published:g}", *means, names.get(one.fits, "")])
+    return ["figure", "published", *names.values(), "fits"], rows
 
 
 def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) -> list[str]:
@@ -212,10 +228,6 @@ def _section(name: str, reading: Reading, comparisons: list[ReadingComparison]) 
     ]
     if not comparisons:
         return [*lines, "", "Not run, or it moves no published figure."]
-    marked = {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
-    rows = []
-    for found in comparisons:
-        means = [found.means.get(value, "not run") for value in marked]
-        rows.append((found.place, f"{found.published:g}", *means, marked.get(found.fits, "")))
-    head = f"| figure | published | {' | '.join(marked.values())} | fits |"
-    return [*lines, "", head, "|---" * (len(marked) + 3) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+    headings, rows = reading_rows(reading, comparisons)
+    table = [f"| {' | '.join(row)} |" for row in (headings, *rows)]
+    return [*lines, "", table[0], "|---" * len(headings) + "|", *table[1:]]

@@ -13,7 +13,8 @@ import pandas as pd
 
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
-from elmbench.layouts.base import Figure, Outputs
+from elmbench.layouts.base import Outputs
+from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame

@@ -1,129 +1,194 @@
-"""Which models of a table are better than others over its data sets: ranks, tests, critical differences.
+"""Comparison of the models of a table over its data sets: average ranks, tests and critical differences.
 
 Demsar, "Statistical comparisons of classifiers over multiple data sets" (2006): Friedman's test of the average ranks,
-then Nemenyi's for each pair of models, beside it Wilcoxon's signed ranks with Holm's correction. The models are
-compared on the data sets that have all of them. What our runs measured and what the paper prints are compared apart.
+then Nemenyi's test for each pair of models, and Wilcoxon's signed-rank test with Holm's correction. The models are
+compared on the data sets that have all of them. Measured and published figures are compared separately.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import permutations
+from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts.base import png
+from elmbench.layouts.comparison import holm
+from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
+from elmbench.reporting.comparisons import wilcoxon_p
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 
 #: The level of the tests.
 ALPHA = 0.05
 Source = Literal["measured", "published"]
+#: Values of pairs of models, such as p-values, by both names.
+_Pairs = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The comparison of the models of a table over its data sets.
+    """The comparison of models over data sets.
 
     Attributes
     ----------
     source : {"measured", "published"}
-    datasets : tuple of str
-        Those that have every one of the models.
+    values : DataFrame
+        A line for each data set, a column for each model, the best average rank first; more is better.
     left_out : tuple of str
-        The models that are on fewer than half of the data sets.
-    ranks : dict of str to float
-        The average rank of each model, the best (smallest) first.
-    friedman : float or None
-        Friedman's chi-squared; None of two models.
-    p : float or None
-        Its probability, were all models equally good.
-    critical_distance : float
-        Average ranks that lie further apart differ by Nemenyi's test.
-    nemenyi, wilcoxon : dict of str to dict
-        The probability of each pair of models; that of Wilcoxon's test by Holm's correction.
-    wins : dict of str to dict
-        On how many data sets a model wins, ties and loses against another: `5/1/2`.
+        The models that fewer than half of the data sets have.
     """
 
     source: Source
-    datasets: tuple[str, ...]
-    left_out: tuple[str, ...]
-    ranks: dict[str, float]
-    friedman: float | None
-    p: float | None
-    critical_distance: float
-    nemenyi: dict[str, dict[str, float]]
-    wilcoxon: dict[str, dict[str, float]]
-    wins: dict[str, dict[str, str]]
+    values: pd.DataFrame
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that have every one of the models."""
+        return tuple(map(str, self.values.index))
+
+    @cached_property
+    def ranks(self) -> dict[str, float]:
+        """The average rank of each model, the best (smallest) first."""
+        return {str(model): float(rank) for model, rank in _average_ranks(self.values).items()}
+
+    @cached_property
+    def friedman(self) -> tuple[float, float] | None:
+        """Friedman's chi-squared and its p-value; None for two models."""
+        from scipy.stats import friedmanchisquare
+
+        if len(self.ranks) < 3:
+            return None
+        with np.errstate(invalid="ignore"):  # models that are equal on every data set
+            test = friedmanchisquare(*self.values.to_numpy().T)
+        return float(test.statistic), float(test.pvalue)
+
+    @property
+    def _rank_error(self) -> float:
+        """The standard error of the difference of two average ranks, over the square root of two."""
+        n, k = self.values.shape
+        return math.sqrt(k * (k + 1) / (12 * n))
+
+    @cached_property
+    def critical_distance(self) -> float:
+        """The least difference of two average ranks that Nemenyi's test calls significant."""
+        from scipy.stats import studentized_range
+
+        return float(studentized_range.ppf(1 - ALPHA, len(self.ranks), math.inf)) * self._rank_error
+
+    @cached_property
+    def nemenyi(self) -> _Pairs:
+        """The p-value of Nemenyi's test for each pair of models."""
+        from scipy.stats import studentized_range
+
+        pairs = list(combinations(self.ranks, 2))
+        distances = np.array([abs(self.ranks[one] - self.ranks[other]) for one, other in pairs])
+        return _by_pair(pairs, studentized_range.sf(distances / self._rank_error, len(self.ranks), math.inf).tolist())
+
+    @cached_property
+    def wilcoxon(self) -> _Pairs:
+        """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's correction."""
+        pairs = list(combinations(self.ranks, 2))
+        p = [wilcoxon_p((self.values[one] - self.values[other]).to_numpy()) for one, other in pairs]
+        return _by_pair(pairs, holm(p))
+
+    @cached_property
+    def wins(self) -> _Pairs:
+        """The data sets on which a model wins, ties and loses against another: `5/1/2`."""
+        wins: _Pairs = {model: {} for model in self.ranks}
+        for one, other in combinations(self.ranks, 2):
+            signs = np.sign(self.values[one] - self.values[other])
+            better, equal, worse = (int((signs == sign).sum()) for sign in (1, 0, -1))
+            wins[one][other], wins[other][one] = f"{better}/{equal}/{worse}", f"{worse}/{equal}/{better}"
+        return wins
+
+    def record(self) -> dict[str, Any]:
+        """Return the comparison as JSON has it."""
+        friedman, p = self.friedman or (None, None)
+        names = ("source", "datasets", "left_out", "ranks", "critical_distance", "nemenyi", "wilcoxon", "wins")
+        return {name: getattr(self, name) for name in names} | {"friedman": friedman, "p": p}
+
+    def cliques(self) -> Iterator[tuple[float, float]]:
+        """Yield the first and last rank of each longest run of models that do not differ by Nemenyi's test."""
+        ranks, reached = list(self.ranks.values()), -1
+        for i, low in enumerate(ranks):
+            last = max(j for j, rank in enumerate(ranks) if rank - low <= self.critical_distance)
+            if last > max(i, reached):
+                yield low, ranks[last]
+            reached = max(reached, last)
 
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
     """Return the comparison of the measured figures of a table and, if there are enough, of the published ones.
 
-    It is about the first metric of each data set, the default readings and the table's own selection.
+    It uses the first metric of each data set, the default readings and the table's first selection.
 
     Parameters
     ----------
     summary : DataFrame
-        As `summary.csv` has it.
+        The lines of `summary.csv`.
 
     Raises
     ------
     ElmbenchError
         If fewer than two models were measured on the same two data sets.
     """
-    measured, published = _measured(summary, resolved), _published(resolved)
-    if not _is_enough(_common(measured)):
+    figures: dict[Source, pd.DataFrame] = {
+        "measured": _measured(summary, resolved),
+        "published": _published(resolved),
+    }
+    comparisons = [compare(values, source) for source, values in figures.items() if min(_common(values).shape) > 1]
+    if not comparisons or comparisons[0].source != "measured":
         raise ElmbenchError(
             f"{resolved.file.id} has no two models on the same two data sets to be compared",
             expected="cells of several models on several data sets that ended ok",
             next_step=f"elmbench run {resolved.file.id} --profile {resolved.profile}",
         )
-    found = [compare(measured, "measured")]
-    return [*found, compare(published, "published")] if _is_enough(_common(published)) else found
+    return comparisons
 
 
 def _measured(summary: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
     lines = lines.drop_duplicates(["dataset", "model", "metric"])
-    places = zip(lines["dataset"], lines["model"], lines["metric"], lines["mean"], strict=True)
-    return _oriented({(str(d), str(m), str(k)): float(value) for d, m, k, value in places}, resolved)
+    return _oriented(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved)
 
 
 def _published(resolved: Resolved) -> pd.DataFrame:
-    figures = {
-        place: float(figure.value)
-        for place, figure in resolved.published.items()
-        if figure.value is not None and not figure.cited
+    return _oriented(
+        {
+            key: float(figure.value)
+            for key, figure in resolved.published.items()
+            if figure.value is not None and not figure.cited
+        },
+        resolved,
+    )
+
+
+def _oriented(figures: Mapping[Any, float], resolved: Resolved) -> pd.DataFrame:
+    """Return the first metric of each data set: a line for each data set, a column for each model, more is better."""
+    values = {
+        (dataset, model): -value if less_is_better(metric) else value
+        for (dataset, model, metric), value in figures.items()
+        if dataset != ALL and metric == resolved.spec.protocol.metric_for(resolved.dataset(dataset).task)
     }
-    return _oriented(figures, resolved)
-
-
-def _oriented(figures: Mapping[tuple[str, str, str], float], resolved: Resolved) -> pd.DataFrame:
-    """Return the first metric of each data set: a line a data set, a column a model, more is better."""
-    found: dict[tuple[str, str], float] = {}
-    for (dataset, model, metric), value in figures.items():
-        if dataset != ALL and metric == resolved.spec.protocol.metric_for(resolved.dataset(dataset).task):
-            found[dataset, model] = -value if less_is_better(metric) else value
-    return pd.Series(found, dtype=float).unstack(sort=False) if found else pd.DataFrame(dtype=float)
+    return pd.Series(values, dtype=float).unstack(sort=False) if values else pd.DataFrame(dtype=float)
 
 
 def _common(values: pd.DataFrame) -> pd.DataFrame:
-    """Return the models that are on half of the data sets, on the data sets that have them all."""
+    """Return the models that half of the data sets have, on the data sets that have them all."""
     return values.loc[:, values.notna().mean() >= 0.5].dropna() if len(values) else values
 
 
-def _is_enough(values: pd.DataFrame) -> bool:
-    return len(values) > 1 and len(values.columns) > 1
+def _average_ranks(values: pd.DataFrame) -> pd.Series[float]:
+    return values.rank(axis=1, ascending=False).mean()
 
 
 def compare(values: pd.DataFrame, source: Source) -> Statistics:
@@ -132,58 +197,40 @@ def compare(values: pd.DataFrame, source: Source) -> Statistics:
     Parameters
     ----------
     values : DataFrame
-        A line for each data set, a column for each model; more is better, NaN where there is none.
+        A line for each data set, a column for each model; more is better, NaN if missing.
     """
-    import scikit_posthocs
-    from scipy.stats import friedmanchisquare, studentized_range
-
     common = _common(values)
-    ranks = common.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
-    common = common[ranks.index]
-    n, k = common.shape
-    distance = float(studentized_range.ppf(1 - ALPHA, k, math.inf)) / math.sqrt(2) * math.sqrt(k * (k + 1) / (6 * n))
-    melted = common.melt(var_name="model", value_name="value")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of models that are equal on every data set
-        friedman = friedmanchisquare(*common.to_numpy().T) if k > 2 else None
-        wilcoxon = scikit_posthocs.posthoc_wilcoxon(melted, "value", "model", zero_method="zsplit", p_adjust="holm")
-    return Statistics(
-        source,
-        tuple(map(str, common.index)),
-        tuple(str(model) for model in values if model not in common),
-        {str(model): float(rank) for model, rank in ranks.items()},
-        None if friedman is None else float(friedman.statistic),
-        None if friedman is None else float(friedman.pvalue),
-        distance,
-        _by_pair(scikit_posthocs.posthoc_nemenyi_friedman(common)),
-        _by_pair(wilcoxon.fillna(1.0)),
-        _wins(common),
-    )
+    order = _average_ranks(common).sort_values(kind="stable").index
+    return Statistics(source, common[order], tuple(str(model) for model in values if model not in common))
 
 
-def _by_pair(matrix: pd.DataFrame) -> dict[str, dict[str, float]]:
-    table = matrix.to_dict()
-    return {str(one): {str(other): float(p) for other, p in own.items() if other != one} for one, own in table.items()}
+def _by_pair(pairs: list[tuple[str, str]], values: list[float]) -> _Pairs:
+    table: _Pairs = {}
+    for (one, other), value in zip(pairs, values, strict=True):
+        table.setdefault(one, {})[other] = table.setdefault(other, {})[one] = value
+    return table
 
 
-def _wins(values: pd.DataFrame) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for one, other in permutations(values, 2):
-        signs = np.sign(values[one] - values[other])
-        counts = (str(int((signs == sign).sum())) for sign in (1, 0, -1))
-        found.setdefault(str(one), {})[str(other)] = "/".join(counts)
-    return found
-
-
-def draw_critical_differences(found: Statistics, title: str) -> bytes:
-    """Return the picture of the average ranks as PNG; a bar joins models that do not differ by Nemenyi's test."""
-    import scikit_posthocs
-    from matplotlib.figure import Figure as Drawing
-
-    figure = Drawing(figsize=(8, 1.2 + 0.25 * len(found.ranks)), dpi=150, layout="constrained")
-    axes: Any = figure.add_subplot()
-    pairs = pd.DataFrame(found.nemenyi).reindex(index=list(found.ranks), columns=list(found.ranks)).fillna(1.0)
-    scikit_posthocs.critical_difference_diagram(found.ranks, pairs, ax=axes)
-    about = f"average rank of the {found.source} figures on {len(found.datasets)} data sets"
-    axes.set_title(f"{title}\n{about}; critical distance {found.critical_distance:.2f}", fontsize="medium")
+def draw_critical_differences(comparison: Statistics, title: str) -> bytes:
+    """Return the picture of the average ranks; a bar joins models that do not differ by Nemenyi's test."""
+    models, bars = list(comparison.ranks.items()), list(comparison.cliques())
+    half = math.ceil(len(models) / 2)
+    figure, axes = new_figure(8, 1.2 + 0.11 * len(bars) + 0.22 * half)
+    axes.spines[["left", "right", "bottom"]].set_visible(False)
+    axes.xaxis.tick_top()
+    axes.set(xticks=range(1, len(models) + 1), yticks=[], ylim=(len(bars) / 2 + half + 0.5, 0))
+    # The names stand on both sides of the axis.
+    axes.set_xlim(0.4 - len(models) / 4, len(models) + 0.6 + len(models) / 4)
+    axes.spines["top"].set_bounds(1, len(models))
+    for i, (first, last) in enumerate(bars):
+        axes.plot([first - 0.05, last + 0.05], [(i + 1) / 2] * 2, color="black", linewidth=3)
+    for i, (model, rank) in enumerate(models):
+        left = i < half
+        end, align = (0.7, "right") if left else (len(models) + 0.3, "left")
+        y = len(bars) / 2 + (i if left else len(models) - 1 - i) + 0.9
+        axes.plot([rank, rank, end], [0, y, y], color="black", linewidth=0.8)
+        name = f"{model} {rank:.2f} " if left else f" {rank:.2f} {model}"
+        axes.text(end, y, name, ha=align, va="center", fontsize="small")
+    about = f"average rank of the {comparison.source} figures on {len(comparison.datasets)} data sets"
+    axes.set_title(f"{title}\n{about}; critical distance {comparison.critical_distance:.2f}", fontsize="medium")
     return png(figure)

@@ -1,23 +1,30 @@
 """The report: the site of all results, and a page of readings for each paper."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from elmbench.reporting.folders import ResultsDirs
-from elmbench.reporting.readings import write_readings
-from elmbench.reporting.site.build import refuse_other, write_site
-from elmbench.reporting.site.gather import gather
-from elmbench.specs.catalogue import Watch
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import elmbench
+from elmbench.registry import registry
+from elmbench.reporting.folders import SITE_MARK, ResultsDirs
+from elmbench.specs.catalogue import PROFILES, Watch, load_catalogue
+from elmbench.specs.files import spec_root
 
 
 def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -> list[Path]:
-    """Build the site from the results and write `readings/<paper>.md` of each paper of which a reading has been run.
+    """Build the site from the results, and write `readings/<paper>.md` for each paper with a reading that was run.
+
+    Nothing is written if the results, specifications, documents and code are those of the last report.
 
     Parameters
     ----------
     dirs : ResultsDirs
         The pages of readings are written into the user's folder.
     folder : path, optional
-        Folder of the site; `site` in the user's folder unless it is given.
+        Folder of the site; by default `site` in the user's folder.
     watch : callable
         Yields the tables that it is given, one after the other.
 
@@ -32,8 +39,44 @@ def report(dirs: ResultsDirs, folder: Path | None = None, watch: Watch = iter) -
         If there are no results, or the folder holds something other than a site.
     """
     site = folder or dirs.own / "site"
-    refuse_other(site)
-    papers = gather(dirs, watch)
-    write_site(papers, site)
-    pages = [write_readings(one.paper, one.readings, [table.file for table in one.tables], dirs) for one in papers]
-    return [site / "index.html", *filter(None, pages)]
+    digest = _digest(dirs)
+    pages = _current_pages(site, digest)
+    if pages is None:
+        # matplotlib and jinja2 take a second to import.
+        from elmbench.reporting.readings import write_readings
+        from elmbench.reporting.site.build import refuse_other, write_site
+        from elmbench.reporting.site.gather import gather
+
+        refuse_other(site)
+        papers = gather(dirs, watch)
+        written = (write_readings(one.paper, one.readings, one.results, dirs.own) for one in papers)
+        pages = [str(path) for path in written if path is not None]
+        write_site(papers, site, {"digest": digest, "readings": pages})
+    return [site / "index.html", *map(Path, pages)]
+
+
+def _current_pages(site: Path, digest: str) -> list[str] | None:
+    """Return the pages of readings of a site that was built from the same inputs and is complete, else None."""
+    try:
+        mark: dict[str, Any] = json.loads((site / SITE_MARK).read_text("utf-8"))
+        files = [*(site / name for name in mark["files"]), *map(Path, mark["readings"])]
+        current = mark["digest"] == digest and all(path.is_file() for path in files)
+        return list(mark["readings"]) if current else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _digest(dirs: ResultsDirs) -> str:
+    """Return a hash of the results, the specifications, the documents and the code."""
+    folders = [Path(elmbench.__file__).parent, spec_root() / "docs", spec_root() / "experiments"]
+    paths = [spec_root() / "datasets.yaml"]
+    paths += [path for folder in folders for path in folder.rglob("*.*") if "__pycache__" not in path.parts]
+    paths += [path for file in load_catalogue().values() for path in file.path.parent.glob("*.*")]
+    for results in filter(None, (dirs.own, dirs.committed)):
+        paths += [path for profile in PROFILES for path in (results / profile).glob("*/*/*.*")]
+    models = [(entry.name, entry.origin) for entry in registry().values()]
+    digest = hashlib.sha256(json.dumps([str(dirs), models]).encode())
+    for path in sorted(set(paths)):
+        if path.is_file():
+            digest.update(f"{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

@@ -26,3 +26,15 @@ def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -
     )
     assert "    elmbench run toy/one --profile paper -m elm --reading order=stored\n" in text
     assert str(Path().resolve()) not in text
+    index, other = Path("elmbench-results/site/index.html"), Path("elmbench-results/site/claims.html")
+    built = index.stat().st_mtime_ns
+    assert elmbench("report").out == found.out
+    assert index.stat().st_mtime_ns == built
+    # A page that is missing, or results that changed, make a new site.
+    other.unlink()
+    assert elmbench("report").out == found.out
+    assert other.is_file()
+    rebuilt = index.stat().st_mtime_ns
+    assert elmbench(*run, "-m", "k-elm").code == 0
+    assert elmbench("report").out == found.out
+    assert built < rebuilt < index.stat().st_mtime_ns

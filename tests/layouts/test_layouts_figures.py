@@ -13,8 +13,9 @@ from made_cells import cell, cell_of, frame
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.base import Figure, Outputs
+from elmbench.layouts.base import Outputs
 from elmbench.layouts.curves import draw_curves
+from elmbench.layouts.figures import Figure
 from elmbench.layouts.precision_recall import draw_precision_recall, precision_recall
 from elmbench.specs.profiles import Resolved
 

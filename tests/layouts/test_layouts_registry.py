@@ -15,7 +15,8 @@ from made_cells import folds, frame, headings, keep, rows_of, table_from, table_
 import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import LAYOUTS, find_layout, layout_of
-from elmbench.layouts.base import DATASET, VALUE, Entry, Figure, Layout, LayoutOptions, Outputs
+from elmbench.layouts.base import DATASET, VALUE, Entry, Layout, LayoutOptions, Outputs
+from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import Column, Line, Text
 from elmbench.registry import plugins
 from elmbench.reporting.results import read_results, write_results

@@ -12,7 +12,7 @@ from made_cells import cell, frame
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.base import Figure
+from elmbench.layouts.figures import Figure
 from elmbench.layouts.surface import draw_surface
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan

@@ -13,7 +13,8 @@ from made_work import units
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
-from elmbench.layouts.base import Figure, Outputs
+from elmbench.layouts.base import Outputs
+from elmbench.layouts.figures import Figure
 from elmbench.layouts.weight_paths import draw_weight_paths, kernel_labels
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Plan

@@ -10,12 +10,19 @@ import pytest
 from made_cells import cell, folds, frame
 
 from elmbench.reporting.cells import write_frame
-from elmbench.reporting.folders import ResultsDirs, results_folder
+from elmbench.reporting.folders import results_folder
 from elmbench.reporting.readings import ReadingComparison, compare_readings, write_readings
+from elmbench.reporting.results import Results, read_results
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]
 FIGURES = "WDBC,ELM,mcc,0.9,,\nWDBC,ELM,train_seconds,0.5,,\n"
+
+
+def written(resolved: Resolved, lines: list[dict[str, Any]], folder: Path) -> Results:
+    """Write these cells and read them again."""
+    write_frame(frame(resolved, lines), results_folder(folder, "paper", "toy/one") / "cells.csv")
+    return read_results(resolved, folder)
 
 
 @pytest.fixture
@@ -24,9 +31,7 @@ def compared(toy: Toy, tmp_path: Path) -> Callable[..., list[ReadingComparison]]
 
     def compare(lines: list[dict[str, Any]], figures: str = FIGURES, **changes: Any) -> list[ReadingComparison]:
         resolved = toy(figures, **changes)
-        folder = results_folder(tmp_path, "paper", "toy/one")
-        write_frame(frame(resolved, lines), folder / "cells.csv")
-        return compare_readings(resolved.file.paper.readings, [resolved.file], ResultsDirs(tmp_path))["order"]
+        return compare_readings(resolved.file.paper.readings, [written(resolved, lines, tmp_path)])["order"]
 
     return compare
 
@@ -48,7 +53,7 @@ def test_the_nearer_value_fits(compared: Callable[..., list[ReadingComparison]])
     (found,) = compared([*folds("ELM", *FAR), *stored(*NEAR)])
     assert found.means == {"shuffled": "0.700", "stored": "0.900"}
     assert (found.published, found.fits) == (0.9, "stored")
-    assert found.place == "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
+    assert found.label == "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
     (found,) = compared([*folds("ELM", *NEAR), *stored(*FAR)])
     assert found.fits == "shuffled"
 
@@ -102,7 +107,7 @@ def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., l
     more = [line | {"run": 1, "mcc": 0.1} for line in folds("ELM", 0.1, 0.1)]
     (found,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
     assert found.means["shuffled"] == "0.705"
-    assert "2 cells" in found.place
+    assert "2 cells" in found.label
 
 
 def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
@@ -145,18 +150,15 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
     (found,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
     assert found.means == {"shuffled": "0.500", "stored": "0.600"}
-    assert found.place == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
+    assert found.label == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
 
 
 @pytest.fixture
 def page(toy: Toy, tmp_path: Path) -> Callable[..., str]:
     def write(lines: list[dict[str, Any]], figures: str = FIGURES) -> str:
         resolved = toy(figures)
-        write_frame(frame(resolved, lines), results_folder(tmp_path, "paper", "toy/one") / "cells.csv")
-        paper, files = resolved.file.paper, [resolved.file]
-        path = write_readings(
-            paper, compare_readings(paper.readings, files, ResultsDirs(tmp_path)), files, ResultsDirs(tmp_path)
-        )
+        paper, results = resolved.file.paper, [written(resolved, lines, tmp_path)]
+        path = write_readings(paper, compare_readings(paper.readings, results), results, tmp_path)
         return path.read_text() if path is not None else ""
 
     return write

@@ -11,6 +11,7 @@ from made_cells import cell, frame
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from elmbench.errors import ElmbenchError
+from elmbench.reporting.comparisons import wilcoxon_p
 from elmbench.reporting.statistics import compare, compare_models, draw_critical_differences
 from elmbench.reporting.summary import summarise
 from elmbench.specs.profiles import Resolved
@@ -33,7 +34,8 @@ def test_the_example_of_demsar() -> None:
     assert {model: round(rank, 3) for model, rank in found.ranks.items()} == {
         "C4.5+m+cf": 1.964, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5": 3.143,
     }  # fmt: skip
-    assert found.friedman == pytest.approx(friedmanchisquare(*DEMSAR.to_numpy().T).statistic)
+    assert found.friedman is not None
+    assert found.friedman[0] == pytest.approx(friedmanchisquare(*DEMSAR.to_numpy().T).statistic)
     assert found.critical_distance == pytest.approx(2.569 * (4 * 5 / (6 * 14)) ** 0.5, abs=1e-3)
     # The two ways to say which pairs differ agree.
     for one, rank in found.ranks.items():
@@ -53,6 +55,20 @@ def test_the_pairs_are_those_of_one_data_set() -> None:
     np.testing.assert_allclose(sorted(pairs.values()), holm)
     assert found.wins["C4.5+m"]["C4.5"] == "10/2/2"
     assert found.wins["C4.5"]["C4.5+m"] == "2/2/10"
+
+
+def test_nemenyi_and_ties_against_known_values() -> None:
+    comparison = compare(DEMSAR, "measured")
+    # p-values of scikit-posthocs 0.17.
+    assert comparison.nemenyi["C4.5"]["C4.5+m+cf"] == pytest.approx(0.0741847951)
+    assert comparison.wilcoxon["C4.5"]["C4.5+cf"] == pytest.approx(0.8641167623)
+    # scipy enumerates the signs of tied and zero differences of up to 13 data sets.
+    rng = np.random.default_rng(0)
+    for n in (5, 9, 13, 14):
+        differences = rng.integers(-3, 4, n).astype(float)
+        for side in ("two-sided", "less", "greater"):
+            expected = wilcoxon(differences, zero_method="zsplit", alternative=side).pvalue
+            assert wilcoxon_p(differences, side) == pytest.approx(expected, rel=1e-12)
 
 
 def test_models_that_are_on_few_data_sets_are_left_out() -> None:
@@ -83,7 +99,7 @@ def test_measured_and_printed_figures_are_compared_apart(toy: Callable[..., Reso
     # Of an error the smaller is the better one.
     assert (measured.source, measured.ranks) == ("measured", {"K-ELM": 1.0, "ELM": 2.0})
     assert (published.source, published.ranks) == ("published", {"ELM": 1.0, "K-ELM": 2.0})
-    assert (measured.friedman, measured.p) == (None, None)
+    assert (measured.record()["friedman"], measured.record()["p"]) == (None, None)
     with pytest.raises(ElmbenchError, match="no two models on the same two data sets"):
         compare_models(summarise(frame(resolved, lines[:4]), resolved), resolved)
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
+from elmbench.reporting.folders import SITE_MARK
 from elmbench.reporting.site.documents import paper_latex, paper_markdown
 from elmbench.reporting.site.gather import PaperResults
 from elmbench.reporting.site.pages import asset, pages
 from elmbench.reporting.site.table_pages import address, figures_frame
 from elmbench.reporting.writers.csv import csv
-
-#: The file by which a folder is known as a site of ours, which may be replaced.
-MARK = ".elmbench-site"
 
 
 def refuse_other(folder: Path) -> None:
@@ -37,10 +38,15 @@ def refuse_other(folder: Path) -> None:
         )
 
 
-def write_site(papers: list[PaperResults], folder: Path) -> list[Path]:
-    """Put the site of these results at `folder`; return its files.
+def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any] | None = None) -> list[Path]:
+    """Write the site of these results into `folder`; return its files.
 
-    A reader never sees half of it: it is written beside the old one, which it then replaces.
+    The site is written beside the old one, which it then replaces, so that a reader never sees half of it.
+
+    Parameters
+    ----------
+    mark : mapping, optional
+        Values for the file `SITE_MARK`, which also lists the files of the site.
 
     Raises
     ------
@@ -53,6 +59,7 @@ def write_site(papers: list[PaperResults], folder: Path) -> list[Path]:
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         written = _write(papers, fresh)
+        (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
         _replace(folder, fresh)
     except OSError as error:
         found = f"cannot write {folder}: {error.strerror or error}"
@@ -65,11 +72,11 @@ def write_site(papers: list[PaperResults], folder: Path) -> list[Path]:
 
 
 def _is_replaceable(folder: Path) -> bool:
-    return folder.is_dir() and ((folder / MARK).is_file() or not any(folder.iterdir()))
+    return folder.is_dir() and ((folder / SITE_MARK).is_file() or not any(folder.iterdir()))
 
 
 def _write(papers: list[PaperResults], folder: Path) -> list[str]:
-    texts = dict(pages(papers)) | {name: asset(name) for name in ("style.css", "sort.js")} | {MARK: ""}
+    texts = dict(pages(papers)) | {name: asset(name) for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for paper in papers:
         shown = [own for table in paper.tables for own in table.profiles]

@@ -1,166 +1,139 @@
-"""Pictures of the site as small drawings in the page: verdicts, average ranks, optimism, error against time and size.
-
-What is drawn differs in shape or letter, never in colour alone; a band is an interval or a deviation.
-"""
+"""Pictures on the pages of the site: verdicts, average ranks, optimism, and the metric against time and size."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from string import ascii_lowercase
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup, escape
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.base import ALWAYS_SHOWN
-from elmbench.layouts.table import COMPLETE, VERDICTS
+from elmbench.layouts.figures import finish, line_styles, new_figure, panel_title, panels, png
+from elmbench.layouts.table import COMPARED, COMPLETE
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
-from elmbench.reporting.statistics import Statistics, compare_models
+from elmbench.reporting.statistics import compare_models, draw_critical_differences
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
 
-#: The mark of each verdict in a square of 8 by 8, from its upper left corner.
+#: The marker and the colour of each verdict: the shapes differ, so that a reader does not depend on colours.
 _MARKS = {
-    "reproduced": "h8v8h-8z",
-    "consistent": "m4 0l4 4l-4 4l-4-4z",
-    "close": "m4 0l4 8h-8z",
-    "differs": "l8 8m0-8l-8 8",
-    "too few runs": "m3 3h2v2h-2z",
-    "not comparable": "m2 0v8m4-8v8",
-    "no data": "m0 4h8",
-    "cited": "m2 0v3m3-3v3",
+    "too few runs": (".", "#6e7781"),
+    "consistent": ("D", "#4f9a63"),
+    "reproduced": ("s", "#116329"),
+    "close": ("^", "#9a6700"),
+    "differs": ("x", "#b3221b"),
+    "not comparable": ("|", "#57606a"),
+    "no data": ("_", "#57606a"),
+    "cited": ("+", "#57606a"),
 }
-#: Of the map of verdicts: the distance of two marks, the marks in a line and where they begin.
-_STEP, _ACROSS, _LEFT = 11, 50, 90
-#: Fewer models or data sets than these have no diagram of ranks; more data sets have no panel each.
+#: Marks in a line of the map of verdicts.
+_MARKS_PER_LINE = 50
+#: The fewest models and data sets of a diagram of ranks, and the most data sets with a panel each.
 _FEWEST_MODELS, _FEWEST_SETS, _MOST_PANELS = 3, 4, 6
-_AXES = {"fit_seconds": "seconds of a fit", "n_units": "units of the model"}
+_COSTS = {"fit_seconds": "seconds of a fit", "n_units": "units of the model"}
 
 
-def verdict_map(paper: PaperResults) -> Markup:
-    """Return each published figure of a paper as a mark by its verdict, a row or more for each table."""
-    texts: list[Markup] = []
-    y = 0
-    paths: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+@dataclass(frozen=True)
+class Picture:
+    """A picture of a page, with the text that describes it."""
+
+    label: str
+    png: bytes
+
+    @property
+    def source(self) -> str:
+        """The picture as the address of an image, so that a page needs no other file."""
+        return f"data:image/png;base64,{b64encode(self.png).decode()}"
+
+
+def verdict_map(paper: PaperResults) -> Picture | None:
+    """Return each published figure of a paper as a mark by its verdict, a line or more for each table."""
+    marks: dict[str, list[tuple[int, int]]] = {verdict: [] for verdict in _MARKS}
+    labels: dict[int, str] = {}
+    line = 0
     for table in paper.tables:
-        if not table.figures or table.facts:
-            continue
-        y += 6
-        texts.append(_text(_LEFT - 8, y + 9, table.file.spec.label, anchor="end"))
-        for place, line in enumerate(table.figures):
-            x, down = _LEFT + _STEP * (place % _ACROSS), y + _STEP * (place // _ACROSS)
-            paths[line["verdict"]].append(f"M{x} {down}{_MARKS[line['verdict']]}")
-        y += _STEP * math.ceil(len(table.figures) / _ACROSS)
-    drawn = [
-        Markup('<path class="m-{}" d="{}"/>').format(name.replace(" ", "-"), "".join(own))
-        for name, own in paths.items()
-        if own
-    ]
-    label = f"Verdicts of {paper.paper.key}: a mark is a published figure, in the order of its table"
-    return _chart(_LEFT + _STEP * _ACROSS, y + 6, label, [*texts, *drawn]) if texts else Markup()
+        if table.figures and not table.facts:
+            labels[line] = table.file.spec.label
+            for i, figure in enumerate(table.figures):
+                marks[figure["verdict"]].append((i % _MARKS_PER_LINE, line + i // _MARKS_PER_LINE))
+            line += -(-len(table.figures) // _MARKS_PER_LINE)
+    if not labels:
+        return None
+    figure, axes = new_figure(9, 0.8 + 0.18 * line)
+    for verdict, places in marks.items():
+        if places:
+            marker, colour = _MARKS[verdict]
+            axes.scatter(*zip(*places, strict=True), s=36, marker=marker, color=colour, label=verdict)
+    axes.set_yticks(list(labels), list(labels.values()))
+    axes.set(xticks=[], xlim=(-1, _MARKS_PER_LINE), ylim=(line - 0.4, -0.6))
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    figure.legend(loc="outside lower center", ncols=4, fontsize="small")
+    return Picture(
+        f"Verdicts of {paper.paper.key}: a mark is a published figure, in the order of its table", png(figure)
+    )
 
 
-def verdict_key() -> list[tuple[str, Markup]]:
-    """Return the mark of each verdict."""
-    return [
-        (name, Markup('<svg viewBox="-1 -1 10 10" aria-hidden="true"><path class="m-{}" d="M0 0{}"/></svg>').format(
-            name.replace(" ", "-"), mark
-        ))
-        for name, mark in _MARKS.items()
-    ]  # fmt: skip
+def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
+    """Return the picture of published against measured scores and errors, and the number of figures beyond 0 to 1."""
+    lines = [line for paper in papers for table in paper.tables for line in table.figures]
+    figures = pd.DataFrame(lines, columns=["metric", "verdict", "mean", "published"])
+    is_score = figures["metric"].str.partition("@")[0].map(is_quality)
+    figures = figures[figures["verdict"].isin(COMPARED) & is_score].dropna(subset="mean")
+    within = figures["mean"].between(0, 1) & figures["published"].between(0, 1)
+    figure, axes = new_figure(5, 5.4)
+    axes.plot([0, 1], [0, 1], "--", color="grey", linewidth=0.8)
+    for verdict, (marker, colour) in _MARKS.items():
+        points = figures[within & (figures["verdict"] == verdict)]
+        if len(points):
+            axes.scatter(points["published"], points["mean"], s=22, marker=marker, color=colour, label=verdict)
+    axes.set(xlabel="published", ylabel="ours, mean", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
+    label = f"{int(within.sum())} scores and errors from 0 to 1; a figure on the diagonal equals the published one"
+    return Picture(label, png(figure)), int((~within).sum())
 
 
-def rank_diagrams(own: ProfileResults) -> Iterator[Markup]:
+def rank_diagrams(own: ProfileResults) -> Iterator[Picture]:
     """Yield the critical differences of the average ranks, measured and printed, if there are models to compare."""
     try:
-        compared = compare_models(own.results.summary, own.resolved)
+        comparisons = compare_models(own.results.summary, own.resolved)
     except ElmbenchError:
         return
-    for found in compared:
-        if len(found.ranks) >= _FEWEST_MODELS and len(found.datasets) >= _FEWEST_SETS:
-            yield _ranks(found, _place(own))
+    for one in comparisons:
+        if len(one.ranks) >= _FEWEST_MODELS and len(one.datasets) >= _FEWEST_SETS:
+            label = (
+                f"{_name(own)}: average ranks of the {one.source} figures on {len(one.datasets)} data sets; a bar "
+                f"joins models that do not differ (Nemenyi, critical distance {one.critical_distance:.2f})"
+            )
+            yield Picture(label, draw_critical_differences(one, _name(own)))
 
 
-def _ranks(found: Statistics, place: str) -> Markup:
-    width, left, right = 640, 130, 510
-    models = list(found.ranks.items())
-    half = math.ceil(len(models) / 2)
-
-    def across(rank: float) -> float:
-        return round(left + (right - left) * (rank - 1) / max(1, len(models) - 1), 1)
-
-    bars = list(_cliques(found))
-    under = 44 + 8 * len(bars)
-    parts = [_line(left, 30, right, 30)]
-    for tick in range(1, len(models) + 1):
-        parts += [_line(across(tick), 25, across(tick), 30), _text(across(tick), 20, str(tick), anchor="middle")]
-    for i, (first, last) in enumerate(bars):
-        parts.append(_line(across(first) - 3, 40 + 8 * i, across(last) + 3, 40 + 8 * i, "bar"))
-    for i, (model, rank) in enumerate(models):
-        on_left = i < half
-        down = under + 18 * (i if on_left else len(models) - 1 - i) + 10
-        end = left - 8 if on_left else right + 8
-        parts.append(Markup('<path class="lead" d="M{} 30V{}H{}"/>').format(across(rank), down, end))
-        name = f"{model} {rank:.2f}" if on_left else f"{rank:.2f} {model}"
-        parts.append(_text(end - 4 if on_left else end + 4, down + 4, name, anchor="end" if on_left else "start"))
-    label = (
-        f"{place}: average ranks of the {found.source} figures on {len(found.datasets)} data sets; a bar joins models "
-        f"that do not differ (Nemenyi, critical distance {found.critical_distance:.2f})"
-    )
-    return _chart(width, under + 18 * half + 10, label, parts)
-
-
-def _cliques(found: Statistics) -> Iterator[tuple[float, float]]:
-    """Yield the first and the last rank of each longest run of models that lie no further apart than the distance."""
-    ranks = list(found.ranks.values())
-    reached = -1
-    for i, low in enumerate(ranks):
-        last = max(j for j, rank in enumerate(ranks) if rank - low <= found.critical_distance)
-        if last > max(i, reached):
-            yield low, ranks[last]
-        reached = max(reached, last)
-
-
-def optimism_chart(own: ProfileResults) -> Markup:
-    """Return what the oracle gains: a dot for each data set, the mean of each model and its interval over data sets."""
+def optimism_chart(own: ProfileResults) -> Picture | None:
+    """Return the gains of the oracle: a dot for each data set, the mean of each model and its interval."""
     gains = own.results.gains[own.results.gains["reading"] == ""]
     if not len(gains):
-        return Markup()
-    rows = [(str(model), group) for model, group in gains.groupby("model", sort=False)]
-    means = {model: mean_gain(group["optimism"]) for model, group in rows}
-    ends = [end for found in means.values() if found is not None for end in (found.low, found.high) if end is not None]
-    low, high = (float(pick([0.0, *gains["optimism"], *ends])) for pick in (min, max))
-    left, right, down = 130, 600, 18
-
-    def across(value: float) -> float:
-        return round(left + (right - left) * (value - low) / ((high - low) or 1), 1)
-
-    bottom = down * len(rows) + 14
-    parts = [_line(across(0), 4, across(0), bottom, "zero")]
-    for i, (model, group) in enumerate(rows):
-        y = down * i + 16
-        parts.append(_text(left - 10, y + 4, model, anchor="end"))
-        found = means[model]
-        if found is not None and found.low is not None and found.high is not None:
-            wide = round(across(found.high) - across(found.low), 1)
-            parts.append(Markup('<rect class="band" x="{}" y="{}" width="{}" height="10"/>').format(
-                across(found.low), y - 5, wide
-            ))  # fmt: skip
-        dots = "".join(f"M{across(value)} {y}m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0" for value in group["optimism"])
-        parts.append(Markup('<path class="dot" d="{}"/>').format(dots))
-        mean = across(float(group["optimism"].mean()))
-        parts.append(Markup('<path class="mean" d="M{} {}v14"/>').format(mean, y - 7))
-    for value in (low, 0.0, high):
-        parts.append(_text(across(value), bottom + 14, f"{value:+.3f}", anchor="middle"))
-    label = f"{_place(own)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
-    return _chart(660, bottom + 22, label, parts)
+        return None
+    groups = list(gains.groupby("model", sort=False)["optimism"])
+    figure, axes = new_figure(7, 0.9 + 0.22 * len(groups))
+    axes.axvline(0, linestyle="--", color="grey", linewidth=0.8)
+    for i, (_, values) in enumerate(groups):
+        mean = mean_gain(values)
+        if mean is not None and mean.low is not None and mean.high is not None:
+            axes.barh(i, mean.high - mean.low, left=mean.low, height=0.6, color="C0", alpha=0.25)
+        axes.plot(values, [i] * len(values), "o", color="C0", fillstyle="none", markersize=4)
+        axes.plot(values.mean(), i, "|", color="black", markersize=11, markeredgewidth=2)
+    axes.set_yticks(range(len(groups)), [str(model) for model, _ in groups])
+    axes.set(xlabel="oracle minus nested", ylim=(len(groups) - 0.5, -0.5))
+    label = f"{_name(own)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
+    return Picture(label, png(figure))
 
 
-def trade_offs(own: ProfileResults) -> Iterator[Markup]:
-    """Yield for each data set of a small table the first metric against the time of a fit and the size of the model."""
+def trade_offs(own: ProfileResults) -> Iterator[Picture]:
+    """Yield the first metric against the time of a fit and the size of the model, for a table of few data sets."""
     section = own.results.sections[0] if own.results.sections else None
     if section is None or section.select == "" or not own.resolved.file.figures:
         return
@@ -169,77 +142,49 @@ def trade_offs(own: ProfileResults) -> Iterator[Markup]:
     datasets = [name for name in dict.fromkeys(lines["dataset"]) if name != ALL]
     if len(datasets) > _MOST_PANELS:
         return
-    for dataset in datasets:
-        metric = own.resolved.spec.protocol.metric_for(own.resolved.dataset(str(dataset)).task)
-        if not is_quality(metric):
-            continue
-        table = lines[lines["dataset"] == dataset].pivot(index="model", columns="metric", values=["mean", "std"])
-        for name in ALWAYS_SHOWN:
-            if ("mean", metric) in table and ("mean", name) in table:
-                means = table["mean"][[name, metric]].astype(float)
-                known = means[means[name] > 0].dropna().reindex(dict.fromkeys(lines["model"])).dropna()
-                spread = table["std"][metric].astype(float).fillna(0.0)
-                if len(known) >= _FEWEST_MODELS:
-                    about = f"{_place(own)}, {own.resolved.spelling(str(dataset))}: {metric} against {_AXES[name]}"
-                    yield _against(known, spread, (name, metric), about)
+    drawn = [panel for dataset in datasets for panel in _trade_off(lines[lines["dataset"] == dataset], own)]
+    if drawn:
+        label = f"{_name(own)}: the metric against the time of a fit and the units of the model; a bar is the deviation"
+        yield Picture(label, _draw_trade_offs(drawn))
 
 
-def _against(table: pd.DataFrame, spread: Mapping[Any, float], names: tuple[str, str], about: str) -> Markup:
-    left, right, top, bottom = 60, 420, 14, 214
-    x, y = (table[name] for name in names)
-    start, stop = math.log10(float(x.min())), math.log10(float(x.max()))
-    deviations = pd.Series([spread[model] for model in table.index], index=table.index)
-    least, most = float((y - deviations).min()), float((y + deviations).max())
-
-    def across(value: float) -> float:
-        return round(left + 14 + (right - left - 28) * (math.log10(value) - start) / ((stop - start) or 1), 1)
-
-    def down(value: float) -> float:
-        return round(bottom - 12 - (bottom - top - 24) * (value - least) / ((most - least) or 1), 1)
-
-    parts = [Markup('<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>').format(
-        left, top, right - left, bottom - top
-    )]  # fmt: skip
-    for value in sorted({float(x.min()), float(x.max())}):
-        parts.append(_text(across(value), bottom + 16, f"{value:.2g}" if value < 100 else f"{value:.0f}", "middle"))
-    for value in sorted({least, most}):
-        parts.append(_text(left - 6, down(value) + 4, f"{value:.3f}", anchor="end"))
-    parts.append(_text((left + right) / 2, bottom + 32, f"{_AXES[names[0]]}, logarithmic", "middle"))
-    parts.append(_text(left, top - 4, names[1]))
-    for letter, model in zip(_letters(), table.index, strict=False):
-        place, error = across(float(x[model])), float(deviations[model])
-        high, low = down(float(y[model]) + error), down(float(y[model]) - error)
-        parts.append(Markup('<rect class="band" x="{}" y="{}" width="8" height="{}"/>').format(
-            place - 4, high, round(low - high, 1)
-        ))  # fmt: skip
-        parts.append(_text(place, down(float(y[model])) + 4, letter, "middle", "letter"))
-    for i, (letter, model) in enumerate(zip(_letters(), table.index, strict=False)):
-        parts.append(_text(right + 14, top + 14 + 17 * i, f"{letter} {model}"))
-    return _chart(620, max(bottom + 40, top + 20 + 17 * len(table)), f"{about}; a band is the deviation", parts)
+#: The panel of one data set: its title, the metric, the cost, and both by model with the deviation of the metric.
+_Panel = tuple[str, str, str, pd.DataFrame]
 
 
-def _letters() -> Iterable[str]:
-    return (*ascii_lowercase, *(one + other for one in ascii_lowercase for other in ascii_lowercase))
+def _trade_off(lines: pd.DataFrame, own: ProfileResults) -> Iterator[_Panel]:
+    dataset = str(lines["dataset"].iloc[0])
+    metric = own.resolved.spec.protocol.metric_for(own.resolved.dataset(dataset).task)
+    if not is_quality(metric):
+        return
+    table = lines.pivot(index="model", columns="metric", values=["mean", "std"]).reindex(lines["model"].unique())
+    for cost in ALWAYS_SHOWN:
+        if ("mean", metric) in table and ("mean", cost) in table:
+            columns = {
+                "cost": table["mean", cost],
+                "mean": table["mean", metric],
+                "std": table["std", metric].fillna(0),
+            }
+            points = pd.DataFrame(columns, dtype=float).dropna()
+            points = points[points["cost"] > 0]
+            if len(points) >= _FEWEST_MODELS:
+                yield own.resolved.spelling(dataset), metric, cost, points
 
 
-def _place(own: ProfileResults) -> str:
-    file = own.resolved.file
+def _draw_trade_offs(drawn: Sequence[_Panel]) -> bytes:
+    styles = line_styles(list(dict.fromkeys(str(model) for *_, points in drawn for model in points.index)))
+    styles = {model: style | {"linestyle": ""} for model, style in styles.items()}
+    figure, every = panels(len(drawn), height=2.8)
+    for axes, (title, metric, cost, points) in zip(every, drawn, strict=True):
+        axes.set_xscale("log")
+        axes.errorbar(points["cost"], points["mean"], points["std"], fmt="none", ecolor="grey", linewidth=1)
+        for model, point in points.iterrows():
+            axes.plot(point["cost"], point["mean"], markersize=6, **styles[str(model)])
+        axes.set(xlabel=_COSTS[cost], ylabel=metric)
+        panel_title(axes, title)
+    return finish(figure, every, styles, "")
+
+
+def _name(own: ProfileResults) -> str:
+    file: Any = own.resolved.file
     return f"{file.spec.label} of {file.paper.key}, profile {own.profile}"
-
-
-def _chart(width: float, height: float, label: str, parts: Sequence[Markup]) -> Markup:
-    drawing = Markup('<svg class="chart" viewBox="0 0 {} {}" width="{}" role="img" aria-label="{}">{}</svg>')
-    inside = Markup("").join(parts)
-    shown = drawing.format(width, height, width, label, inside)
-    return Markup(
-        '<figure><div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>'
-        "<figcaption>{}</figcaption></figure>"
-    ).format(label, shown, label)
-
-
-def _text(x: float, y: float, words: str, anchor: str = "start", kind: str = "tick") -> Markup:
-    return Markup('<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>').format(kind, x, y, anchor, escape(words))
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str = "rule") -> Markup:
-    return Markup('<path class="{}" d="M{} {}L{} {}"/>').format(kind, x1, y1, x2, y2)

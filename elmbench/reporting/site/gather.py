@@ -107,6 +107,11 @@ class PaperResults:
     answer: PaperAnswer | None
 
     @property
+    def results(self) -> list[Results]:
+        """The results of all tables, the fast profile of a table first."""
+        return [one.results for table in self.tables for one in reversed(table.profiles)]
+
+    @property
     def verdicts(self) -> dict[str, int]:
         """The number of figures with each verdict, each figure counted once, and of those `not run`."""
         counts = self.answer.record["figures"] if self.answer else dict.fromkeys(VERDICTS, 0)
@@ -142,7 +147,7 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
     papers: dict[str, list[TableResults]] = {}
     for file in watch(list(load_catalogue().values())):
         papers.setdefault(file.spec.paper, []).append(_table(file, dirs))
-    found = [_paper(tables, dirs) for tables in papers.values()]
+    found = [_paper(tables) for tables in papers.values()]
     if not any(table.profiles for paper in found for table in paper.tables):
         raise ElmbenchError(
             f"no table has results in {dirs.own}",
@@ -152,12 +157,14 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
     return found
 
 
-def _paper(tables: list[TableResults], dirs: ResultsDirs) -> PaperResults:
-    files = [table.file for table in tables]
-    paper = files[0].paper
-    answers = answer_papers(own.results for table in tables for own in table.profiles)
-    readings = compare_readings(paper.readings, files, dirs)
-    return PaperResults(paper, tuple(tables), readings, next(iter(answers), None))
+def _paper(tables: list[TableResults]) -> PaperResults:
+    paper = tables[0].file.paper
+    ids = [table.file.id for table in tables]
+    results = [one.results for table in tables for one in table.profiles]
+    answers = answer_papers(results)
+    # On the pages of readings the fast profile comes first.
+    results.sort(key=lambda one: (ids.index(one.resolved.file.id), PROFILES.index(one.resolved.profile)))
+    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, results), next(iter(answers), None))
 
 
 def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:

@@ -6,17 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from markupsafe import Markup
-
 from elmbench.registry import registry
 from elmbench.reporting.claim_outcomes import correct_by_holm
 from elmbench.reporting.notes import optimism_notes
-from elmbench.reporting.readings import FITS
-from elmbench.reporting.site.charts import optimism_chart
+from elmbench.reporting.readings import FITS, reading_rows
+from elmbench.reporting.site.charts import Picture, optimism_chart
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.site.links import anchor, readings_page, table_page
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.papers import Reading
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Part:
     rows: Sequence[Sequence[str]] = ()
     headed: int = 1
     anchor: str = ""
-    pictures: Sequence[Markup] = ()
+    pictures: Sequence[Picture] = ()
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ _IN_PRINT = {True: "yes", False: "no", None: "–"}
 def _gains(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
         rows, items, links = [], [], []
-        pictures: list[Markup] = []
+        pictures: list[Picture] = []
         for table in paper.tables:
             for own in table.profiles[:1]:
                 default = own.results.gains[own.results.gains["reading"] == ""]
@@ -157,31 +154,18 @@ def _readings(paper: PaperResults) -> Iterator[Part]:
     for name, reading in paper.paper.readings.items():
         found = paper.readings[name]
         says = [reading.question] + ([] if found else ["Not run, or it moves no published figure."])
-        marked = _marked(reading)
         tables = dict.fromkeys(one.experiment for one in found)
         labels = {table.file.id: table.file.spec.label for table in paper.tables}
-        rows = [
-            (
-                one.place,
-                f"{one.published:g}",
-                *(one.means.get(value, "not run") for value in marked),
-                marked.get(one.fits, ""),
-            )
-            for one in found
-        ]
+        headings, rows = reading_rows(reading, found)
         yield Part(
             name,
             says=says,
-            items=[f"{marked[value]}: {choice.says}" for value, choice in reading.values.items()],
+            items=[f"{h}: {choice.says}" for h, choice in zip(headings[2:], reading.values.values(), strict=False)],
             links=[(table_page(id), labels[id]) for id in tables],
-            columns=("figure", "published", *marked.values(), "fits"),
+            columns=headings,
             rows=rows,
             anchor=name,
         )
-
-
-def _marked(reading: Reading) -> dict[str, str]:
-    return {value: value + " (leaking)" * choice.leaks for value, choice in reading.values.items()}
 
 
 def _models(papers: Sequence[PaperResults]) -> Part:

@@ -11,13 +11,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.layouts.table import COMPARED, SIGNS, Printed
 from elmbench.reporting.grids import Place
-from elmbench.reporting.site.charts import verdict_key, verdict_map
+from elmbench.reporting.site.charts import scatter, verdict_map
 from elmbench.reporting.site.findings import Finding, find, power
 from elmbench.reporting.site.gather import PaperResults, added
 from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
 from elmbench.reporting.site.listings import Listing, listings
 from elmbench.reporting.site.markdown import documents
-from elmbench.reporting.site.scatter import scatter
 from elmbench.reporting.site.table_pages import LEGEND, table_context
 
 #: The sign of each verdict, and of a figure without one.
@@ -57,7 +56,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
 def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
     total = added(paper.verdicts for paper in papers)
     facts = added(paper.facts for paper in papers)
-    drawn = scatter(papers)
+    picture, outside = scatter(papers)
     rows = [_count(paper_page(paper.paper.key), paper.paper.key, paper.verdicts) for paper in papers]
     return {
         "papers": papers,
@@ -73,10 +72,8 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
         ],
         "legend": LEGEND,
         "power": power(papers),
-        "points": drawn.points,
-        "outside": drawn.outside,
-        "ticks": drawn.ticks,
-        "sizes": drawn.sizes,
+        "scatter": picture,
+        "outside": outside,
     }
 
 
@@ -88,7 +85,6 @@ def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
         "sentences": paper.answer.sentences if paper.answer else [],
         "findings": findings,
         "map": verdict_map(paper),
-        "marks": verdict_key(),
         "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run if not one.facts],
         "fact_tables": [(table_page(one.file.id), one.file.spec.label) for one in run if one.facts],
         "readings": readings_page(key) if any(paper.readings.values()) else "",

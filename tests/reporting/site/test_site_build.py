@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.reporting.folders import ResultsDirs
+from elmbench.reporting.folders import SITE_MARK, ResultsDirs
 from elmbench.reporting.site import build
-from elmbench.reporting.site.build import MARK, write_site
+from elmbench.reporting.site.build import write_site
 from elmbench.reporting.site.gather import gather
 
 
@@ -54,7 +54,7 @@ def test_an_old_site_stays_where_a_new_one_fails(
     with pytest.raises(ElmbenchError, match="No space left"):
         write_site([], folder)
     assert (folder / "index.html").read_text() == "one"
-    assert (folder / MARK).is_file()
+    assert (folder / SITE_MARK).is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 

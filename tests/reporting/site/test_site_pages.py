@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -208,36 +210,35 @@ def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -
 
 def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
     from elmbench.reporting.grids import Grid
-    from elmbench.reporting.site.charts import _chart, _text
+    from elmbench.reporting.site.charts import Picture
     from elmbench.reporting.site.documents import _latex_grid
     from elmbench.reporting.site.documents import _text as markdown_text
     from elmbench.reporting.site.pages import _environment
 
     source = "{% import 'macros.html' as m with context %}{{ m.grid(one, one.heading) }}{{ m.plain([s], [[s]], s) }}"
+    source += "{{ m.picture(picture) }}"
     grid = Grid(script, script, (script,), ((script, (None,)),))
-    shown = _environment().from_string(source).render(one=grid, s=script)
+    shown = _environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
-    assert "<script" not in _chart(1, 1, script, [_text(0, 0, script)])
     assert "<script" not in markdown_text(script)
     assert "$<$script$>$" in "".join(_latex_grid(script, grid))
 
 
-def test_a_drawing_says_paper_table_and_data_set(site: Path) -> None:
-    labels = Page(site / "kos-elm-table4.html").values("aria-label")
-    assert "Table IV of kos-elm, profile paper, WDBC: mcc against units of the model; a band is the deviation" in labels
-    page = Page(site / "paper-kos-elm.html")
-    assert any(label.startswith("Verdicts of kos-elm") for label in page.values("aria-label"))
-    # One mark for each figure: of Table IV ten, and the verdicts of Table II.
-    (_, *rows) = page.tables[0]
-    total = sum(int(row[-1]) - int(row[-2]) for row in rows)
-    marks = [path for path in page.values("d") if not path.startswith("M0 0")]
-    assert sum(path.count("M") for path in marks) == total
+def test_a_picture_says_paper_and_table(site: Path) -> None:
+    labels = Page(site / "kos-elm-table4.html").values("alt")
+    assert labels[0].startswith("Table IV of kos-elm, profile paper: the metric against the time of a fit")
+    assert Page(site / "paper-kos-elm.html").values("alt")[0].startswith("Verdicts of kos-elm")
+    sources = [source for _, page in pages(site) for source in page.values("src") if source.startswith("data:")]
+    for source in sources:
+        with Image.open(BytesIO(b64decode(source.partition(",")[2]))) as picture:
+            assert min(picture.size) > 100
+    assert len(sources) > 5
 
 
 def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
     page = Page(site / "kos-elm-figure3.html")
-    (picture,) = page.values("src")[1:]
+    (picture,) = (source for source in page.values("src") if source.endswith(".png"))
     source = results / "fast/kos-elm/figure3"
     with Image.open(site / picture) as shown, Image.open(source / "figure.png") as drawn:
         assert shown.size == drawn.size
@@ -301,9 +302,6 @@ def test_text_stands_out_from_its_ground_in_light_and_dark(site: Path) -> None:
             assert contrast(colours["ink"], colours[ground]) >= 4.5, ground
         for ground in ("page", "panel"):
             assert all(contrast(colours[text], colours[ground]) >= 4.5 for text in ("muted", "link"))
-        marks = [name for name in colours if name.startswith("mark-")]
-        assert len(marks) >= 4
-        assert all(contrast(colours[mark], colours["page"]) >= 3 for mark in marks)
 
 
 def test_the_site_is_small(site: Path) -> None:
