@@ -155,7 +155,7 @@ def _run_cells(prepared: PreparedRun, executor: Executor) -> list[Results]:
         workers = f"{executor.workers} worker{'s' * (executor.workers > 1)}"
         state.say(f"{counts['to_run']} cells to run on {workers}" + (f", {known} known from before" if known else ""))
     if damaged := prepared.store.damaged:
-        typer.echo(f"{damaged} damaged records in {prepared.store.root}: what they held is computed anew", err=True)
+        typer.echo(f"{damaged} damaged records in {prepared.store.root}: they are computed again", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunProgress(prepared, state.quiet or state.as_json, executor) as progress:

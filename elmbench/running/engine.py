@@ -142,8 +142,6 @@ class Run:
             On Ctrl-C, after the workers have been ended; every result that had arrived is in the store.
         WriteError
             If a result cannot be kept; the run stops.
-        ElmbenchError
-            If the store is deleted meanwhile.
         """
         if not todo and not self._unclean(clean):
             return

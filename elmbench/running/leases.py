@@ -1,8 +1,8 @@
 """Claims of runs that share the work of one results folder.
 
-Each run locks a file of its own, `runs/<machine>-<process>-...`, as long as it lives; the file lists what it computes
-now. The lock ends with its process, however that ends. If a file system has no locks, nothing is claimed: nothing is
-lost then, but work may be done twice.
+Each run locks a file of its own, `runs/<machine>-<process>-...`, as long as it lives; the file lists its current work.
+The lock ends with its process, however that ends. If a file system has no locks, nothing is claimed: nothing is lost
+then, but work may be done twice.
 """
 
 import contextlib
@@ -31,16 +31,20 @@ def locked(path: Path) -> Iterator[None]:
     WriteError
         If the file cannot be created.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
-    except OSError as error:
-        raise cannot_write(path, error) from error
+    descriptor = _create(path, os.O_CREAT | os.O_RDWR)
     try:
         _lock(descriptor)
         yield
     finally:
         os.close(descriptor)
+
+
+def _create(path: Path, flags: int) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o666)
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def _lock(descriptor: int) -> None:
@@ -49,7 +53,7 @@ def _lock(descriptor: int) -> None:
 
 
 class Leases:
-    """What this run computes now, and what others do; a context manager.
+    """The claims of this run and of others; a context manager.
 
     Parameters
     ----------
@@ -59,38 +63,34 @@ class Leases:
     Attributes
     ----------
     others : dict of str to set of str
-        The keys that each other run had claimed when this one last asked, by the names of these runs.
+        The keys that each other run had claimed at the last look, by the names of these runs.
     """
 
     def __init__(self, root: Path) -> None:
         self.others: dict[str, set[str]] = {}
-        self._folder = root / "runs"
+        self._root = root
         self._lock = root / "leases.lock"
-        self._own = self._folder.absolute() / f"{this_process()}-{secrets.token_hex(4)}"
+        self._path = (root / "runs").absolute() / f"{this_process()}-{secrets.token_hex(4)}"
         self._claimed: set[str] = set()
         self._descriptor = -1
 
     def __enter__(self) -> Self:
         with locked(self._lock):
-            try:
-                self._folder.mkdir(exist_ok=True)
-                self._descriptor = os.open(self._own, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
-            except OSError as error:
-                raise cannot_write(self._own, error) from error
+            self._descriptor = _create(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR)
             _lock(self._descriptor)
-            self.others = self._look_at_others()
+            self._look_at_others()
         return self
 
     def __exit__(self, *_: object) -> None:
         # In a folder that has turned read-only the file stays: without its lock it counts as of a run that has died.
         os.close(self._descriptor)
         with contextlib.suppress(OSError):
-            self._own.unlink()
+            self._path.unlink()
 
     def take(self, keys: Collection[str]) -> str | None:
-        """Claim work; where another run has claimed any of it, claim nothing and return that run's name."""
+        """Claim work; if another run has claimed any of it, claim nothing and return that run's name."""
         with locked(self._lock):
-            self.others = self._look_at_others()
+            self._look_at_others()
             for name, claimed in self.others.items():
                 if not claimed.isdisjoint(keys):
                     return name
@@ -99,7 +99,7 @@ class Leases:
         return None
 
     def drop(self, keys: Collection[str]) -> None:
-        """Give up a claim once the results are in the store; others learn of it when this run next claims."""
+        """Give up a claim once the results are in the store; others see it at this run's next claim."""
         self._claimed.difference_update(keys)
 
     def _write(self) -> None:
@@ -109,15 +109,14 @@ class Leases:
             os.lseek(self._descriptor, 0, os.SEEK_SET)
             os.write(self._descriptor, content)
         except OSError as error:
-            raise cannot_write(self._own, error) from error
+            raise cannot_write(self._path, error) from error
 
-    def _look_at_others(self) -> dict[str, set[str]]:
-        """Return what other living runs have claimed; forget those that have died."""
-        return {name: keys for name, keys in claims(self._folder.parent).items() if name != self._own.name}
+    def _look_at_others(self) -> None:
+        self.others = {name: keys for name, keys in claims(self._root).items() if name != self._path.name}
 
 
 def claims(root: Path) -> dict[str, set[str]]:
-    """Return the claimed keys of each living run on a store, by the runs' names; forget runs that have died."""
+    """Return the claimed keys of each living run on a store, by the runs' names; delete the files of dead runs."""
     claimed: dict[str, set[str]] = {}
     folder = (root / "runs").absolute()
     try:
@@ -141,8 +140,6 @@ def _has_died(path: Path) -> bool:
         descriptor = os.open(path, os.O_RDWR)
     except PermissionError:  # in a folder of another user
         return False
-    except IsADirectoryError:
-        return True
     try:
         return lock_descriptor(descriptor, blocking=False)
     except OSError:  # a file system without locks

@@ -6,7 +6,6 @@ name counts: files are numbered in the order of their beginning. Their names als
 """
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmbench.errors import ElmbenchError, ElmbenchWarning
+from elmbench.errors import ElmbenchWarning
 from elmbench.files import cannot_read, cannot_write, this_process, write_atomically
 
 #: Seconds between two waits for the disk.
@@ -27,13 +26,13 @@ SYNC_EVERY = 1.0
 FORMAT = 1
 _HASH = 64
 #: Name of a file. Files of format 1 may lack the format.
-_FILE = re.compile(r"[^.].*?(?:\.v(\d+))?\.log")
-#: Records of fewer bytes than this stay in memory once they have been read, so many of them.
-_SMALL, _KEPT = 8192, 4096
+_FILE = re.compile(r"(\d+)[^.]*(?:\.v(\d+))?\.log")
+#: Records below this number of bytes stay in memory once they have been read, at most this many.
+_SMALL, _CACHED = 8192, 4096
 
 
-class Place(NamedTuple):
-    """Where a record stands: the name of its file, its first byte and its length without the end of the line."""
+class Line(NamedTuple):
+    """The file of a record, its first byte and its length without the end of the line."""
 
     file: str
     start: int
@@ -41,33 +40,33 @@ class Place(NamedTuple):
 
 
 class Records:
-    """The records in a folder; what other processes append shows after `refresh`.
+    """The records in a folder; `refresh` shows what other processes have appended.
 
     Attributes
     ----------
     damaged : Counter of str
-        Lines that are not as they were written, by file. A last line without an end is none of them: its writer was
-        stopped, or has not ended it yet.
+        Number of damaged lines by file. A last line without an end is not damaged: its writer has been killed, or is
+        still writing.
     arrived : set of str
-        Names of the records that other processes have appended since the folder was first looked into.
+        Names of the records that other processes have appended since the first look into the folder.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.damaged: Counter[str] = Counter()
         self.arrived: set[str] = set()
-        self._places: dict[str, list[Place]] = {}
+        self._lines: dict[str, list[Line]] = {}
         self._read: dict[str, int] = {}
-        self._small: dict[Place, Any] = {}
+        self._small: dict[Line, Any] = {}
         self._looked = False
-        self._own: _OwnFile | None = None
+        self._writer: _Writer | None = None
 
     # --- Reading
 
     def refresh(self) -> None:
-        """Take note of what has been appended since the last time."""
+        """Read the names of the lines that have been appended since the last call."""
         for path, size in _files(self.folder):
-            if size > self._read.get(path.name, 0) and (self._own is None or path.name != self._own.path.name):
+            if size > self._read.get(path.name, 0) and (self._writer is None or path != self._writer.path):
                 self._scan(path)
         self._looked = True
 
@@ -79,76 +78,67 @@ class Records:
                 for line in stream:
                     if not line.endswith(b"\n"):
                         break
-                    self._note(path.name, start, line[:-1])
+                    name = _name_of(line[:-1])
+                    if name is None:
+                        self.damaged[path.name] += 1
+                    else:
+                        self._add(name, Line(path.name, start, len(line) - 1))
+                        if self._looked:
+                            self.arrived.add(name)
                     start += len(line)
-        except FileNotFoundError:
-            return
         except OSError as error:
             raise cannot_read(path, error) from error
         self._read[path.name] = start
 
-    def _note(self, file: str, start: int, line: bytes) -> None:
-        name = _name_of(line)
-        if name is None:
-            self.damaged[file] += 1
-            return
-        self._add(name, Place(file, start, len(line)))
-        if self._looked:
-            self.arrived.add(name)
-
-    def _add(self, name: str, place: Place) -> None:
-        places = self._places.setdefault(name, [])
-        places.append(place)
-        places.sort()
+    def _add(self, name: str, line: Line) -> None:
+        lines = self._lines.setdefault(name, [])
+        lines.append(line)
+        lines.sort()
 
     def get(self, name: str) -> Any:
-        """Return the content of the last record of a name; None where there is none that is as it was written."""
-        self._look()
+        """Return the content of the last intact record of a name; None without one."""
         content = self._last(name)
-        if content is None and name in self._places:
-            # It is not where it was: it has been damaged since, or another process has set damaged lines aside.
+        if content is None and name in self._lines:
+            # It has been damaged since, or another process has removed damaged lines before it.
             self._look_again()
             content = self._last(name)
         return content
 
     def _last(self, name: str) -> Any:
-        places = self._places.get(name, ())
-        return next((content for place in reversed(places) if (content := self._at(place)) is not None), None)
+        lines = self._known().get(name, ())
+        return next((content for line in reversed(lines) if (content := self._content(line)) is not None), None)
 
     def names(self, prefix: str) -> list[str]:
-        """Return the names of records that begin so."""
-        self._look()
-        return [name for name in self._places if name.startswith(prefix)]
+        """Return the names of records with a prefix."""
+        return [name for name in self._known() if name.startswith(prefix)]
 
     def all(self, name: str) -> list[Any]:
-        """Return the contents of all records of a name, the first one first."""
-        self._look()
-        found = [self._at(place) for place in self._places.get(name, ())]
-        return [content for content in found if content is not None]
+        """Return the contents of all intact records of a name, the first one first."""
+        contents = [self._content(line) for line in self._known().get(name, ())]
+        return [content for content in contents if content is not None]
 
-    def _look(self) -> None:
+    def _known(self) -> dict[str, list[Line]]:
         if not self._looked:
             self.refresh()
+        return self._lines
 
-    def _at(self, place: Place) -> Any:
-        if place in self._small:
-            return self._small[place]
-        path = self.folder / place.file
+    def _content(self, line: Line) -> Any:
+        if line in self._small:
+            return self._small[line]
+        path = self.folder / line.file
         try:
             with open(path, "rb") as stream:
-                stream.seek(place.start)
-                line = stream.read(place.length)
-        except FileNotFoundError:
-            raise _gone(path) from None
+                stream.seek(line.start)
+                text = stream.read(line.length)
         except OSError as error:
             raise cannot_read(path, error) from error
-        if _name_of(line) is None:
+        if _name_of(text) is None:
             return None
-        content = json.loads(line.split(b" ", 2)[2])
-        if place.length < _SMALL:
-            if len(self._small) >= _KEPT:
+        content = json.loads(text.split(b" ", 2)[2])
+        if line.length < _SMALL:
+            if len(self._small) >= _CACHED:
                 self._small.clear()
-            self._small[place] = content
+            self._small[line] = content
         return content
 
     # --- Writing
@@ -160,21 +150,14 @@ class Records:
         ------
         WriteError
             If it cannot be written; the log is as it was before.
-        ElmbenchError
-            If the folder has been deleted meanwhile.
         """
-        self._look()
+        self._known()
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
-        line = hashlib.sha256(body).hexdigest().encode() + b" " + body
-        if self._own is None:
-            self._own = _OwnFile(self.folder)
-        start = self._own.write(line + b"\n")
-        self._add(name, Place(self._own.path.name, start, len(line)))
-
-    @property
-    def unsynced(self) -> bool:
-        """Whether something was appended that a failure of the machine could still take away."""
-        return self._own is not None and self._own.unsynced
+        text = hashlib.sha256(body).hexdigest().encode() + b" " + body
+        if self._writer is None:
+            self._writer = _Writer(self.folder)
+        start = self._writer.write(text + b"\n")
+        self._add(name, Line(self._writer.path.name, start, len(text)))
 
     def sync(self, *, at_once: bool = True) -> None:
         """Wait until what was appended is on the disk: one wait for several records.
@@ -182,47 +165,42 @@ class Records:
         Parameters
         ----------
         at_once : bool, default=True
-            False leaves it for later where the last wait was less than `SYNC_EVERY` ago.
+            False does nothing if the last wait was less than `SYNC_EVERY` ago.
         """
-        if self._own is not None:
-            self._own.sync(at_once=at_once)
+        if self._writer is not None:
+            self._writer.sync(at_once=at_once)
 
     def close(self) -> None:
-        """Wait for the disk and end the file of this process; the next record begins another."""
-        own, self._own = self._own, None
-        if own is not None:
-            self._read[own.path.name] = own.length
+        """Wait for the disk and close the file of this process; the next record begins another."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            self._read[writer.path.name] = writer.length
             try:
-                own.sync()
+                writer.sync()
             finally:
-                own.close()
+                os.close(writer.descriptor)
 
-    def set_aside_damage(self) -> None:
-        """Move damaged lines out of the log, to a file `damaged` beside its folder.
+    def remove_damage(self) -> None:
+        """Remove damaged lines from the log.
 
         Raises
         ------
         WriteError
-            If these files cannot be written.
+            If a file cannot be written.
         """
         for file in list(self.damaged):
             path = self.folder / file
-            try:
-                lines = [(line + b"\n", _name_of(line) is not None) for line in path.read_bytes().split(b"\n") if line]
-                with open(self.folder.parent / "damaged", "ab") as stream:
-                    stream.writelines(line for line, whole in lines if not whole)
-            except OSError as error:
-                raise cannot_write(self.folder.parent / "damaged", error) from error
-            write_atomically(path, b"".join(line for line, whole in lines if whole))
+            lines = [line for line in path.read_bytes().split(b"\n") if line and _name_of(line) is not None]
+            write_atomically(path, b"".join(line + b"\n" for line in lines))
         self._look_again()
 
     def _look_again(self) -> None:
-        for known in (self.damaged, self._places, self._read, self._small):
+        for known in (self.damaged, self._lines, self._read, self._small):
             known.clear()
         self._looked = False
-        self._look()
-        if self._own is not None:
-            self._scan(self._own.path)
+        self.refresh()
+        if self._writer is not None:
+            self._scan(self._writer.path)
 
 
 def _files(folder: Path) -> list[tuple[Path, int]]:
@@ -233,110 +211,68 @@ def _files(folder: Path) -> list[tuple[Path, int]]:
             for entry in entries:
                 if not (name := _FILE.fullmatch(entry.name)):
                     continue
-                if int(name[1] or 1) == FORMAT:
+                if int(name[2] or 1) == FORMAT:
                     files.append((folder / entry.name, entry.stat().st_size))
                 else:
                     warnings.warn(
-                        f"{folder / entry.name} is ignored: it has format {name[1]}, this version of elmbench reads "
+                        f"{folder / entry.name} is ignored: it has format {name[2]}, this version of elmbench reads "
                         f"format {FORMAT}. Update elmbench to use it",
                         ElmbenchWarning,
                         stacklevel=2,
                     )
-    except NotADirectoryError:  # writing there is refused
+    except (FileNotFoundError, NotADirectoryError):  # a store without records; writing there is refused
         return []
     except OSError as error:
-        # A store that does not exist is empty; a link to nothing is an error.
-        nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
-        if isinstance(error, FileNotFoundError) and nearest != folder and nearest.is_dir():
-            return []
         raise cannot_read(Path(error.filename or folder), error) from error
     return sorted(files)
 
 
 def _name_of(line: bytes) -> str | None:
-    """Return the name of a record; None where its hash is not that of the rest."""
+    """Return the name of a record; None if its hash is not that of the rest."""
     body = line[_HASH + 1 :]
     if line[_HASH : _HASH + 1] != b" " or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]:
         return None
     return body.split(b" ", 1)[0].decode()
 
 
-class _OwnFile:
-    """The file that this process appends to, begun with its first record."""
+class _Writer:
+    """The file that this process appends to."""
 
     def __init__(self, folder: Path) -> None:
-        numbers = (re.match(r"\d+", path.name) for path, _ in _files(folder))
-        number = max((int(found[0]) for found in numbers if found), default=0) + 1
+        names = (_FILE.fullmatch(path.name) for path, _ in _files(folder))
+        number = max((int(name[1]) for name in names if name), default=0) + 1
         self.path = folder / f"{number:06d}-{this_process()}-{secrets.token_hex(4)}.v{FORMAT}.log"
         self.length = 0
-        self.unsynced = False
+        self._unsynced = False
         self._synced = float("-inf")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
+            self.descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
         except OSError as error:
             raise cannot_write(self.path, error) from error
 
     def write(self, line: bytes) -> int:
-        """Append a line; return where it begins."""
-        self._check()
+        """Append a line; return its first byte."""
         start = self.length
         try:
             written = 0
             while written < len(line):
-                written += os.write(self._descriptor, line[written:])
+                written += os.write(self.descriptor, line[written:])
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._descriptor, start)
+                os.ftruncate(self.descriptor, start)
             raise cannot_write(self.path, error) from error
         self.length += len(line)
-        self.unsynced = True
+        self._unsynced = True
         return start
 
     def sync(self, *, at_once: bool = True) -> None:
-        if not at_once and (not self.unsynced or time.monotonic() - self._synced < SYNC_EVERY):
-            return
-        self._check()
-        if not self.unsynced:
+        """Wait for the disk; see `Records.sync`."""
+        if not self._unsynced or (not at_once and time.monotonic() - self._synced < SYNC_EVERY):
             return
         try:
-            os.fsync(self._descriptor)
-            if self._synced < 0:
-                _sync_name(self.path)
+            os.fsync(self.descriptor)
         except OSError as error:
             raise cannot_write(self.path, error) from error
-        self.unsynced = False
+        self._unsynced = False
         self._synced = time.monotonic()
-
-    def _check(self) -> None:
-        """Refuse to go on where the file has been deleted or cut: what was appended would be lost unnoticed."""
-        own = os.fstat(self._descriptor)
-        try:
-            there = os.stat(self.path)
-        except OSError:
-            raise _gone(self.path) from None
-        if (own.st_dev, own.st_ino) != (there.st_dev, there.st_ino) or own.st_size < self.length:
-            raise _gone(self.path)
-
-    def close(self) -> None:
-        os.close(self._descriptor)
-
-
-def _sync_name(path: Path) -> None:
-    """Have the name of a new file on the disk too; not every file system knows how."""
-    descriptor = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(descriptor)
-
-
-def _gone(path: Path) -> ElmbenchError:
-    return ElmbenchError(
-        f"{path} has been deleted or cut while it was in use",
-        expected="a store that nothing else changes during a run",
-        next_step="run again: what is missing is computed",
-    )

@@ -1,6 +1,5 @@
 """Where the YAML files are, and how one is read."""
 
-import re
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,13 +12,8 @@ from elmbench.errors import ElmbenchError
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
 
-#: How deep content may lie in itself, and how many values a file may come to.
-_DEEPEST, _MOST = 50, 200_000
 #: How many keys at fault an error names.
 _NAMED = 20
-#: What content has that lies very deep: a line indented by as much, or as many brackets.
-_FEW = 200
-_MAY_BE_DEEP = re.compile(rf"^[ ?-]{{{_FEW}}}", re.MULTILINE)
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -61,21 +55,14 @@ class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yam
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; an error names the line and column.
-
-    Raises
-    ------
-    ElmbenchError
-        Also if the content lies deeper than `_DEEPEST` in itself, or comes to more than `_MOST` values once what it
-        repeats by `*anchor` is counted each time.
-    """
+    """Return the content of a YAML file; an error names the line and column."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ElmbenchError(f"cannot read {path}: {error}", next_step="elmbench validate") from error
     try:
-        return _content(text)
-    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        return yaml.load(text, _UniqueKeyLoader)  # a subclass of the safe loader
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         # What a tag such as `!!bool` promises and its value is not, an integer of thousands of digits.
         found = f"{path}: a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
         raise invalid(found, "valid YAML of plain values") from error
@@ -86,44 +73,6 @@ def read_yaml(path: Path) -> Any:
         found = f"{path}{where}: {problem}"
         next_step = "correct the line, then: elmbench validate"
         raise ElmbenchError(found, expected="valid YAML, each key once", next_step=next_step) from error
-
-
-def _content(text: str) -> Any:
-    if _MAY_BE_DEEP.search(text) or text.count("[") + text.count("{") > _FEW:
-        _check_depth(text)
-    loader = _UniqueKeyLoader(text)  # a subclass of the safe loader
-    try:
-        node: Any = loader.get_single_node()
-        if node is None:
-            return None
-        size, depth = _extent(node, {})
-        if size > _MOST or depth > _DEEPEST:
-            much = f"it comes to more than {_MOST:,} values, or to values more than {_DEEPEST} deep in others"
-            raise yaml.MarkedYAMLError(problem=much, problem_mark=node.start_mark)
-        return loader.construct_document(node)
-    finally:
-        loader.dispose()
-
-
-def _check_depth(text: str) -> None:
-    """Refuse a text whose content lies too deep in itself, before anything recurses into it."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_UniqueKeyLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            mark: Any = event.start_mark
-            deep = f"a value lies more than {_DEEPEST} deep in others"
-            raise yaml.MarkedYAMLError(problem=deep, problem_mark=mark)
-
-
-def _extent(node: Any, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Return how many values a node comes to, what it repeats counted each time, and how deep they lie."""
-    if id(node) not in known:
-        known[id(node)] = _MOST + 1, 1  # of what holds itself
-        parts = node.value if isinstance(node, yaml.CollectionNode) else ()
-        found = [_extent(one, known) for part in parts for one in (part if isinstance(part, tuple) else (part,))]
-        known[id(node)] = 1 + sum(size for size, _ in found), 1 + max((depth for _, depth in found), default=0)
-    return known[id(node)]
 
 
 def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix: str = "") -> SpecModel:

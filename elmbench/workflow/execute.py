@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmbench.errors import ElmbenchError
 from elmbench.files import sweep
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, write_results
@@ -37,8 +36,6 @@ def execute(
     ------
     WriteError
         If the results folder cannot be written.
-    ElmbenchError
-        If the store is deleted meanwhile.
     KeyboardInterrupt
         After the tables have been written.
     """
@@ -49,7 +46,7 @@ def execute(
 
 
 def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Executor | None) -> list[Results]:
-    damaged = run.store.mend()
+    run.store.mend()
     for resolved, plan in run.tables:
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         command = run.options.command or command_of(resolved, run.options)
@@ -63,14 +60,7 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Exec
     except KeyboardInterrupt:
         _write(run)
         raise
-    results = _write(run)
-    if run.store.damaged > damaged:
-        raise ElmbenchError(
-            f"records in {run.store.root} have been damaged while the run was going on",
-            expected="a store that nothing else writes into",
-            next_step="run again: what is missing is computed",
-        )
-    return results
+    return _write(run)
 
 
 def _timed(run: PreparedRun) -> list[str]:

@@ -86,7 +86,7 @@ def test_damage_is_told_mended_by_the_next_run_and_then_forgotten(
     assert "2 damaged records in elmbench-results/.store" in found.out
     found = elmbench("run", "one", "--profile", "ci", "-q")
     assert found.code == 0
-    assert found.err == "2 damaged records in elmbench-results/.store: what they held is computed anew\n"
+    assert found.err == "2 damaged records in elmbench-results/.store: they are computed again\n"
     assert Path("elmbench-results/ci/toy/one/cells.csv").read_bytes() == before
     assert "damaged" not in elmbench("status").out
     assert elmbench("run", "one", "--profile", "ci", "-q").err == ""

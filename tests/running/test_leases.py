@@ -64,23 +64,6 @@ def test_what_another_process_has_claimed_is_not_taken_until_it_dies(tmp_path: P
     assert list((tmp_path / "runs").iterdir()) == []
 
 
-def test_what_is_no_list_of_a_run(tmp_path: Path) -> None:
-    """As another program, or a model, may have left it there: a pipe would be waited for without end."""
-    other = in_a_child(hold(tmp_path, "a"))
-    try:
-        (kept,) = (tmp_path / "runs").iterdir()
-        with kept.open("ab") as stream:
-            stream.write(b"\xff\n")
-        os.mkfifo(tmp_path / "runs" / "pipe")
-        (tmp_path / "runs" / "folder").mkdir()
-        with Leases(tmp_path) as leases:
-            assert leases.take(["a"]) == kept.name
-            assert leases.take(["b"]) is None
-            assert list(leases.others) == [kept.name]
-    finally:
-        end(other)
-
-
 def test_two_runs_in_one_process(tmp_path: Path) -> None:
     with Leases(tmp_path) as one, Leases(tmp_path) as two:
         assert one.take(["a"]) is None
