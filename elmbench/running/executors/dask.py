@@ -129,11 +129,11 @@ class DaskExecutor:
         return client, cluster
 
     def _start_cluster(self) -> Any:
+        import dask.config
         from distributed import LocalCluster
 
         # The processes that dask starts would import a user's `types.py` of the current folder in place of Python's.
-        # Like dask's own variables, this one stays: processes start as long as the cluster lives.
-        os.environ["PYTHONSAFEPATH"] = "1"
+        dask.config.set({"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"})
         try:
             return LocalCluster(
                 n_workers=self._settings.jobs,
