@@ -81,7 +81,7 @@ def options(
         for path in plugin:
             load_plugin(path)
     if spec_dir:
-        from elmbench.workflow.own_specs import add_spec_dir
+        from elmbench.workflow.user_specs import add_spec_dir
 
         for path in spec_dir:
             add_spec_dir(path)

@@ -75,16 +75,16 @@ def compare(
     with LocalExecutor(settings) as executor:
         if not dry_run:
             executor.warm()
-        from elmbench.datasets.own import OwnData
+        from elmbench.datasets.user_data import UserData
         from elmbench.specs.grids import read_all_grids
         from elmbench.workflow.compare import Comparison, prepare_comparison
         from elmbench.workflow.prepare import RunOptions
 
         kind = cast(Literal["classification", "regression"] | None, task)
         day_first = {"day-first": True, "month-first": False}.get(dates)
-        own = tuple(
-            OwnData(
-                place,
+        rows = tuple(
+            UserData(
+                location,
                 target,
                 kind,
                 groups,
@@ -98,9 +98,9 @@ def compare(
                 header=header,
                 drop_missing_target=drop_missing_target,
             )
-            for place in data
+            for location in data
         )
-        asked = Comparison(own, _words(model), read_all_grids(grid or []), _words(metric), folds, runs, limit, name)
+        asked = Comparison(rows, _words(model), read_all_grids(grid or []), _words(metric), folds, runs, limit, name)
         options = RunOptions(settings=settings, retry=retry, command=_command())
         prepared = prepare_comparison(asked, options, state.results_dir)
         for resolved, plan in prepared.tables:

@@ -16,7 +16,7 @@ from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.datasets import Planned
-    from elmbench.datasets.sources.download import Progress
+    from elmbench.datasets.download import Progress
 
 data_app = typer.Typer(
     no_args_is_help=True, help="Where data sets come from; fetch or import them.", rich_markup_mode=None

@@ -1,4 +1,4 @@
-"""What a data set is, without its rows: its checksum and remarks, kept in the cache from one process to the next."""
+"""The identity of a data set, cached so that its rows need not be read again."""
 
 import hashlib
 import json
@@ -10,22 +10,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from elmbench.datasets.load import Origin, find_origin, load_checked
-from elmbench.datasets.receipts import fetched_folder
-from elmbench.datasets.sources.generator import identity
+from elmbench.datasets.load import find_source, load_checked
+from elmbench.datasets.sources.base import Request
 from elmbench.files import cache_folder, replacing
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.sources import GeneratorSource
 
-#: Raised when the code that loads or prepares rows changes what comes out of it.
+#: Raised when the code that loads or prepares rows changes its results.
 LOADER_VERSION = 1
-#: What a spec says that no row depends on.
-_ONLY_SAID = {"title", "aliases", "papers", "citation", "licence", "notes"}
+#: Keys of a spec that no row depends on.
+_NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence", "notes"}
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What results on a data set depend on and say of it."""
+    """The properties of a data set that results depend on or show."""
 
     #: Of the prepared arrays, or of what they are drawn from.
     checksum: str
@@ -33,7 +31,7 @@ class Identity:
     remarks: tuple[str, ...] = ()
 
 
-#: Those of this process, by what they depend on: of a cache that cannot be written, too.
+#: The identities of this process, for a cache that cannot be written.
 _known: dict[str, Identity] = {}
 
 
@@ -45,59 +43,37 @@ def identify(
     cache_dir: Path | str | None = None,
     other_data: bool = False,
 ) -> Identity:
-    """Return checksum and remarks of `load_checked(...)`; the rows are read only if nothing like it was loaded before.
+    """Return checksum and remarks of `load_checked(...)`; the rows are read only if they were not loaded before.
 
-    Of generated data that are redrawn every run the checksum is, instead, a hash of all that the rows are drawn from:
+    The checksum of generated data that are redrawn every run is, instead, a hash of all that the rows are drawn from:
     they need not be drawn to tell them apart.
 
     Parameters and errors are those of `load_checked`.
     """
-    chosen = spec.chosen_options(options)
-    origin = find_origin(spec, data_dir, cache_dir)
-    if spec.redraw and isinstance(origin.source, GeneratorSource):
-        return Identity(identity(spec, origin.source, chosen, run))
-    values = [f"{option}={value!r}" for option, value in sorted(chosen.items())]
-    place = " ".join([spec.name, *values, *(str(path.resolve()) for path in origin.files.paths)])
-    state = _state(spec, origin, chosen, cache_dir, other_data)
+    source = find_source(spec, data_dir, cache_dir)
+    request = Request(spec, spec.chosen_options(options), run, cache_dir)
+    if spec.redraw and source.generated:
+        return Identity(source.checksum(request))
+    values = [f"{option}={value!r}" for option, value in sorted(request.options.items())]
+    entry_name = " ".join([spec.name, *values, *(str(path.resolve()) for path in source.files(request))])
+    content = {
+        "loader": LOADER_VERSION,
+        "packages": _packages(),
+        "spec": spec.model_dump(mode="json", exclude=_NOT_OF_ROWS),
+        "source": source.checksum(request),
+        "other_data": other_data,
+    }
+    state = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     if state not in _known:
         path = cache_folder(cache_dir) / "checksums.json"
-        entry = _read(path).get(place)
-        match entry:
+        match _read(path).get(entry_name):
             case [str(known), str(checksum), [*remarks]] if known == state:
                 _known[state] = Identity(checksum, tuple(map(str, remarks)))
             case _:
                 data = load_checked(spec, data_dir, run, options, cache_dir, other_data)
                 _known[state] = Identity(data.checksum, data.remarks)
-                _write(path, _read(path) | {place: [state, data.checksum, data.remarks]})
+                _write(path, _read(path) | {entry_name: [state, data.checksum, data.remarks]})
     return _known[state]
-
-
-def _state(
-    spec: DatasetSpec, origin: Origin, options: dict[str, float], cache_dir: Path | str | None, other_data: bool
-) -> str:
-    """Return a hash of all that the rows depend on: the spec, the files as they lie there, options, and packages."""
-    paths = origin.files.paths
-    if origin.receipt is not None:
-        paths = tuple(fetched_folder(spec, cache_dir) / name for name in origin.receipt.files)
-    content = {
-        "loader": LOADER_VERSION,
-        "packages": _packages(),
-        "spec": spec.model_dump(mode="json", exclude=_ONLY_SAID),
-        "source": origin.source.model_dump(mode="json") if origin.source else None,
-        "receipt": vars(origin.receipt) if origin.receipt else None,
-        "files": [(str(path.resolve()), *_size_and_time(path)) for path in paths],
-        "options": options,
-        "other_data": other_data,
-    }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _size_and_time(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return -1, -1  # loading it says what is wrong
-    return found.st_size, found.st_mtime_ns
 
 
 @cache
@@ -115,5 +91,5 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    with suppress(OSError), replacing(path) as partial:  # a cache that cannot be written costs the time again, no more
+    with suppress(OSError), replacing(path) as partial:  # a cache that cannot be written costs time, no more
         partial.write_text(json.dumps(content, indent=1), "utf-8")

@@ -1,4 +1,4 @@
-"""Local files of a user's own data: a path, data of OpenML or scikit-learn in the cache, arrays of a program."""
+"""Local files of a user's data: a path, data of OpenML or scikit-learn in the cache, arrays of a program."""
 
 import re
 from pathlib import Path
@@ -7,56 +7,53 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.receipts import write_table
-from elmbench.datasets.sources import fetch_from
-from elmbench.datasets.sources.fetching import FetchJob
+from elmbench.datasets.cached import write_table
+from elmbench.datasets.fetch import download_folder
+from elmbench.datasets.sources.base import FetchJob
+from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError, first_line, unknown_name
 from elmbench.files import cache_folder, replacing
-from elmbench.specs.datasets.sources import OpenMLSource
 
 #: Longest name of a data set, in characters: three of them are the name of a folder.
 _LONGEST_NAME = 60
-#: Formats in the cache: of dense rows, of sparse rows.
-_FORMS = ("parquet", "npz")
 _ENDING = re.compile(r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", re.I)
 #: Largest download, in bytes of the unpacked content.
 MOST_BYTES = 2_000_000_000
 
 
-def local_file(place: str, target: str = "", cache_dir: Path | str | None = None) -> tuple[Path, str, str]:
+def local_file(location: str, target: str = "", cache_dir: Path | str | None = None) -> tuple[Path, str, str]:
     """Return the file of a path, `openml:ID` or `sklearn:NAME`, its title and the name of its target column.
 
     Data that are not in a file yet are written to the cache.
     """
-    kind, _, name = place.partition(":")
+    kind, _, name = location.partition(":")
     if kind not in ("openml", "sklearn") or not name:
         try:
-            path = Path(place).expanduser().resolve()
+            path = Path(location).expanduser().resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            found = f"{place!r} is not a path: {first_line(error)}"
+            found = f"{location!r} is not a path: {first_line(error)}"
             raise ElmbenchError(found, expected="the path of a file", next_step="correct the path") from error
         return path, path.name, target
     folder = cache_folder(cache_dir) / "own"
     stem = f"{kind}-{slug(name)}{'-' + slug(target) if target else ''}"
     if kind == "sklearn":
-        return _keep(_of_scikit_learn(name), folder, stem), f"sklearn:{name}", "target"
+        return _write(_of_scikit_learn(name), folder, stem), location, "target"
     if not name.isdigit():
-        found = f"{place!r} is not an OpenML data set"
+        found = f"{location!r} is not an OpenML data set"
         raise ElmbenchError(found, expected="openml: and a number", next_step="look it up on openml.org")
-    cached = [path for form in _FORMS if (path := folder / f"{stem}.{form}").is_file()]
-    if not cached:
-        source = OpenMLSource(kind="openml", id=int(name), target=target or None)
-        parts = fetch_from(source, FetchJob(0, folder / "downloads", MOST_BYTES)).parts
-        table = parts["all"]
-        assert isinstance(table, Table)
-        cached = [_keep(table, folder, stem)]
-    return cached[0], f"openml:{name}", "target"
+    cached = [path for form in ("parquet", "npz") if (path := folder / f"{stem}.{form}").is_file()]
+    if cached:
+        return cached[0], location, "target"
+    source = OpenMLSource(kind="openml", id=int(name), target=target or None)
+    with download_folder(cache_dir) as downloads:
+        table = source.fetch(FetchJob(0, MOST_BYTES, downloads))["all"]
+    return _write(table, folder, stem), location, "target"
 
 
-def _keep(table: Table, folder: Path, stem: str) -> Path:
-    """Write rows to the cache, sparse ones as a NumPy archive; return the file."""
-    path = folder / f"{stem}.{_FORMS[sp.issparse(table.X)]}"
+def _write(table: Table, folder: Path, stem: str) -> Path:
+    """Write rows to a file, sparse ones as a NumPy archive; return the file."""
+    path = folder / f"{stem}.{'npz' if sp.issparse(table.X) else 'parquet'}"
     with replacing(path) as partial:
         write_table(table, partial)
     return path
@@ -96,10 +93,9 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
     if sp.issparse(X):
         if extra:
             raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")
-        path = folder / f"{name}.npz"
-        with replacing(path) as partial:
-            write_table(Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), _target_array(targets), name), partial)
-        return path
+        if targets.dtype.kind not in "biuf":
+            targets = targets.astype(str).astype(object)
+        return _write(Table.of_numbers(sp.csr_matrix(X, dtype=np.float64), targets, name), folder, name)
     frame = X.copy() if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).rename(columns="x{}".format)
     frame.columns = [str(column) for column in frame.columns]
     path = folder / f"{name}.parquet"
@@ -109,20 +105,12 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
     return path
 
 
-def _target_array(targets: Any) -> Any:
-    return targets if targets.dtype.kind in "biuf" else targets.astype(str).astype(object)
-
-
-def name_of(place: str) -> str:
+def name_of(location: str) -> str:
     """Return the name of the data set of a path, `openml:ID` or `sklearn:NAME`."""
-    kind, _, name = place.partition(":")
+    kind, _, name = location.partition(":")
     if kind in ("openml", "sklearn") and name:
         return f"{kind}-{short_slug(name)}"
-    name = Path(place).name
-    stem = re.sub(
-        r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$", "", name, flags=re.I
-    )
-    return short_slug(stem)
+    return short_slug(_ENDING.sub("", Path(location).name))
 
 
 def short_slug(name: str) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
-from elmbench.specs.datasets import sources as specs
+from elmbench.specs.datasets import steps as specs
 
 _CORRECT = "correct the file"
 
@@ -25,7 +25,7 @@ def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
 
 @singledispatch
 def apply_step(step: Any, table: Table) -> Table:
-    """Apply one step (see `elmbench.specs.datasets.sources` for what each does)."""
+    """Apply one step (see `elmbench.specs.datasets.steps` for what each does)."""
     raise TypeError(f"no preparation step: {step!r}")
 
 

@@ -1,105 +1,94 @@
-"""Read one file of rows: CSV, LIBSVM text, ARFF, NumPy archive or Parquet, compressed or not.
+"""Readers of files of rows: CSV, LIBSVM text, ARFF, NumPy archives, Parquet and Excel, compressed or not.
 
-A reader never guesses: an error names the file, what was found and what was expected. No pickle is loaded, and no more
-is unpacked than the data set can hold.
+An error names the file, what was found and what was expected. No pickle is loaded, and no more is unpacked than the
+data set can hold.
 """
 
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import io
 import lzma
 import math
-import re
-import stat
-from collections.abc import Callable, Collection, Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.npz import read_npz
-from elmbench.datasets.table import BYTES_OF_A_NAME, Table, check_size
+from elmbench.datasets.table import Table, check_columns, check_size, columns_of, target_position
+from elmbench.datasets.text import PUBLIC, ChooseTarget, Layout, read_text
 from elmbench.errors import ElmbenchError, first_line
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+FORMATS = ("csv", "svm", "arff", "npz", "parquet")
+COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 #: Bytes that are read at a time.
 _PIECE = 1 << 24
-_MISSING = ["?", "", "NaN", "nan", "NA"]
-#: A function from the names of the columns to that of the target.
-ChooseTarget = Callable[[list[str]], str]
-#: A function from the content of a file, its path, the choice of the target and the most bytes to the rows.
-Reader = Callable[[bytes, Path, ChooseTarget, int | None], Table]
-#: A parser takes seconds for so many columns, and minutes for ten times as many.
-_MOST_COLUMNS = 100_000
-_QUOTED = re.compile(rb'"[^"]*"')
-_KINDS = {
-    stat.S_ISDIR: "directory",
-    stat.S_ISFIFO: "pipe",
-    stat.S_ISSOCK: "socket",
-    stat.S_ISCHR: "device",
-    stat.S_ISBLK: "device",
-}
+#: Parts of SciPy's sparse matrices.
+_CSR = ("data", "indices", "indptr", "shape")
 
 
 def read_table(
     path: Path,
     choose: ChooseTarget,
+    *,
+    form: str = "",
+    layout: Layout = PUBLIC,
     n_features: int | None = None,
     sparse: bool = False,
     most: int | None = None,
-    form: str = "",
-    readers: Mapping[str, Reader] | None = None,
 ) -> Table:
-    """Read a file of rows, `<name>.<csv|svm|arff|npz|parquet>`, perhaps followed by `.gz`, `.bz2` or `.xz`.
+    """Read a file of rows.
 
     Parameters
     ----------
     path : Path
     choose : callable
-        Chooses the target column.
+        Chooses the target among the names of the columns.
+    form : str
+        The format, if the name of the file does not tell it.
+    layout : Layout
+        The layout of the columns.
     n_features : int, optional
         Width of the rows of a LIBSVM file: their last features may be zero everywhere.
     sparse : bool
-        Whether rows of a LIBSVM file stay sparse.
+        Whether rows of a LIBSVM file or of a NumPy archive stay sparse.
     most : int, optional
         Largest number of bytes of the unpacked content.
-    form : str
-        Format, if the name does not end in it.
-    readers : mapping of str to callable, optional
-        Readers of formats in place of, or beside, the usual ones.
 
     Raises
     ------
     ElmbenchError
-        If the file is empty, cut short, unreadable, too large or not a regular file, or has no target, no row, or two
-        columns of one name.
+        If the file is empty, damaged, too large or not a regular file, or lacks a target.
     """
     form = form or path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1]
     try:
-        _check_kind(path)
+        if not path.is_file():
+            raise ValueError("it is not a regular file")
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
             if form == "svm":
                 return _read_svm(stream, path, n_features, sparse, most)
             content = read_at_most(stream, most)
-        check_size(len(content), most)
         if not content.strip():
-            raise _bad(path, "is empty", "rows of data")
+            raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
-            return read_npz(content, str(path), most, sparse)
-        return ({"csv": _read_csv, "arff": read_arff, "parquet": read_parquet} | dict(readers or {}))[form](
-            content, path, choose, most
-        )
+            return read_arrays(content, str(path), sparse, most)
+        readers = {"csv": read_text, "xlsx": _read_workbook, "arff": _read_arff, "parquet": _read_parquet}
+        return readers[form](content, path, choose, most, layout)
     except ElmbenchError:
         raise
-    except Exception as error:  # a parser of a damaged file fails in any way that it likes
-        raise _unreadable(path, error) from error
+    except Exception as error:  # a parser may fail in any way on a damaged file
+        message = first_line(error)
+        if isinstance(error, LookupError | TypeError | AttributeError | StopIteration):
+            message = f"its parser gives up ({type(error).__name__}: {message})"
+        found = f"cannot be read: {message}"
+        raise bad_file(path, found, "a complete file in the format that its name says") from error
 
 
 def unpacked_bytes(n_rows: int, n_features: int, sparse: bool) -> int:
@@ -108,24 +97,17 @@ def unpacked_bytes(n_rows: int, n_features: int, sparse: bool) -> int:
     return 1_000_000 + 32 * n_rows * (1 + (min(n_features, 8_000) if sparse else n_features))
 
 
-def _check_kind(path: Path) -> None:
-    """Raise ValueError unless a path is a regular file: a read of a pipe or a device may never end."""
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):
-        kind = next((name for is_kind, name in _KINDS.items() if is_kind(mode)), "special file")
-        raise ValueError(f"it is a {kind}, not a regular file")
-
-
 def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
-    """Return the content of a stream, cut after `most` + 1 bytes.
+    """Return the content of a stream; raise ValueError if it has more than `most` bytes.
 
     It is read in pieces: a stream reserves memory for all bytes that it is asked for.
     """
     pieces: list[bytes] = []
-    left = math.inf if most is None else most + 1
-    while left > 0 and (piece := stream.read(int(min(left, _PIECE)))):
+    n_bytes = 0
+    while piece := stream.read(_PIECE if most is None else min(_PIECE, most + 1)):
+        n_bytes += len(piece)
+        check_size(n_bytes, most)
         pieces.append(piece)
-        left -= len(piece)
     return b"".join(pieces)
 
 
@@ -134,123 +116,101 @@ def compression_of(path: PurePath) -> str:
     return path.suffix if path.suffix in _OPENERS else ""
 
 
-def _unreadable(path: Path, error: Exception) -> ElmbenchError:
-    said = first_line(error)
-    if isinstance(error, LookupError | TypeError | AttributeError | StopIteration):
-        # A parser that had not thought of this says something of itself, not of the file.
-        said = f"its parser gives up ({type(error).__name__}: {said})"
-    return _bad(path, f"cannot be read: {said}", "a complete file in the format that its name says")
-
-
-def _bad(path: Path, found: str, expected: str) -> ElmbenchError:
+def bad_file(path: Path, found: str, expected: str) -> ElmbenchError:
+    """Return the error for a file that has to be replaced."""
     return ElmbenchError(f"{path} {found}", expected=expected, next_step=f"correct or replace {path.name}")
-
-
-def _read_csv(content: bytes, path: Path, choose: ChooseTarget, most: int | None) -> Table:
-    if b"\r" in content.replace(b"\r\n", b""):
-        raise ValueError("it has line ends of CR alone, not LF or CR LF")
-    head = content.split(b"\n", 1)[0].decode("utf-8-sig")
-    names = [name.strip() for name in next(csv.reader([head.rstrip("\r")]), [])]
-    check_size(BYTES_OF_A_NAME * len(names), most)
-    target = target_position(names, choose, path)
-    columns = csv_columns(content, len(names), header=True, text=(target,))
-    return Table.of_columns(names, columns, target, str(path))
-
-
-def csv_columns(content: bytes, n_columns: int, *, header: bool, text: tuple[int, ...] = ()) -> list[NDArray[Any]]:
-    """Return the columns of a CSV text: float64 (NaN where missing), or str (None where missing).
-
-    Parameters
-    ----------
-    content : bytes
-        UTF-8. A missing value is an empty field, `?`, `NA`, `NaN` or `nan`.
-    n_columns : int
-        Number of fields that every line must have.
-    text : tuple of int
-        Positions of columns that are kept as they are spelled, even if every field is a number.
-
-    Raises
-    ------
-    ValueError
-        If a line has another number of fields, or the text is not UTF-8.
-    """
-    import pandas as pd
-
-    # pandas fills up short lines without a word, so the fields are counted here.
-    for number, line in enumerate(io.BytesIO(content), start=1):
-        n_fields = _QUOTED.sub(b"", line).count(b",") + 1
-        if n_fields != n_columns and line.strip():
-            raise ValueError(f"expected {n_columns} fields, found {n_fields} in line {number}")
-    # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
-    with pd.option_context("mode.string_storage", "python"):
-        frame = pd.read_csv(
-            io.BytesIO(content),
-            header=0 if header else None,
-            names=list(range(n_columns)),
-            index_col=False,
-            dtype=dict.fromkeys(text, object),
-            na_values=_MISSING,
-            keep_default_na=False,
-            engine="c",
-            low_memory=False,
-        )
-        return columns_of(frame)
-
-
-def columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
-    """Return the columns of a data frame: integers, floats, or objects that are str, None if missing."""
-    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
-
-    arrays: list[NDArray[Any]] = []
-    for _, column in frame.items():
-        if is_integer_dtype(column):
-            arrays.append(np.asarray(column))
-        elif is_numeric_dtype(column) and not is_bool_dtype(column):
-            arrays.append(np.asarray(column, dtype=np.float64))
-        else:
-            missing = column.isna()
-            words = [None if gone else _word(value) for value, gone in zip(column, missing, strict=True)]
-            arrays.append(np.array(words, dtype=object))
-    return arrays
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
 
 
 class _Lines:
     """The lines of a stream of at most `most` bytes."""
 
-    def __init__(self, stream: Any, most: int | None) -> None:
-        self.read = stream.read
-        self._stream = stream
-        self._most = most
+    def __init__(self, stream: IO[bytes], most: int | None) -> None:
+        self.read = stream.read  # by which scikit-learn knows a file
+        self._stream, self._most = stream, most
 
     def __iter__(self) -> Iterator[bytes]:
         n_bytes = 0
-        longest = -1 if self._most is None else self._most + 1
-        while line := self._stream.readline(longest):
+        while line := self._stream.readline(-1 if self._most is None else self._most + 1):
             n_bytes += len(line)
             check_size(n_bytes, self._most)
             yield line
 
 
-def _read_svm(stream: Any, path: Path, n_features: int | None, sparse: bool, most: int | None) -> Table:
+def _read_svm(stream: IO[bytes], path: Path, n_features: int | None, sparse: bool, most: int | None) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     if path.stat().st_size == 0:
-        raise _bad(path, "is empty", "rows of data")
+        raise bad_file(path, "is empty", "rows of data")
     # From the stream, line by line: the text may not fit into memory.
     X, y = load_svmlight_file(_Lines(stream, most), n_features=n_features, zero_based=False)
-    check_size(BYTES_OF_A_NAME * X.shape[1], most)
+    check_columns(X.shape[1], most)
     if not sparse:
-        check_size(8 * X.shape[0] * X.shape[1], most)
+        check_size(8 * math.prod(X.shape), most)
         X = X.toarray()
     return Table.of_numbers(X, y, str(path))
 
 
-def read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None, words: Collection[str] = ()) -> Table:
-    """Read ARFF; the columns that `words` names are words in any case."""
+def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | None = None) -> Table:
+    """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a target.
+
+    The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images, target), or SciPy's
+    for sparse rows.
+
+    Raises
+    ------
+    ValueError
+        If a part is missing or does not fit the others, or the archive unpacks to more than `most` bytes.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        check_size(sum(info.file_size for info in archive.infolist()), most)
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        arrays = {name: np.asarray(file[name]) for name in file.files}
+    target = _array(arrays, "target", ("target", "y", "label"))
+    if arrays.keys() >= set(_CSR):
+        X: Any = _sparse_matrix(*(arrays[name] for name in _CSR))
+        if not sparse:
+            check_size(8 * math.prod(X.shape), most)
+    else:
+        X = _array(arrays, "features", ("X", "data", "images")).astype(np.float64)
+        if X.ndim < 2:
+            raise ValueError(f"its features are an array of {X.ndim} dimensions, not of rows and columns")
+        X = X.reshape(len(X), -1)
+    if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
+        raise ValueError(f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a row")
+    check_columns(X.shape[1], most)
+    target = target.ravel()
+    if target.dtype.kind in "US":
+        target = target.astype(str).astype(object)
+    elif target.dtype.kind in "bf":
+        target = target.astype(np.float64)
+    return Table.of_numbers(X, target, origin)
+
+
+def _array(arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]) -> NDArray[Any]:
+    """Return the array of one of these names; it must hold numbers or words."""
+    name = next((name for name in names if name in arrays), None)
+    if name is None:
+        held = ", ".join(sorted(arrays))
+        raise ValueError(f"it holds the arrays {held}: no {what}, which is called {' or '.join(names)}")
+    if arrays[name].dtype.kind not in "biufUS":
+        raise ValueError(f"its array {name} holds {arrays[name].dtype}, not numbers or words")
+    return arrays[name]
+
+
+def _sparse_matrix(
+    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: NDArray[Any]
+) -> sp.csr_matrix:
+    if data.dtype.kind not in "biuf" or any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
+        raise ValueError("the indices of its sparse matrix are no integers, or its values no numbers")
+    X = sp.csr_matrix((data.astype(np.float64), indices, indptr), shape=tuple(map(int, shape)))
+    X.check_format(full_check=True)  # compiled code trusts the indices
+    X.sort_indices()
+    if not X.has_canonical_format:
+        raise ValueError("a row of its sparse matrix has two values of one feature")
+    return X
+
+
+def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
 
     parsed = arff.loads(content.decode("utf-8"))
@@ -260,13 +220,10 @@ def read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     for place, (_, kind) in enumerate(parsed["attributes"]):
         if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
             columns[place] = columns[place].astype(np.float64)
-    return Table.of_columns(names, columns, target, str(path), words)
+    return Table.of_columns(names, columns, target, str(path), layout.words)
 
 
-def read_parquet(
-    content: bytes, path: Path, choose: ChooseTarget, most: int | None, words: Collection[str] = ()
-) -> Table:
-    """Read Parquet; the columns that `words` names are words in any case."""
+def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -275,24 +232,30 @@ def read_parquet(
     check_size(8 * file.metadata.num_rows * file.metadata.num_columns, most)
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
-            raise _bad(path, f"holds {field.type} in the column {field.name!r}", "a number or a word in each field")
+            raise bad_file(path, f"holds {field.type} in the column {field.name!r}", "a number or a word in each field")
     table = file.read(use_threads=False)
     names = [str(name) for name in table.column_names]
     target = target_position(names, choose, path)
     frame = table.to_pandas(use_threads=False, ignore_metadata=True, integer_object_nulls=True)
-    return Table.of_columns(names, columns_of(frame), target, str(path), words)
+    return Table.of_columns(names, columns_of(frame), target, str(path), layout.words)
 
 
-def target_position(names: list[str], choose: ChooseTarget, path: Path) -> int:
-    """Return the position of the target; raise ElmbenchError for a name given twice, or too many columns."""
-    if len(names) > _MOST_COLUMNS:
-        found, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
-        raise ElmbenchError(found, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
-    seen: dict[str, int] = {}
-    for place, name in enumerate(names):
-        if name in seen:
-            found = f"{path}: the column {name!r} appears twice (columns {seen[name] + 1} and {place + 1})"
-            next_step = f"rename or remove one of the two in {path.name}"
-            raise ElmbenchError(found, expected="column names that differ", next_step=next_step)
-        seen[name] = place
-    return seen[choose(names)]
+def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
+    """Read the first sheet of an Excel workbook."""
+    import pandas as pd
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        check_size(sum(info.file_size for info in archive.infolist()), most)
+    try:
+        with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as workbook:
+            sheets = workbook.sheet_names
+            frame = pd.read_excel(workbook, header=None, dtype=object, keep_default_na=False)
+    except ImportError as error:
+        found = f"{path}: openpyxl, which reads Excel files, is not installed"
+        next_step = "pip install 'elmbench[excel]', or save as CSV"
+        raise ElmbenchError(found, expected="openpyxl", next_step=next_step) from error
+    # Numbers are written as they are stored, and read by the rules for text.
+    text = frame.to_csv(index=False, header=False).encode()
+    table = read_text(text, path, choose, None, replace(layout, separator=",", decimal=""))
+    table = replace(table, separator="")
+    return table.remarked(f"only the first of {len(sheets)} sheets is read: {sheets[0]}") if sheets[1:] else table

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.errors import ElmbenchError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 Matrix = Any  # ndarray or CSR matrix, float64
 #: Smallest size of a column's name: sparse rows may claim more columns than there is memory for.
 BYTES_OF_A_NAME = 32
+#: A parser takes seconds for so many columns, and minutes for ten times as many.
+_MOST_COLUMNS = 100_000
 #: A number as plain text. Python's float also takes 1_1, and the digits of every script.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 #: A whole number in its usual spelling. 01, 1e2 and 1.50 are words: as numbers they would lose their spelling.
@@ -23,6 +31,11 @@ def check_size(n_bytes: int, most: int | None) -> None:
     """Raise ValueError if something takes more than the `most` bytes that the data set can have."""
     if most is not None and n_bytes > most:
         raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
+
+
+def check_columns(n_columns: int, most: int | None) -> None:
+    """Raise ValueError if the names of so many columns take more than `most` bytes."""
+    check_size(BYTES_OF_A_NAME * n_columns, most)
 
 
 @dataclass(frozen=True)
@@ -114,6 +127,42 @@ class Table:
             names=tuple(self.names[position] for position in kept),
             nominal={where[position]: words for position, words in self.nominal.items() if position in where},
         )
+
+
+def columns_of(frame: pd.DataFrame) -> list[NDArray[Any]]:
+    """Return the columns of a data frame: integers, floats, or objects that are str, None if missing."""
+    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
+
+    arrays: list[NDArray[Any]] = []
+    for _, column in frame.items():
+        if is_integer_dtype(column):
+            arrays.append(np.asarray(column))
+        elif is_numeric_dtype(column) and not is_bool_dtype(column):
+            arrays.append(np.asarray(column, dtype=np.float64))
+        else:
+            missing = column.isna()
+            words = [None if gone else _word(value) for value, gone in zip(column, missing, strict=True)]
+            arrays.append(np.array(words, dtype=object))
+    return arrays
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+
+
+def target_position(names: list[str], choose: Callable[[list[str]], str], path: Path) -> int:
+    """Return the position of the target; raise ElmbenchError for a name given twice, or too many columns."""
+    if len(names) > _MOST_COLUMNS:
+        found, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
+        raise ElmbenchError(found, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
+    positions: dict[str, int] = {}
+    for position, name in enumerate(names):
+        if name in positions:
+            found = f"{path}: the column {name!r} appears twice (columns {positions[name] + 1} and {position + 1})"
+            next_step = f"rename or remove one of the two in {path.name}"
+            raise ElmbenchError(found, expected="column names that differ", next_step=next_step)
+        positions[name] = position
+    return positions[choose(names)]
 
 
 def is_number(text: str) -> bool:

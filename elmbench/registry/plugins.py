@@ -17,7 +17,7 @@ from elmbench.errors import ElmbenchError, closest
 from elmbench.registry.entry import ModelEntry
 
 #: The dictionaries that a plug-in file may have, and what each holds by name.
-_KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work"}
+_KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work", "SOURCES": "kind of source"}
 
 #: What plug-in files have declared, by kind and name, and the file of each.
 _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
@@ -30,7 +30,7 @@ def plugin_objects(kind: str) -> dict[str, object]:
 
     Parameters
     ----------
-    kind : {"MODELS", "LAYOUTS", "WORK"}
+    kind : {"MODELS", "LAYOUTS", "WORK", "SOURCES"}
     """
     return {name: declared for (of, name), (declared, _) in _declared.items() if of == kind}
 
@@ -161,7 +161,7 @@ def load_plugin(path: Path) -> list[str]:
     """Register what a Python file declares in its dictionaries, by name, and return the names.
 
     `MODELS` holds estimator classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes of
-    kinds of work.
+    kinds of work, `SOURCES` classes of kinds of source.
 
     Raises
     ------
@@ -190,8 +190,8 @@ def load_plugin(path: Path) -> list[str]:
         raise ElmbenchError(found, expected="a file that runs by itself", next_step=f"python {path.name}") from error
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
     if not any(dictionaries.values()) or not all(isinstance(found, dict) for found in dictionaries.values()):
-        expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS or WORK'
-        found = f"the plug-in {path} declares no models, layouts or work"
+        expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
+        found = f"the plug-in {path} declares no models, layouts, work or sources"
         raise ElmbenchError(found, expected=expected, next_step="add it to the file")
     every = [(kind, name, loaded) for kind, declared in dictionaries.items() for name, loaded in declared.items()]
     for kind, name, loaded in every:

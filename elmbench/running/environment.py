@@ -11,7 +11,7 @@ from typing import Any
 from elmbench.running.limits import machine_memory
 
 _PACKAGES = (
-    "elmbench", "numpy", "scipy", "scikit-learn", "imbalanced-learn", "numba", "pandas", "joblib", "threadpoolctl",
+    "elmbench", "numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib", "threadpoolctl",
 )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from elmbench.running.executors.sandbox import Settings
 from elmbench.specs.limits import parse_limits
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import execute
-from elmbench.workflow.own_specs import add_spec_dir
 from elmbench.workflow.prepare import RunOptions, prepare
+from elmbench.workflow.user_specs import add_spec_dir
 
 
 def run(

@@ -16,7 +16,7 @@ import joblib
 
 from elmbench.datasets import Dataset, load
 from elmbench.datasets.local_files import short_slug, write_arrays
-from elmbench.datasets.own import OwnData, Task, describe
+from elmbench.datasets.user_data import Task, UserData, describe
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
@@ -66,7 +66,7 @@ class Comparison:
 
     Attributes
     ----------
-    data : tuple of OwnData
+    data : tuple of UserData
     models : tuple of str
         Names of models; those of `MODELS` that are for the task where empty.
     grids : mapping of str to mapping
@@ -81,7 +81,7 @@ class Comparison:
         Of the folder of the results; made of the names of the data where empty.
     """
 
-    data: tuple[OwnData, ...]
+    data: tuple[UserData, ...]
     models: tuple[str, ...] = ()
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
@@ -174,9 +174,9 @@ def compare(
     paths = load_plugins(plugins)
     order = "_order" if time_order is not None else None
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    own = OwnData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
+    rows = UserData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
     asked = Comparison(
-        (own,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
+        (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
     )
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
@@ -241,7 +241,7 @@ def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path
     ElmbenchError
         If the data or what is asked for cannot be used.
     """
-    specs = _named_apart([describe(own) for own in asked.data])
+    specs = _named_apart([describe(data) for data in asked.data])
     add_dataset_specs(specs)
     resolved = experiment_of(asked, specs)
     for spec in specs:

@@ -17,7 +17,7 @@ from elmbench.specs.profiles import Resolved, resolve
 from elmbench.work.base import Work
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan, Request
-from elmbench.workflow.own_specs import add_table, is_table_file
+from elmbench.workflow.user_specs import add_table, is_table_file
 
 
 @dataclass(frozen=True)

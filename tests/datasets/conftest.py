@@ -15,9 +15,9 @@ import yaml
 from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import checksums
-from elmbench.datasets.sources import download, hosts
-from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs, sources
+from elmbench.datasets import checksums, download
+from elmbench.datasets.sources import imbalanced_learn
+from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
 
 # The package has functions of the same names.
@@ -63,14 +63,12 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """A web server on loopback; nothing is known of any host, and waiting is short."""
+    """A web server on loopback; no host is known to be out of reach."""
     running = Server()
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.01)
-    hosts._reached.clear()
+    monkeypatch.setattr(download, "_closed", set())
     yield running
     running.close()
-    hosts._reached.clear()
 
 
 @pytest.fixture
@@ -104,6 +102,6 @@ def loopback_specs(server: Server, use_specs: Callable[..., DatasetSpecs], monke
     """`datasets.yaml` as it is, but for the host of every address, which is the server on loopback."""
     text = (spec_root() / "datasets.yaml").read_text()
     use_specs(yaml.safe_load(re.sub(r"https://[^/\s\"]+/", server.url + "/", text)))
-    archive = re.sub(r"https://[^/]+/", server.url + "/", sources.DING_ARCHIVE)
-    monkeypatch.setattr(sources, "DING_ARCHIVE", archive)
+    archive = re.sub(r"https://[^/]+/", server.url + "/", imbalanced_learn.DING_ARCHIVE)
+    monkeypatch.setattr(imbalanced_learn, "DING_ARCHIVE", archive)
     return server

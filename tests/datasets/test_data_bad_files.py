@@ -151,7 +151,7 @@ def test_a_link_that_points_nowhere_and_a_folder(folder: Path) -> None:
     check(message(folder), r"wdbc.csv is a link to .*gone.csv", "a file")
     (folder / "wdbc.csv").unlink()
     (folder / "wdbc.csv").mkdir()
-    check(message(folder), "wdbc.csv cannot be read.*directory", "complete file")
+    check(message(folder), "wdbc.csv cannot be read.*regular file", "complete file")
 
 
 def test_a_data_directory_that_does_not_exist(folder: Path) -> None:

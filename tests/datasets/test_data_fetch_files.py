@@ -19,8 +19,9 @@ import pytest
 from loopback import Page, Server
 
 from elmbench.datasets import fetch, load_dataset
+from elmbench.datasets.sources import imbalanced_learn
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs, sources
+from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
 
 pytestmark = pytest.mark.exhaustive
 
@@ -215,26 +216,16 @@ def ding_archive(members: dict[int, tuple[np.ndarray, np.ndarray]]) -> bytes:
     return tar_bytes(contents)
 
 
-def test_dings_sets_by_the_loader_of_imbalanced_learn(
-    real_data: Path, loopback_specs: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    import imblearn.datasets
-
+def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
     members = {}
     for number, name in ((8, "car-eval-34"), (1, "ecoli")):
         frame = pd.read_csv(real_data / f"{name}.csv.gz")
         members[number] = (frame.drop(columns="target").to_numpy(float), frame["target"].to_numpy())
     path = "/record/61452/files/benchmark-imbalanced-learn.tar.gz"
     loopback_specs.pages[path] = Page(ding_archive(members))
-    asked: list[tuple[str, ...]] = []
-    real = imblearn.datasets.fetch_datasets
-    monkeypatch.setattr(
-        imblearn.datasets, "fetch_datasets", lambda **kwargs: asked.append(kwargs["filter_data"]) or real(**kwargs)
-    )
     for name in ("car-eval-34", "ecoli"):
         fetch(name)
         assert load_dataset(name).checksum == load_dataset(name, real_data).checksum
-    assert asked == [("car_eval_34",), ("ecoli",)]
     assert loopback_specs.paths() == [path]  # the archive is kept for the second one
     with pytest.raises(ElmbenchError, match=r"0 files named 'x18data\.npz'"):
         fetch("oil-spill")
@@ -248,9 +239,9 @@ def test_a_pickle_among_dings_sets_is_not_loaded(loopback_specs: Server, use_spe
     stream = io.BytesIO()
     np.savez(stream, data=np.array([Trap()], dtype=object), label=np.ones(1))
     use_specs(entry({"kind": "imbalanced-learn", "name": "ecoli", "number": 1}))
-    path = sources.DING_ARCHIVE.removeprefix(loopback_specs.url)
+    path = imbalanced_learn.DING_ARCHIVE.removeprefix(loopback_specs.url)
     loopback_specs.pages[path] = Page(tar_bytes({"x1data.npz": stream.getvalue()}))
-    with pytest.raises(ElmbenchError, match="allow_pickle"):
+    with pytest.raises(ElmbenchError, match=r"(?i)pickle"):
         fetch("toy")
     assert not (tmp_path / "sprung").exists()
 
@@ -285,7 +276,7 @@ def test_links_in_an_archive_are_not_followed(server: Server, use_specs: Use, tm
     [
         ({"x.data": b"1,2\n", "y/x.data": b"1,2\n"}, "2 files named 'x.data'"),
         ({"z.data": b""}, "0 files named 'x.data'"),
-        ({"x.data": b"1,2,3,4,1\n1,2\n"}, "cannot be read"),
+        ({"x.data": b"1,2,3,4,1\n1,2\n"}, "found 2 fields in line 2"),
         ({"x.data": b""}, "no rows"),
         ({"x.data": b"1,2,3,4,1\n" * 200_000}, "holds more than the 1.0 MB"),
         ({"x.data": gzip.compress(b"1,2,3,4,1\n" * 200_000)}, "holds more than the 1.0 MB"),
@@ -313,9 +304,9 @@ def test_a_declared_checksum(server: Server, use_specs: Use, tmp_path: Path) -> 
     source = {"kind": "archive", "url": f"{server.url}/a", "sha256": hashlib.sha256(rows).hexdigest()}
     use_specs(entry(source))
     server.pages["/a"] = Page(rows.replace(b"7", b"8"))
-    with pytest.raises(ElmbenchError, match="SHA-256"):
+    with pytest.raises(ElmbenchError, match=r"SHA256 .* does not match"):
         fetch("toy")
-    assert [name for name in kept(tmp_path) if not name.endswith(".lock")] == []
+    assert kept(tmp_path) == []
     server.pages["/a"] = Page(rows)
     fetch("toy")
     check_toy()
@@ -326,6 +317,6 @@ def test_rows_that_are_not_the_data_set_are_not_kept(server: Server, use_specs: 
     use_specs(entry({"kind": "libsvm", "url": f"{server.url}/toy"}))
     with pytest.raises(ElmbenchError, match="4 rows"):
         fetch("toy")
-    assert [name for name in kept(tmp_path) if not name.endswith(".lock")] == []
+    assert kept(tmp_path) == []
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from loopback import Server, add_openml, arff_text
 from openml_toy import ARFF, KINDS, NAMES, ROWS, Use, check_toy, parquet_bytes, toy
 
-from elmbench.datasets import fetch, load_dataset, plan
+from elmbench.datasets import fetch, load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 
@@ -28,7 +27,7 @@ def test_nominal_columns_and_missing_values(
     assert (result.name, result.origin, result.downloaded) == ("toy", "OpenML 7", True)
     check_toy()
     kept = sorted(path.suffix for path in (tmp_path / "cache" / "datasets" / "toy").iterdir())
-    assert kept == [".json", ".parquet"]
+    assert kept == [".parquet"]
 
 
 def test_what_is_there_is_not_fetched_again(openml_server: Server, use_specs: Use) -> None:
@@ -142,30 +141,3 @@ def test_the_client_leaves_nothing_behind(
     assert (dict(os.environ), openml.config.get_cache_directory()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache"]
     assert not [path for path in tmp_path.rglob("*") if "pkl" in path.name or "pickle" in path.name]
-
-
-def test_the_receipt_says_what_was_downloaded(openml_server: Server, use_specs: Use, tmp_path: Path) -> None:
-    import hashlib
-
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF)
-    fetch("toy")
-    (receipt,) = (tmp_path / "cache" / "datasets" / "toy").glob("*.json")
-    content = json.loads(receipt.read_text())
-    assert content["origin"] == "OpenML 7"
-    url = f"{openml_server.url}/data/v1/download/7/rows.arff"
-    assert content["downloads"] == {url: hashlib.sha256(ARFF.encode()).hexdigest()}
-    ((name, digest),) = content["files"].items()
-    assert hashlib.sha256((receipt.parent / name).read_bytes()).hexdigest() == digest
-
-
-def test_size_before_the_download_and_progress(openml_server: Server, use_specs: Use) -> None:
-    use_specs(toy())
-    add_openml(openml_server, 7, ARFF)
-    (planned,) = plan(["toy"])
-    assert (planned.name, planned.origin, planned.n_bytes) == ("toy", "OpenML 7", len(ARFF))
-    assert not any(path.endswith(".arff") for path in openml_server.paths())
-    seen: list[tuple[str, int, int | None]] = []
-    fetch("toy", progress=lambda *now: seen.append(now))
-    assert seen[0] == ("OpenML 7", 0, None)
-    assert seen[-1] == ("OpenML 7", len(ARFF), len(ARFF))

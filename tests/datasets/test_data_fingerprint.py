@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from elmbench.datasets import Dataset, identify, import_file, load_dataset
 from elmbench.datasets.fingerprint import differences, fingerprint_of
-from elmbench.datasets.load import find_origin, load
+from elmbench.datasets.load import find_source, load
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
-from elmbench.specs.datasets.sources import GeneratorSource
 
 pytestmark = pytest.mark.exhaustive
 
@@ -209,9 +208,9 @@ def test_every_set_that_is_at_hand_is_known_by_its_content(real_data: Path) -> N
     unknown = []
     for spec in load_dataset_specs().values():
         try:
-            origin = find_origin(spec, real_data)
+            source = find_source(spec, real_data)
         except DataUnavailableError:
             continue
-        if spec.fingerprint is None and not isinstance(origin.source, GeneratorSource):
+        if spec.fingerprint is None and not source.generated:
             unknown.append(spec.name)
     assert unknown == []

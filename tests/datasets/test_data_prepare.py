@@ -19,7 +19,7 @@ from elmbench.datasets.prepare import prepare
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import parse_dataset_specs
-from elmbench.specs.datasets.sources import Step
+from elmbench.specs.datasets.steps import Step
 
 load = importlib.import_module("elmbench.datasets.load")  # the package has a function of the same name
 

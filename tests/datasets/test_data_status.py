@@ -68,7 +68,7 @@ def test_a_file_that_is_not_the_data_set_is_not_copied(folder: Path, tmp_path: P
     with pytest.raises(ElmbenchError, match="568 rows"):
         import_file("wdbc", tmp_path / "short.csv", folder)
     (tmp_path / "wdbc.data").write_text("\n".join(wdbc_lines))
-    with pytest.raises(ElmbenchError, match="does not say by its ending"):
+    with pytest.raises(ElmbenchError, match="does not tell its format by its ending"):
         import_file("wdbc", tmp_path / "wdbc.data", folder)
     with pytest.raises(ElmbenchError, match="is no file"):
         import_file("wdbc", tmp_path / "no.csv", folder)

@@ -18,10 +18,11 @@ from fuzz_feeding import Target
 from fuzz_inputs import changed_bytes, changed_table
 from hypothesis import strategies as st
 
-from elmbench.datasets.load import load_files
-from elmbench.datasets.own import OwnData, describe
-from elmbench.datasets.sources.folder import Files
+from elmbench.datasets.load import load_from
+from elmbench.datasets.sources.base import Request
+from elmbench.datasets.sources.folder import FolderSource
 from elmbench.datasets.sources.openml import _read_sparse
+from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, parse_dataset_specs
 
@@ -123,7 +124,7 @@ def rows(ending: str, *seeds: bytes, table: bool = False) -> Target:
         spec = rows_spec(3 if ending.startswith(("svm", "npz")) else 4)
         refused = 0
         try:
-            data = load_files(Files(whole=folder / f"rows.{ending}"), spec)
+            data = load_from(FolderSource(parts={"all": folder / f"rows.{ending}"}), Request(spec))
             assert data.X.shape[0] == len(data.y) <= 12
             stored = data.X.data if sp.issparse(data.X) else data.X
             assert stored.dtype.kind == "f"
@@ -131,7 +132,7 @@ def rows(ending: str, *seeds: bytes, table: bool = False) -> Target:
         except ElmbenchError:
             refused += 1
         try:
-            described = describe(OwnData(str(folder / f"rows.{ending}")), folder)
+            described = describe(UserData(str(folder / f"rows.{ending}")), folder)
             assert described.shape.instances > 0
         except ElmbenchError:
             refused += 1

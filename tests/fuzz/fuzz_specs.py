@@ -77,7 +77,7 @@ def feed_datasets(content: bytes, folder: Path) -> None:
     path.write_bytes(content)
     for spec in parse_dataset_specs(read_yaml(path), str(path)).values():
         assert spec.stem
-        assert spec.network_sources is not None
+        assert spec.sources[0].title
 
 
 def datasets_inputs() -> st.SearchStrategy[bytes]:

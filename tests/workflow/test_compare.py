@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
 from elmbench.datasets import load
-from elmbench.datasets.own import OwnData
+from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import OuterFold, fold_data, forget_data
 from elmbench.protocol.splits import outer_split
@@ -71,7 +71,7 @@ def shop(rows: int = 120, missing: bool = True) -> pd.DataFrame:
     return frame
 
 
-def prepared(*data: OwnData, models: tuple[str, ...] = ("k-elm", "ridge"), **asked: Any) -> PreparedRun:
+def prepared(*data: UserData, models: tuple[str, ...] = ("k-elm", "ridge"), **asked: Any) -> PreparedRun:
     grids = {name: grid for name, grid in SMALL.items() if name in models}
     return prepare_comparison(Comparison(data, models, grids, **asked), RunOptions(), Path("elmbench-results"))
 
@@ -128,7 +128,7 @@ def test_regression_and_classification_side_by_side() -> None:
     frame = pd.DataFrame(random.normal(size=(90, 3)), columns=list("abc"))
     frame.assign(y=frame["a"] - 2 * frame["b"] + random.normal(size=90) / 10).to_csv("one.csv", index=False)
     frame.assign(y=(frame["a"] > 0).astype(int)).to_csv("two.csv", index=False)
-    run = prepared(OwnData("one.csv", "y"), OwnData("two.csv"), folds=3)
+    run = prepared(UserData("one.csv", "y"), UserData("two.csv"), folds=3)
     ((resolved, _),) = run.tables
     assert [resolved.dataset(name).task for name in ("one", "two")] == ["regression", "classification"]
     assert resolved.file.id == "own/one-two"
@@ -142,7 +142,7 @@ def test_regression_and_classification_side_by_side() -> None:
 def test_everything_is_taken_from_training_rows_only() -> None:
     frame = shop()
     frame.to_csv("shop.csv", index=False)
-    run = prepared(OwnData("shop.csv", "buys", impute=True), folds=4)
+    run = prepared(UserData("shop.csv", "buys", impute=True), folds=4)
     place: OuterFold = fits(run)[0].place
     before = fold_data(place, None)
     assert np.isfinite(before.X_train).all()
@@ -168,7 +168,7 @@ def test_everything_is_taken_from_training_rows_only() -> None:
 
 def test_inner_folds_are_prepared_by_their_own_training_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     shop().to_csv("shop.csv", index=False)
-    run = prepared(OwnData("shop.csv", "buys", impute=True), models=("ridge",), folds=4)
+    run = prepared(UserData("shop.csv", "buys", impute=True), models=("ridge",), folds=4)
     (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
     seen = []
     problem = module.grid_problem
@@ -187,7 +187,7 @@ def test_inner_folds_are_prepared_by_their_own_training_rows(monkeypatch: pytest
 def test_groups_stay_together_and_are_no_feature() -> None:
     frame = shop(missing=False).drop(columns=["colour", "who"])
     frame.to_csv("shop.csv", index=False)
-    run = prepared(OwnData("shop.csv", "buys", groups="shop"), folds=3)
+    run = prepared(UserData("shop.csv", "buys", groups="shop"), folds=3)
     place = fits(run)[0].place
     assert place.dataset.n_features == 2
     assert place.protocol.outer.kind == "stratified-group-kfold"
@@ -209,7 +209,7 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     frame = shop(missing=False).drop(columns=["colour", "who"])
     frame["later"] = frame["day"] * 1.0
     frame.to_csv("shop.csv", index=False)
-    run = prepared(OwnData("shop.csv", "buys", ordered_by="day"), folds=3)
+    run = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3)
     for work in fits(run):
         data = fold_data(work.place, None)
         assert data.X_train[:, -1].max() < data.X_test[:, -1].min()
@@ -248,7 +248,7 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     noise = random.normal(size=90) if task == "regression" else random.permutation(["a", "a", "b"] * 30)
     for name, target in (("real", y), ("noise", noise)):
         pd.DataFrame(X).assign(target=target).to_csv(f"{name}.csv", index=False)
-    data = (OwnData("real.csv"), OwnData("noise.csv"))
+    data = (UserData("real.csv"), UserData("noise.csv"))
     grids = {"knn": {"n_neighbors": [1]}}
     (found,) = execute(prepare_comparison(Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")))
     rows = [{name: item.text for name, item in line.items()} for line in found.table.sections[0].lines]
@@ -265,7 +265,7 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
 
 def test_a_regression_has_no_classifiers() -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    run = prepare_comparison(Comparison((OwnData("a.csv"),)), RunOptions(), Path("elmbench-results"))
+    run = prepare_comparison(Comparison((UserData("a.csv"),)), RunOptions(), Path("elmbench-results"))
     ((resolved, _),) = run.tables
     assert "eem" not in resolved.spec.models
     assert "ls-svm" in resolved.spec.models
@@ -327,15 +327,15 @@ def test_no_frame_is_written_over_another() -> None:
 def test_what_cannot_be_asked_is_said(asked: dict[str, Any], message: str) -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
     with pytest.raises(ElmbenchError, match=message):
-        prepared(OwnData("a.csv"), **asked)
+        prepared(UserData("a.csv"), **asked)
 
 
 def test_a_regression_is_ranked_by_a_metric_of_regression() -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
     with pytest.raises(ElmbenchError) as caught:
-        prepared(OwnData("a.csv"), metrics=("mcc",))
+        prepared(UserData("a.csv"), metrics=("mcc",))
     assert str(caught.value.expected).startswith("one of nrmse, rmse, mse, mae, r2, or a scorer")
-    ((resolved, _),) = prepared(OwnData("a.csv"), metrics=("rmse", "neg_max_error")).tables
+    ((resolved, _),) = prepared(UserData("a.csv"), metrics=("rmse", "neg_max_error")).tables
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
     assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
 
@@ -345,7 +345,7 @@ def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(len(labels), 2)), columns=["a", "b"]).assign(kind=labels)
     frame.sample(frac=1, random_state=0).to_csv("twelve.csv", index=False)
-    run = prepared(OwnData("twelve.csv"), models=("ridge",))
+    run = prepared(UserData("twelve.csv"), models=("ridge",))
     (remark,) = {cell.remarks for _, plan in run.tables for cell in plan.cells}
     assert "the class 'rare' has 2 rows, fewer than the 5 folds" in remark
     for work in fits(run):
@@ -361,11 +361,11 @@ def test_a_grid_of_a_model_that_is_not_compared_is_said() -> None:
     pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
     with pytest.raises(ElmbenchError, match="unknown model of the comparison 'svm'"):
         prepare_comparison(
-            Comparison((OwnData("a.csv"),), ("ridge",), {"svm": {"C": [1]}}), RunOptions(), Path("elmbench-results")
+            Comparison((UserData("a.csv"),), ("ridge",), {"svm": {"C": [1]}}), RunOptions(), Path("elmbench-results")
         )
     with pytest.raises(ElmbenchError, match="no parameter 'gamma'"):
         prepare_comparison(
-            Comparison((OwnData("a.csv"),), ("ridge",), {"ridge": {"gamma": [1]}}),
+            Comparison((UserData("a.csv"),), ("ridge",), {"ridge": {"gamma": [1]}}),
             RunOptions(),
             Path("elmbench-results"),
         )

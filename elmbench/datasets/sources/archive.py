@@ -6,103 +6,147 @@ import io
 import lzma
 import tarfile
 import zipfile
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
-from elmbench.datasets.readers import csv_columns, read_at_most
-from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
+from elmbench.datasets.readers import read_at_most
+from elmbench.datasets.sources.base import FetchJob, NetworkSource
 from elmbench.datasets.table import Table, check_size
+from elmbench.datasets.text import Layout, read_text
 from elmbench.errors import ElmbenchError, first_line
-from elmbench.specs.datasets.sources import ArchiveSource
+from elmbench.specs.datasets.steps import SpecPart
 
 _MAGIC: tuple[tuple[bytes, Callable[..., Any]], ...] = (
     (b"\x1f\x8b", gzip.open),
     (b"BZh", bz2.open),
     (b"\xfd7zXZ", lzma.open),
 )
-_DAMAGE = (OSError, EOFError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
-def fetch_archive(source: ArchiveSource, job: FetchJob) -> FetchedRows:
-    """Download an archive or a text file, and read the tables that the source names."""
-    got = job.download(source.url, source.sha256)
-    try:
-        parts = _tables(got.path, source, job.width, job.most)
-    finally:
-        got.path.unlink()
-    return FetchedRows(parts, {source.url: got.sha256})
+class Member(SpecPart):
+    """The files of one part of the rows in an archive.
+
+    `features` names the file with one row a line (its folder inside the archive does not matter), `labels` a second
+    file, if the target of each row is the first field of a line there.
+    """
+
+    features: str
+    labels: str | None = None
+
+
+class ArchiveSource(NetworkSource):
+    """A text table without a header, alone (compressed or not) or in a zip or tar archive, at an address.
+
+    `target` is the position of the target among the columns (-1: the last), if it is not in a file of its own;
+    `drop` the positions of columns that are no features. In layout `index-value` the rows are such pairs.
+    """
+
+    kind: Literal["archive"]
+    url: str
+    sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    members: dict[Literal["all", "train", "test"], Member] = Field(default_factory=dict)
+    target: int = -1
+    drop: tuple[int, ...] = ()
+    separator: Literal["comma", "space"] = "comma"
+    layout: Literal["table", "index-value"] = "table"
+
+    @property
+    def title(self) -> str:
+        return self.url
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return (self.url,)
+
+    def fetch(self, job: FetchJob) -> Mapping[str, Table]:
+        path = job.download(self.url, self.sha256)
+        if not self.members:
+            return {"all": self._table(path.read_bytes(), None, self.url, job)}
+        names = [name for member in self.members.values() for name in (member.features, member.labels) if name]
+        contents = read_members(path, names, self.url, job.most)
+        return {
+            part: self._table(
+                contents[member.features],
+                contents[member.labels] if member.labels else None,
+                f"{self.url} ({member.features})",
+                job,
+            )
+            for part, member in self.members.items()
+        }
+
+    def _table(self, content: bytes, labels: bytes | None, origin: str, job: FetchJob) -> Table:
+        try:
+            lines = _lines(content, job.most)
+            words = [] if labels is None else [line.split()[0] for line in _lines(labels, job.most)]
+            if not lines:
+                raise _bad(f"{origin} has no rows", "rows of values")
+            if labels is not None and len(words) != len(lines):
+                raise _bad(f"{origin}: {len(lines)} rows and {len(words)} labels", "one label a row")
+            if self.layout == "index-value":
+                return _sparse(lines, words, origin, job.width)
+            return self._dense(lines, words, origin)
+        except ElmbenchError:
+            raise
+        except Exception as error:  # a parser may fail in any way on a damaged file
+            raise _bad(f"{origin} cannot be read: {first_line(error)}", "rows of values") from error
+
+    def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
+        if self.separator == "space":
+            lines = [b",".join(line.split()) for line in lines]
+        if labels:
+            lines = [line + b"," + label for line, label in zip(lines, labels, strict=True)]
+        position = -1 if labels else self.target
+        name = Path(origin.rpartition("/")[2])
+        table = read_text(b"\n".join(lines), name, lambda names: names[position], None, Layout(",", ".", False))
+        dropped = [f"x{place}" for place in self.drop]
+        table = table.columns(np.array([name not in dropped for name in table.names]))
+        return replace(table, names=tuple(f"x{place}" for place in range(len(table.names))), origin=origin)
 
 
 def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
     """Return the content of files in a zip or tar archive, by the last part of their names.
 
-    Where a file lies in the archive, or where it claims to belong, does not matter: only its content is read. The
-    archive must hold exactly one plain file of each name, of at most `most` bytes.
+    Only their content is read, wherever the archive says that they belong. The archive must hold exactly one plain file
+    of each name, of at most `most` bytes.
     """
-    wanted = list(dict.fromkeys(wanted))
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                names = [info.filename for info in archive.infolist() if not info.is_dir()]
-                places = {name: _only(name, names, origin) for name in wanted}
-                for place in places.values():
-                    check_size(archive.getinfo(place).file_size, most)
-                return {name: archive.read(place) for name, place in places.items()}
-        with tarfile.open(path) as archive_tar:
-            members = {member.name: member for member in archive_tar.getmembers() if member.isreg()}
-            found = {}
+                infos = [info for info in archive.infolist() if not info.is_dir()]
+                chosen = {name: _only(name, infos, "filename", origin) for name in wanted}
+                check_size(sum(info.file_size for info in chosen.values()), most)
+                return {name: archive.read(info) for name, info in chosen.items()}
+        with tarfile.open(path) as tar:
+            members = [member for member in tar.getmembers() if member.isreg()]
+            contents = {}
             for name in wanted:
-                member = members[_only(name, list(members), origin)]
+                member = _only(name, members, "name", origin)
                 check_size(member.size, most)
-                stream = archive_tar.extractfile(member)
-                found[name] = stream.read() if stream else b""
-            return found
-    except _DAMAGE as error:
-        raise _bad(f"{origin}: the archive cannot be read: {error}", "a complete zip or tar archive") from error
+                stream = tar.extractfile(member)
+                contents[name] = stream.read() if stream else b""
+            return contents
+    except ElmbenchError:
+        raise
+    except Exception as error:  # a parser may fail in any way on a damaged file
+        found = f"{origin}: the archive cannot be read: {first_line(error)}"
+        raise _bad(found, "a complete zip or tar archive") from error
 
 
-def _only(name: str, names: list[str], origin: str) -> str:
-    found = [candidate for candidate in names if PurePosixPath(candidate.replace("\\", "/")).name == name]
-    if len(found) != 1:
-        held = f"{origin}: the archive holds {len(found)} files named {name!r}"
-        raise ElmbenchError(held, expected="one", next_step="correct the name in datasets.yaml")
-    return found[0]
+def _only(name: str, infos: list[Any], attribute: str, origin: str) -> Any:
+    matches = [info for info in infos if PurePosixPath(getattr(info, attribute).replace("\\", "/")).name == name]
+    if len(matches) != 1:
+        found = f"{origin}: the archive holds {len(matches)} files named {name!r}"
+        raise ElmbenchError(found, expected="one", next_step="correct the name in datasets.yaml")
+    return matches[0]
 
 
 def _bad(found: str, expected: str) -> ElmbenchError:
     return ElmbenchError(found, expected=expected, next_step="fetch it again")
-
-
-def _tables(path: Path, source: ArchiveSource, width: int, most: int) -> dict[str, Table]:
-    if not source.members:
-        return {"all": _table(path.read_bytes(), None, source, source.url, width, most)}
-    names = [name for member in source.members.values() for name in (member.features, member.labels) if name]
-    contents = read_members(path, names, source.url, most)
-    tables: dict[str, Table] = {}
-    for part, member in source.members.items():
-        labels = contents[member.labels] if member.labels else None
-        origin = f"{source.url} ({member.features})"
-        tables[part] = _table(contents[member.features], labels, source, origin, width, most)
-    return tables
-
-
-def _table(content: bytes, labels: bytes | None, source: ArchiveSource, origin: str, width: int, most: int) -> Table:
-    try:
-        lines = _lines(content, most)
-        words = None if labels is None else [line.split()[0].decode() for line in _lines(labels, most)]
-        if not lines:
-            raise _bad(f"{origin} has no rows", "rows of values")
-        if words is not None and len(words) != len(lines):
-            raise _bad(f"{origin}: {len(lines)} rows and {len(words)} labels", "one label a row")
-        if source.layout == "index-value":
-            return _sparse(lines, words or [], origin, width)
-        return _dense(lines, words, source, origin)
-    except _DAMAGE as error:
-        raise _bad(f"{origin} cannot be read: {first_line(error)}", "rows of values") from error
 
 
 def _lines(content: bytes, most: int) -> list[bytes]:
@@ -111,27 +155,13 @@ def _lines(content: bytes, most: int) -> list[bytes]:
         if content.startswith(magic):
             with opener(io.BytesIO(content)) as stream:
                 content = read_at_most(stream, most)
-            check_size(len(content), most)
             break
     return [line for line in content.split(b"\n") if line.strip()]
 
 
-def _sparse(lines: list[bytes], labels: list[str], origin: str, width: int) -> Table:
+def _sparse(lines: list[bytes], labels: list[bytes], origin: str, width: int) -> Table:
     from sklearn.datasets import load_svmlight_file
 
-    text = b"\n".join(label.encode() + b" " + line for label, line in zip(labels, lines, strict=True))
+    text = b"\n".join(label + b" " + line for label, line in zip(labels, lines, strict=True))
     X, y = load_svmlight_file(io.BytesIO(text), n_features=width, zero_based=False)
     return Table.of_numbers(X, y, origin)
-
-
-def _dense(lines: list[bytes], labels: list[str] | None, source: ArchiveSource, origin: str) -> Table:
-    if source.separator == "space":
-        lines = [b",".join(line.split()) for line in lines]
-    n_columns = lines[0].count(b",") + 1
-    columns = csv_columns(b"\n".join(lines), n_columns, header=False)
-    if labels is not None:
-        columns.append(np.array(labels, dtype=object))
-    target = len(columns) - 1 if labels is not None else source.target % n_columns
-    kept = [place for place in range(len(columns)) if place not in source.drop]
-    names = [f"x{place}" for place in range(len(kept))]
-    return Table.of_columns(names, [columns[place] for place in kept], kept.index(target), origin)

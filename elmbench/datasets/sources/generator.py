@@ -1,22 +1,23 @@
-"""Data sets that are computed: the generators, and what identifies the rows."""
+"""Data sets that are computed."""
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from pydantic import Field, field_validator
 
+from elmbench.datasets.sources.base import Request, Source, State
 from elmbench.datasets.sources.mackey_glass import mackey_glass
 from elmbench.datasets.table import Table
 from elmbench.numerics.seeds import generator as stream_of
-from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.sources import GeneratorSource
-from elmbench.specs.files import invalid
+
+#: The two waves that each class mixes, classes numbered as in the public file.
+MIXED = ((1, 2), (0, 2), (0, 1))
 
 
 def base_waves() -> NDArray[np.float64]:
@@ -25,13 +26,7 @@ def base_waves() -> NDArray[np.float64]:
     return np.array([np.maximum(6.0 - np.abs(points - peak), 0.0) for peak in (11, 15, 7)])
 
 
-# The two waves that each class mixes, classes numbered as in the public file.
-MIXED = ((1, 2), (0, 2), (0, 1))
-
-
-def waveform(
-    name: str, run: int, cache_dir: Path | str | None, *, rows: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def waveform(name: str, run: int, cache_dir: Any, *, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at each of 21 points.
 
     Returns
@@ -53,7 +48,7 @@ def waveform(
 
 
 def sparse_rows(
-    name: str, run: int, cache_dir: Path | str | None, *, rows: int, features: int, density: float
+    name: str, run: int, cache_dir: Any, *, rows: int, features: int, density: float
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
     """Draw sparse rows of two classes of equal size.
 
@@ -94,31 +89,48 @@ GENERATORS = {
 }
 
 
-def identity(spec: DatasetSpec, source: GeneratorSource, options: Mapping[str, float], run: int) -> str:
-    """Return what determines generated data, hashed: the generator, its version and parameters, options and run."""
-    content = {
-        "name": spec.base,
-        "generator": source.generator,
-        "version": _generator(spec, source).version,
-        "parameters": {key: float(value) for key, value in source.parameters.items()},
-        "options": {key: float(value) for key, value in options.items()},
-        "run": run if spec.redraw else 0,
-    }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+class GeneratorSource(Source):
+    """A data set that is computed. `options`: the values that a caller may choose for each option, default first."""
 
+    generated: ClassVar[bool] = True
 
-def generate(
-    spec: DatasetSpec, source: GeneratorSource, options: Mapping[str, float], run: int, cache_dir: Path | str | None
-) -> Table:
-    """Return the rows that a generator draws for a run."""
-    function = _generator(spec, source).function
-    X, y = function(spec.base, run if spec.redraw else 0, cache_dir, **source.parameters, **options)
-    shown = ", ".join(f"{option} {value:g}" for option, value in options.items())
-    return Table.of_numbers(X, y, source.title + (f" ({shown})" if shown else ""))
+    kind: Literal["generator"]
+    generator: str
+    parameters: dict[str, int | float] = Field(default_factory=dict)
+    options: dict[str, tuple[float, ...]] = Field(default_factory=dict)
 
+    @field_validator("generator")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in GENERATORS:
+            raise ValueError(f"expected one of {', '.join(sorted(GENERATORS))}")
+        return name
 
-def _generator(spec: DatasetSpec, source: GeneratorSource) -> Generator:
-    if source.generator not in GENERATORS:
-        found = f"datasets.yaml: the generator of {spec.name!r} is {source.generator!r}"
-        raise invalid(found, "one of " + ", ".join(sorted(GENERATORS)))
-    return GENERATORS[source.generator]
+    @property
+    def title(self) -> str:
+        return f"generator {self.generator}"
+
+    @property
+    def declared_options(self) -> dict[str, tuple[float, ...]]:
+        return self.options
+
+    def status(self, request: Request) -> tuple[State, str]:
+        return "generated", self.title
+
+    def checksum(self, request: Request) -> str:
+        content = {
+            "name": request.spec.base,
+            "generator": self.generator,
+            "version": GENERATORS[self.generator].version,
+            "parameters": {key: float(value) for key, value in self.parameters.items()},
+            "options": {key: float(value) for key, value in request.options.items()},
+            "run": request.run if request.spec.redraw else 0,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def load(self, request: Request) -> Table:
+        run = request.run if request.spec.redraw else 0
+        draw = GENERATORS[self.generator].function
+        X, y = draw(request.spec.base, run, request.cache_dir, **self.parameters, **request.options)
+        shown = ", ".join(f"{option} {value:g}" for option, value in request.options.items())
+        return Table.of_numbers(X, y, self.title + (f" ({shown})" if shown else ""))

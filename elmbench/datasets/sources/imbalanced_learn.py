@@ -1,39 +1,44 @@
-"""Ding's imbalanced sets, from the archive that imbalanced-learn publishes, by the loader of imbalanced-learn."""
+"""Ding's imbalanced data sets, from the archive that imbalanced-learn publishes."""
 
-import tempfile
-import zipfile
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Literal
 
-import numpy as np
+from pydantic import Field
 
+from elmbench.datasets.readers import read_arrays
 from elmbench.datasets.sources.archive import read_members
-from elmbench.datasets.sources.download import downloaded
-from elmbench.datasets.sources.fetching import FetchedRows, FetchJob
+from elmbench.datasets.sources.base import FetchJob, NetworkSource
 from elmbench.datasets.table import Table
-from elmbench.errors import ElmbenchError
-from elmbench.specs.datasets.sources import ImbalancedLearnSource
+from elmbench.errors import ElmbenchError, first_line
+
+#: All 27 data sets, an .npz file each.
+DING_ARCHIVE = "https://zenodo.org/record/61452/files/benchmark-imbalanced-learn.tar.gz"
 
 
-def fetch_imbalanced_learn(source: ImbalancedLearnSource, job: FetchJob) -> FetchedRows:
-    """Download the archive, and read one set of it."""
-    from imblearn.datasets import fetch_datasets
+class ImbalancedLearnSource(NetworkSource):
+    """One of Ding's imbalanced data sets, by its name and number in imbalanced-learn."""
 
-    (url,) = source.addresses
-    # One archive holds all of the sets, so it is kept for the next one.
-    got = downloaded(url, job.folder) or job.download(url)
-    if job.known.get(url, got.sha256) != got.sha256:
-        got.path.unlink()
-        got = job.download(url)
-    member = f"x{source.number}data.npz"
-    try:
-        content = read_members(got.path, [member], url, job.most)[member]
-        with tempfile.TemporaryDirectory(prefix="elmbench-") as home:
-            (Path(home) / "zenodo").mkdir()
-            (Path(home) / "zenodo" / member).write_bytes(content)
-            found = fetch_datasets(data_home=home, filter_data=(source.name,), download_if_missing=False)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        expected = f"the set {source.name!r} of imbalanced-learn"
-        raise ElmbenchError(f"{url} ({member}): {error}", expected=expected) from error
-    bunch = found[source.name]
-    table = Table.of_numbers(np.asarray(bunch.data, dtype=np.float64), np.asarray(bunch.target), source.title)
-    return FetchedRows({"all": table}, {url: got.sha256})
+    kind: Literal["imbalanced-learn"]
+    name: str
+    number: int = Field(ge=1, le=27)
+
+    @property
+    def title(self) -> str:
+        return f"imbalanced-learn {self.name}"
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return (DING_ARCHIVE,)
+
+    def fetch(self, job: FetchJob) -> Mapping[str, Table]:
+        archive = job.download(DING_ARCHIVE, shared=True)
+        member = f"x{self.number}data.npz"
+        origin = f"{DING_ARCHIVE} ({member})"
+        try:
+            return {"all": read_arrays(read_members(archive, [member], DING_ARCHIVE, job.most)[member], origin)}
+        except Exception as error:
+            archive.unlink()  # it may be damaged
+            if isinstance(error, ElmbenchError):
+                raise
+            found = f"{origin} cannot be read: {first_line(error)}"
+            raise ElmbenchError(found, expected="arrays of numbers", next_step="fetch it again") from error

@@ -1,16 +1,52 @@
-"""Files of the LIBSVM collection, kept as they are."""
+"""Files of the LIBSVM collection."""
 
-from pathlib import PurePosixPath
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from elmbench.datasets.readers import compression_of
-from elmbench.datasets.sources.fetching import FetchedRows, FetchJob, RawFile
-from elmbench.specs.datasets.sources import LibsvmSource
+from elmbench.datasets.sources.base import FetchJob, NetworkSource
+from elmbench.specs.datasets import DatasetSpec
 
 
-def fetch_libsvm(source: LibsvmSource, job: FetchJob) -> FetchedRows:
-    """Download one file, or a training and a test file."""
-    parts, sums = {}, {}
-    for part, url in source.urls.items():
-        got = job.download(url)
-        parts[part], sums[url] = RawFile(got.path, f".svm{compression_of(PurePosixPath(url))}"), got.sha256
-    return FetchedRows(parts, sums)
+class LibsvmSource(NetworkSource):
+    """Files of the LIBSVM collection, kept as they are: one file, or a training and a test file.
+
+    `width` is the number of features if it is not that of the public file.
+    """
+
+    kind: Literal["libsvm"]
+    width: int | None = None
+    url: str | None = None
+    train: str | None = None
+    test: str | None = None
+
+    @model_validator(mode="after")
+    def _one_or_two(self) -> Self:
+        if (self.url is None) == (self.train is None or self.test is None):
+            raise ValueError("give either url, or both train and test")
+        return self
+
+    @property
+    def urls(self) -> dict[str, str]:
+        """The address of each part: 'all', or 'train' and 'test'."""
+        return {"all": self.url} if self.url else {"train": str(self.train), "test": str(self.test)}
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(self.urls.values())
+
+    @property
+    def title(self) -> str:
+        return "LIBSVM " + ", ".join(url.rsplit("/", 1)[1] for url in self.addresses)
+
+    def n_features(self, spec: DatasetSpec) -> int:
+        return self.width or spec.shape.features
+
+    def fetch(self, job: FetchJob) -> Mapping[str, Path]:
+        return {
+            part: job.download(url).rename(job.folder / f"{part}.svm{compression_of(PurePosixPath(url))}")
+            for part, url in self.urls.items()
+        }

@@ -1,15 +1,26 @@
-"""Data sets that scikit-learn brings along."""
+"""Data sets that come with scikit-learn."""
+
+from typing import Literal
 
 import numpy as np
 
+from elmbench.datasets.sources.base import Request, Source
 from elmbench.datasets.table import Table
-from elmbench.specs.datasets.sources import ScikitLearnSource
 
 
-def load_bundled(source: ScikitLearnSource) -> Table:
-    """Return the rows that a loader of `sklearn.datasets` gives."""
-    from sklearn import datasets
+class ScikitLearnSource(Source):
+    """A data set that comes with scikit-learn."""
 
-    bunch = getattr(datasets, source.loader)()
-    names = tuple(str(name) for name in bunch.feature_names)
-    return Table(np.array(bunch.data, dtype=np.float64), names, np.asarray(bunch.target), source.title)
+    kind: Literal["scikit-learn"]
+    loader: Literal["load_breast_cancer", "load_digits"]
+
+    @property
+    def title(self) -> str:
+        return f"scikit-learn {self.loader}"
+
+    def load(self, request: Request) -> Table:
+        from sklearn import datasets
+
+        bunch = getattr(datasets, self.loader)()
+        names = tuple(str(name) for name in bunch.feature_names)
+        return Table(np.array(bunch.data, dtype=np.float64), names, np.asarray(bunch.target), self.title)

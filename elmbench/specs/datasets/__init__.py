@@ -12,7 +12,8 @@ from pydantic import Field, model_validator
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.datasets.fingerprint import Fingerprint
 from elmbench.specs.datasets.options import chosen_options, full_name, split_name
-from elmbench.specs.datasets.sources import GeneratorSource, Label, NetworkSource, Source, SpecPart, Step
+from elmbench.specs.datasets.sources import AnySource, SourceSpec
+from elmbench.specs.datasets.steps import Label, SpecPart, Step
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
@@ -91,7 +92,7 @@ class DatasetSpec(SpecPart):
     day_first: bool | None = None
     redraw: Literal["run"] | None = None
     papers: dict[str, PaperCounts] = Field(default_factory=dict)
-    sources: tuple[Source, ...] = Field(min_length=1)
+    sources: tuple[AnySource, ...] = Field(min_length=1)
     prepare: tuple[Step, ...] = ()
     citation: str
     licence: str = "not stated"
@@ -113,7 +114,7 @@ class DatasetSpec(SpecPart):
         for label in self.positive:
             if isinstance(classes, dict) and label not in classes:
                 raise ValueError(f"positive: {label!r} is none of the classes {', '.join(classes)}")
-        if self.redraw and not isinstance(self.sources[0], GeneratorSource):
+        if self.redraw and not self.generator:
             raise ValueError("only generated data are redrawn every run")
         return self
 
@@ -128,10 +129,9 @@ class DatasetSpec(SpecPart):
         return split_name(self.name)[0]
 
     @property
-    def generator(self) -> GeneratorSource | None:
-        """The generator, if the set is computed."""
-        first = self.sources[0]
-        return first if isinstance(first, GeneratorSource) else None
+    def generator(self) -> SourceSpec | None:
+        """The source that computes the rows, if they are computed."""
+        return self.sources[0] if self.sources[0].generated else None
 
     def chosen_options(self, options: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return the value of every option of the data: as given, else the default.
@@ -141,7 +141,7 @@ class DatasetSpec(SpecPart):
         ElmbenchError
             If an option or its value is not among those that the generator declares.
         """
-        return chosen_options(self.name, self.generator.options if self.generator else {}, options or {})
+        return chosen_options(self.name, self.sources[0].declared_options, options or {})
 
     def with_options(self, options: Mapping[str, float]) -> DatasetSpec:
         """Return generated data with some options fixed: a spec of its own name that allows these values alone.
@@ -154,17 +154,14 @@ class DatasetSpec(SpecPart):
             As for `chosen_options`.
         """
         chosen = self.chosen_options(options)
-        assert self.generator is not None  # data that are not generated have no options, which is refused above
-        fixed = {option: chosen[option] for option in self.generator.options if option in options}
-        declared = self.generator.options | {option: (value,) for option, value in fixed.items()}
-        source = self.generator.model_copy(update={"options": declared})
-        own = {"name": full_name(self.name, fixed), "file": "", "aliases": (), "sources": (source, *self.sources[1:])}
-        return self.model_copy(update=own | {"fingerprint": None})
-
-    @property
-    def network_sources(self) -> list[NetworkSource]:
-        """The sources that need a network, in order of preference."""
-        return [source for source in self.sources if isinstance(source, NetworkSource)]
+        first, *others = self.sources
+        fixed = {option: chosen[option] for option in first.declared_options if option in options}
+        sources = (
+            first.with_options(first.declared_options | {name: (value,) for name, value in fixed.items()}),
+            *others,
+        )
+        changes = {"name": full_name(self.name, fixed), "file": "", "aliases": (), "fingerprint": None}
+        return self.model_copy(update={**changes, "sources": sources})
 
     @property
     def positives(self) -> int | None:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from elmbench.specs.datasets.sources import SpecPart
+from elmbench.specs.datasets.steps import SpecPart
 
 #: What the remark on rows that are not those of the public file says.
 OTHER_DATA = "is other data than"

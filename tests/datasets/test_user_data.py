@@ -1,4 +1,4 @@
-"""A file of a user's own: every format, what is found of it, and what is refused."""
+"""A user's file: every format, the detected settings, and what is refused."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from loopback import Server, add_openml, arff_text
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets import local_files, own
+from elmbench.datasets import local_files, user_data
 from elmbench.datasets.load import load
-from elmbench.datasets.own import OwnData, describe
-from elmbench.datasets.sources import own_file
+from elmbench.datasets.sources import file
+from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 
 N = 60
@@ -45,7 +45,7 @@ def written(folder: Path, form: str) -> Path:
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "arff", "npz", "svm", "libsvm"])
 def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
-    spec = describe(OwnData(str(written(tmp_path, form))))
+    spec = describe(UserData(str(written(tmp_path, form))))
     assert (spec.name, spec.task, spec.shape.instances, spec.shape.features) == ("my-data", "classification", N, 3)
     data = load(spec)
     np.testing.assert_allclose(data.X, ROWS, atol=1e-12)
@@ -70,7 +70,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
 def test_the_task_is_found_by_the_target(tmp_path: Path, target: Any, task: str) -> None:
     path = tmp_path / "x.csv"
     FRAME.assign(kind=target).to_csv(path, index=False)
-    spec = describe(OwnData(str(path), "kind"))
+    spec = describe(UserData(str(path), "kind"))
     assert spec.task == task
     assert "detected by its values" in spec.notes[0]
     if task == "classification" and len(set(target)) == 2:
@@ -80,8 +80,8 @@ def test_the_task_is_found_by_the_target(tmp_path: Path, target: Any, task: str)
 def test_the_task_may_be_said(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     FRAME.assign(kind=np.arange(N) % 5).to_csv(path, index=False)
-    assert describe(OwnData(str(path), "kind", "regression")).task == "regression"
-    assert describe(OwnData(str(path), "a", "classification")).task == "classification"
+    assert describe(UserData(str(path), "kind", "regression")).task == "regression"
+    assert describe(UserData(str(path), "a", "classification")).task == "classification"
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,14 @@ def test_the_target_is_found_by_its_name_or_is_the_last(tmp_path: Path, names: l
     frame = FRAME.drop(columns="kind").assign(kind=np.arange(N) % 3)
     frame.columns = names
     frame.to_csv(tmp_path / "x.csv", index=False)
-    spec = describe(OwnData(str(tmp_path / "x.csv")))
+    spec = describe(UserData(str(tmp_path / "x.csv")))
     assert load(spec).feature_names == tuple(name for name in names if name != target)
 
 
 def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     FRAME.assign(g=np.arange(N) % 4, h=np.arange(N) % 5, w=WORDS).to_csv(path, index=False)
-    by_g, by_h = (load(describe(OwnData(str(path), "kind", groups=name))) for name in "gh")
+    by_g, by_h = (load(describe(UserData(str(path), "kind", groups=name))) for name in "gh")
     assert by_g.X.shape == by_h.X.shape
     assert by_g.checksum != by_h.checksum
     assert by_g.nominal == (4,)
@@ -124,7 +124,7 @@ def test_what_cannot_be_used_is_refused(tmp_path: Path, case: str) -> None:
     frame, asked, message = REFUSED[case]
     frame.to_csv(tmp_path / "x.csv", index=False)
     with pytest.raises(ElmbenchError, match=message) as caught:
-        describe(OwnData(str(tmp_path / "x.csv"), **({"target": "kind"} | asked)))
+        describe(UserData(str(tmp_path / "x.csv"), **({"target": "kind"} | asked)))
     assert caught.value.next_step
     if case == "missing values":
         assert "--impute" in caught.value.next_step
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_read(tmp_path: Path, name: str, message: str) -> Non
     if name != "x.csv":
         (tmp_path / name).write_text("a")
     with pytest.raises(ElmbenchError, match=message):
-        describe(OwnData(str(tmp_path / name)))
+        describe(UserData(str(tmp_path / name)))
 
 
 @pytest.mark.parametrize("rows", ["", ",".join(["1"] * 10**6)])
@@ -145,7 +145,7 @@ def test_a_million_columns_are_refused_before_they_are_parsed(
     monkeypatch.delattr(pd, "read_csv")
     (tmp_path / "x.csv").write_text(",".join(f"c{i}" for i in range(10**6)) + "\n" + rows)
     with pytest.raises(ElmbenchError, match=r"x\.csv has 1,000,000 columns") as caught:
-        describe(OwnData(str(tmp_path / "x.csv")))
+        describe(UserData(str(tmp_path / "x.csv")))
     assert caught.value.expected == "at most 100,000 columns"
 
 
@@ -154,46 +154,46 @@ def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
     loop.symlink_to(loop)
     for place in (str(loop), "~nobody-of-that-name/x.csv", "x\0.csv"):
         with pytest.raises(ElmbenchError, match="is not a path"):
-            describe(OwnData(place))
+            describe(UserData(place))
 
 
 def test_a_name_that_is_very_long(tmp_path: Path) -> None:
     """The file's is made a part of others', with more put to it."""
     path = tmp_path / f"{'ab ' * 83}.csv"
     path.write_text("a,kind\n" + "1,no\n2,yes\n" * 10)
-    assert describe(OwnData(str(path))).name == "-".join(["ab"] * 20)
+    assert describe(UserData(str(path))).name == "-".join(["ab"] * 20)
 
 
 def test_sets_of_scikit_learn(tmp_path: Path) -> None:
-    spec = describe(OwnData("sklearn:wine"), tmp_path)
+    spec = describe(UserData("sklearn:wine"), tmp_path)
     assert (spec.name, spec.title, spec.task, spec.shape.instances) == (
         "sklearn-wine",
         "sklearn:wine",
         "classification",
         178,
     )
-    assert describe(OwnData("sklearn:diabetes"), tmp_path).task == "regression"
+    assert describe(UserData("sklearn:diabetes"), tmp_path).task == "regression"
     with pytest.raises(ElmbenchError, match="did you mean 'wine'"):
-        describe(OwnData("sklearn:win"), tmp_path)
+        describe(UserData("sklearn:win"), tmp_path)
     with pytest.raises(ElmbenchError, match="is not an OpenML data set"):
-        describe(OwnData("openml:wine"), tmp_path)
+        describe(UserData("openml:wine"), tmp_path)
 
 
 def test_a_set_of_openml_is_fetched_once_for_each_target(openml_server: Server, tmp_path: Path) -> None:
     names, kinds = ["a", "b", "c", "kind"], ["NUMERIC"] * 3 + ["{good,bad,ugly}"]
     add_openml(openml_server, 7, arff_text(names, kinds, FRAME.astype(str).to_numpy().tolist()), target="kind")
-    spec = describe(OwnData("openml:7"), tmp_path)
+    spec = describe(UserData("openml:7"), tmp_path)
     assert (spec.name, spec.title, spec.task) == ("openml-7", "openml:7", "classification")
     assert spec.shape.classes == {"bad": 20, "good": 20, "ugly": 20}
     np.testing.assert_array_equal(load(spec).X, ROWS)
     asked = len(openml_server.requests)
-    assert describe(OwnData("openml:7"), tmp_path) == spec
+    assert describe(UserData("openml:7"), tmp_path) == spec
     assert len(openml_server.requests) == asked
-    other = describe(OwnData("openml:7", target="b"), tmp_path)
+    other = describe(UserData("openml:7", target="b"), tmp_path)
     assert (other.name, other.task) == ("openml-7", "regression")
     np.testing.assert_array_equal(load(other).y, ROWS[:, 1])
     with pytest.raises(ElmbenchError, match="no column 'q'"):
-        describe(OwnData("openml:7", target="q"), tmp_path)
+        describe(UserData("openml:7", target="q"), tmp_path)
 
 
 def test_a_set_of_openml_that_is_far_too_large(
@@ -203,7 +203,7 @@ def test_a_set_of_openml_that_is_far_too_large(
     names, kinds = ["a", "b", "c", "kind"], ["NUMERIC"] * 3 + ["{good,bad,ugly}"]
     add_openml(openml_server, 7, arff_text(names, kinds, FRAME.astype(str).to_numpy().tolist()), target="kind")
     with pytest.raises(ElmbenchError, match="holds more than the 0"):
-        describe(OwnData("openml:7"), tmp_path)
+        describe(UserData("openml:7"), tmp_path)
     assert not list((tmp_path / "own").glob("*.parquet"))
 
 
@@ -214,8 +214,8 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     head = [f"@ATTRIBUTE x{place} NUMERIC" for place in range(50)] + ["@ATTRIBUTE class {no,yes}"]
     lines = [f"{{{place} {place + 1}{',50 yes' * (place % 3 > 0)}}}" for place in range(40)]
     add_openml(openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True)
-    monkeypatch.setattr(own, "DENSE_VALUES", 1999)
-    spec = describe(OwnData("openml:7"), tmp_path)
+    monkeypatch.setattr(user_data, "DENSE_VALUES", 1999)
+    spec = describe(UserData("openml:7"), tmp_path)
     assert (spec.sparse, spec.shape.classes) == (True, {"no": 14, "yes": 26})
     found = load(spec)
     assert sp.issparse(found.X)
@@ -233,16 +233,16 @@ def test_sparse_rows_with_more_columns_than_can_be_named(tmp_path: Path, form: s
         parts = {name: getattr(wide, name) for name in ("data", "indices", "indptr", "shape")}
         np.savez(path, **parts, target=np.array([1.0, 2.0]))
     with pytest.raises(ElmbenchError, match="holds more than"):
-        describe(OwnData(str(path)), tmp_path)
+        describe(UserData(str(path)), tmp_path)
 
 
 def test_a_file_that_unpacks_to_far_more_than_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_file, "MOST_AT_LEAST", 10_000)
+    monkeypatch.setattr(file, "MOST_AT_LEAST", 10_000)
     path = tmp_path / "mine.csv.bz2"
     path.write_bytes(bz2.compress(b"a,target\n" + b"1,1\n" * 1_000_000))
     with pytest.raises(ElmbenchError, match="holds more than"):
-        describe(OwnData(str(path)))
-    assert describe(OwnData(str(written(tmp_path, "csv.gz")))).shape.instances == N
+        describe(UserData(str(path)))
+    assert describe(UserData(str(written(tmp_path, "csv.gz")))).shape.instances == N
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str,
     days = pd.date_range("2023-01-01", "2024-12-30", periods=N).floor("D")
     mixed = np.random.default_rng(1).permutation(N)
     FRAME.assign(a=np.arange(N), day=days.strftime(form)).iloc[mixed].to_csv(tmp_path / "x.csv", index=False)
-    spec = describe(OwnData(str(tmp_path / "x.csv"), "kind", ordered_by="day", day_first=day_first))
+    spec = describe(UserData(str(tmp_path / "x.csv"), "kind", ordered_by="day", day_first=day_first))
     assert "sorted by day, 2023-01-01 to 2024-12-30" in spec.notes[0]
     np.testing.assert_array_equal(load(spec).X[:, 0], np.arange(N))
 
@@ -261,7 +261,7 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str,
 def test_an_order_that_could_be_read_in_two_ways_is_refused_unless_it_is_said(tmp_path: Path) -> None:
     days = pd.date_range("2023-01-01", periods=12).append(pd.date_range("2023-03-01", periods=12)).repeat(5)[:N]
     FRAME.assign(a=days.month, day=days.strftime("%-d/%-m/%Y")).to_csv(tmp_path / "x.csv", index=False)
-    own = OwnData(str(tmp_path / "x.csv"), "kind", ordered_by="day")
+    own = UserData(str(tmp_path / "x.csv"), "kind", ordered_by="day")
     with pytest.raises(ElmbenchError, match="'2/1/2023', which may be 2023-01-02 or 2023-02-01") as caught:
         describe(own)
     assert "--dates day-first" in str(caught.value.next_step)
@@ -273,4 +273,4 @@ def test_an_order_of_words_is_refused(tmp_path: Path, words: list[str]) -> None:
     FRAME.assign(day=words * (N // 2)).to_csv(tmp_path / "x.csv", index=False)
     odd = words[1] if "32" in words[1] else words[0]
     with pytest.raises(ElmbenchError, match=f"sorted by, holds '{odd}'"):
-        describe(OwnData(str(tmp_path / "x.csv"), "kind", ordered_by="day"))
+        describe(UserData(str(tmp_path / "x.csv"), "kind", ordered_by="day"))

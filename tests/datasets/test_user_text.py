@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 from elmbench.datasets.load import load
-from elmbench.datasets.own import OwnData, describe
-from elmbench.datasets.sources.own_file import read_own
+from elmbench.datasets.sources.file import FileSource
+from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
-from elmbench.specs.datasets.sources import FileSource
 
 N = 60
 ROWS = np.random.default_rng(0).normal(size=(N, 3)).round(6)
@@ -34,7 +33,7 @@ def test_separator_decimal_mark_and_encoding_are_detected(
 ) -> None:
     path = tmp_path / "x.csv"
     FRAME.to_csv(path, index=False, sep=separator, decimal=decimal, encoding=encoding)
-    spec = describe(OwnData(str(path)))
+    spec = describe(UserData(str(path)))
     assert same(load(spec))
     notes = " ".join(spec.notes)
     assert ("separated by" in notes) == (separator != ",")
@@ -46,7 +45,7 @@ def test_separator_decimal_mark_and_encoding_are_detected(
 def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> None:
     path = tmp_path / "x.txt"
     FRAME.to_csv(path, index=False, sep=written)
-    assert same(load(describe(OwnData(str(path), separator=given))))
+    assert same(load(describe(UserData(str(path), separator=given))))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ def test_the_header_is_told_from_data(tmp_path: Path, lines: list[str], header: 
     path = tmp_path / "x.csv"
     first, *rest = lines
     path.write_text("\n".join([first, *rest * 20, *([] if header else [first])]) + "\n")
-    table = read_own(FileSource(kind="file", path=str(path), target=""))
+    table = FileSource(kind="file", path=str(path), target="").read()
     (note,) = table.notes
     assert ("taken for the header" if header else "taken for data (--header if it holds names)") in note
     assert len(table.target) == 20 * len(rest) + (0 if header else 2)
@@ -75,35 +74,35 @@ def test_the_header_is_told_from_data(tmp_path: Path, lines: list[str], header: 
 def test_the_header_may_be_given(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("2001,2002,2003\n" + "1,2,1\n3,4,2\n" * 20)
-    without = load(describe(OwnData(str(path), task="classification", header=True)))
+    without = load(describe(UserData(str(path), task="classification", header=True)))
     assert (without.feature_names, len(without.y)) == (("2001", "2002"), 40)
     FRAME.to_csv(path, index=False)
     with pytest.raises(ElmbenchError, match="mostly numbers, but row 1 holds 'a'"):
-        describe(OwnData(str(path), header=False))
+        describe(UserData(str(path), header=False))
 
 
 def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     FRAME.to_csv(path, index=False, header=False)
-    data = load(describe(OwnData(str(path))))
+    data = load(describe(UserData(str(path))))
     np.testing.assert_array_equal(data.X, ROWS)
     assert data.feature_names == ("x0", "x1", "x2")
     with pytest.raises(ElmbenchError, match="no column 'kind'") as caught:
-        describe(OwnData(str(path), "kind"))
+        describe(UserData(str(path), "kind"))
     assert "--header" in str(caught.value.next_step)
 
 
 def test_quoted_fields_may_have_line_ends_and_separators(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     FRAME.assign(note='one, two\nthree "four"').to_csv(path, index=False)
-    assert load(describe(OwnData(str(path), "kind"))).X.shape == (N, 4)
+    assert load(describe(UserData(str(path), "kind"))).X.shape == (N, 4)
 
 
 def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a;b;kind\n" + "1;2;no\n" * 30 + "1;2\n")
     with pytest.raises(ElmbenchError, match="found 2 fields in line 32") as caught:
-        describe(OwnData(str(path)))
+        describe(UserData(str(path)))
     assert caught.value.expected == "3 fields separated by semicolons, as in line 1"
     assert "--sep" in str(caught.value.next_step)
 
@@ -112,20 +111,20 @@ def test_a_damaged_file_is_to_be_corrected(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(bytes(range(256)))
     with pytest.raises(ElmbenchError, match="zero bytes") as caught:
-        describe(OwnData(str(path)))
+        describe(UserData(str(path)))
     assert caught.value.next_step == "correct or replace x.csv"
 
 
 def test_fields_in_columns_of_spaces(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text(FRAME.to_string(index=False), encoding="utf-8")
-    assert same(load(describe(OwnData(str(path)))))
+    assert same(load(describe(UserData(str(path)))))
 
 
 def test_the_separator_in_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("sep=;\r\n" + FRAME.to_csv(index=False, sep=";", lineterminator="\n"), encoding="utf-8", newline="")
-    assert same(load(describe(OwnData(str(path)))))
+    assert same(load(describe(UserData(str(path)))))
 
 
 def test_the_first_sheet_of_a_workbook(tmp_path: Path) -> None:
@@ -133,7 +132,7 @@ def test_the_first_sheet_of_a_workbook(tmp_path: Path) -> None:
     with pd.ExcelWriter(path) as writer:
         FRAME.to_excel(writer, sheet_name="Werte", index=False)
         FRAME.to_excel(writer, sheet_name="Rest")
-    spec = describe(OwnData(str(path)))
+    spec = describe(UserData(str(path)))
     assert same(load(spec))
     assert "only the first of 2 sheets is read: Werte" in spec.notes
 
@@ -150,7 +149,7 @@ def test_a_workbook_without_its_library(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ElmbenchError, match="openpyxl, which reads Excel files, is not installed") as caught:
-        describe(OwnData(str(path)))
+        describe(UserData(str(path)))
     assert "pip install" in str(caught.value.next_step)
 
 
@@ -158,9 +157,9 @@ def test_columns_that_are_dropped_and_rows_without_a_target(tmp_path: Path) -> N
     path = tmp_path / "x.csv"
     FRAME.assign(kind=[None, "?", *FRAME["kind"][2:]]).to_csv(path, index=False)
     with pytest.raises(ElmbenchError, match="the target is missing in 2 of 60") as caught:
-        describe(OwnData(str(path)))
+        describe(UserData(str(path)))
     assert "--drop-missing-target" in str(caught.value.next_step)
-    spec = describe(OwnData(str(path), drop=("b",), drop_missing_target=True))
+    spec = describe(UserData(str(path), drop=("b",), drop_missing_target=True))
     np.testing.assert_array_equal(load(spec).X, ROWS[2:, [0, 2]])
     assert "2 of 60 rows have no target and are left out" in spec.notes
 
@@ -172,4 +171,4 @@ def test_a_wide_table_is_read(tmp_path: Path) -> None:
     names = [f"{'long' * 10}{place}" for place in range(3000)]
     pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(path, index=False)
     assert path.read_text().index("\n") > 131_072
-    assert describe(OwnData(str(path))).shape.features == 3000
+    assert describe(UserData(str(path))).shape.features == 3000

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from elmbench.datasets.load import load
-from elmbench.datasets.own import OwnData, describe
+from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 
 N = 120
@@ -25,7 +25,7 @@ DAYS = pd.date_range("2023-01-01", periods=N, freq="5D")
 
 def describe_frame(folder: Path, frame: pd.DataFrame, **asked: Any) -> Any:
     frame.to_csv(folder / "x.csv", index=False)
-    return describe(OwnData(str(folder / "x.csv"), **asked))
+    return describe(UserData(str(folder / "x.csv"), **asked))
 
 
 def warnings(folder: Path, frame: pd.DataFrame, **asked: Any) -> list[str]:
@@ -103,7 +103,7 @@ def test_dates_become_features(tmp_path: Path) -> None:
 def test_times_have_an_hour_and_parquet_its_dates(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     FRAME.assign(at=DAYS + pd.to_timedelta(np.arange(N) % 24, unit="h"), kind=LABELS).to_parquet(path)
-    data = load(describe(OwnData(str(path))))
+    data = load(describe(UserData(str(path))))
     assert data.feature_names[2:] == ("at.year", "at.month", "at.weekday", "at.hour", "at.days")
     np.testing.assert_array_equal(data.X[:24, 5], np.arange(24))
 

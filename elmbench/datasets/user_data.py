@@ -1,4 +1,4 @@
-"""Describe a user's own data by a spec, as the data sets of the suite have one."""
+"""Describe a user's data by a spec, as the data sets of the suite have one."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -14,11 +14,11 @@ from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.dates import read_dates
 from elmbench.datasets.local_files import local_file, name_of
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.sources.own_file import TARGETS, read_own, sorted_by, take_column, with_date_features
+from elmbench.datasets.sources.file import TARGETS, FileSource
 from elmbench.datasets.table import Table, label_words, to_numbers
+from elmbench.datasets.user_table import sorted_by, take_column, with_date_features
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
-from elmbench.specs.datasets.sources import FileSource
 
 Task = Literal["classification", "regression"]
 #: A target of whole numbers holds labels if no more of them differ.
@@ -28,7 +28,7 @@ MOST_DIFFERENT = 0.5
 #: Reasons for which a column is left out.
 _EMPTY, _NAMES = "all values are missing", "nearly every row has a word of its own"
 #: Options that a `FileSource` has too.
-_OF_FILE = ("drop", "words", "separator", "decimal", "header", "drop_missing_target")
+FILE_OPTIONS = ("drop", "words", "separator", "decimal", "header", "drop_missing_target")
 #: Floats represent all whole numbers up to this one.
 _EXACT = 2**53
 #: Sparse rows become dense if they have no more values, zeros included.
@@ -36,12 +36,12 @@ DENSE_VALUES = 2e7
 
 
 @dataclass(frozen=True)
-class OwnData:
-    """Data of a user's own, and the options that were given for them.
+class UserData:
+    """A user's data, and the options that were given for them (see also `FileSource`).
 
     Attributes
     ----------
-    place : str
+    location : str
         A path, `openml:ID` or `sklearn:NAME`.
     target : str
         Name of the target column; detected if empty.
@@ -53,10 +53,8 @@ class OwnData:
         Whether missing values are filled in.
     day_first : bool or None
         Settles whether the date 1/2/2023 is in February or in January, if no value does.
-    drop : tuple of str
-        Columns that are not features.
-    words : tuple of str
-        Columns of categories, even if they look like numbers.
+    drop, words : tuple of str
+        Columns that are not features; columns of categories, even if they look like numbers.
     separator, decimal : str
         Of a text table; detected if empty.
     header : bool or None
@@ -65,7 +63,7 @@ class OwnData:
         Whether rows without a target are left out.
     """
 
-    place: str
+    location: str
     target: str = ""
     task: Task | None = None
     groups: str | None = None
@@ -80,82 +78,75 @@ class OwnData:
     drop_missing_target: bool = False
 
 
-def describe(own: OwnData, cache_dir: Path | str | None = None) -> DatasetSpec:
-    """Return the spec of a user's own data; its notes tell the detected settings, and what is suspicious.
+def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpec:
+    """Return the spec of a user's data; its notes tell the detected settings, and what is suspicious.
 
     Raises
     ------
     ElmbenchError
         If the data cannot be read or used.
     """
-    path, title, target = local_file(own.place, own.target, cache_dir)
-    options = {name: getattr(own, name) for name in _OF_FILE}
+    path, title, target = local_file(asked.location, asked.target, cache_dir)
+    options = {name: getattr(asked, name) for name in FILE_OPTIONS}
     source = FileSource(kind="file", path=str(path), target=target, **options)
-    table = read_own(source, own.groups)
+    table = source.read(filter(None, [asked.groups]))
     settings = []
-    if own.ordered_by is not None:
-        table, ends = sorted_by(table, own.ordered_by, own.day_first)
-        settings.append(f"sorted by {own.ordered_by}, {ends}")
-    if own.groups is not None:
-        table, groups = take_column(table, own.groups)
-        _check_groups(groups, own.groups, title)
-    dates = _date_columns(table, own)
+    if asked.ordered_by is not None:
+        table, ends = sorted_by(table, asked.ordered_by, asked.day_first)
+        settings.append(f"sorted by {asked.ordered_by}, {ends}")
+    if asked.groups is not None:
+        table, groups = take_column(table, asked.groups)
+        _check_groups(groups, asked.groups, title)
+    dates = _date_columns(table, asked)
     left_out = _left_out(table, dates)
     names = [name for group in left_out.values() for name in group]
     table = table.columns(np.array([name not in names for name in table.names]))
-    task = own.task or _task_of(table)
+    task = asked.task or _task_of(table)
     raw = table.columns(np.array([name not in dates for name in table.names]))
-    table = with_date_features(table, dates, own.day_first)
-    _check(table, own, title, left_out)
+    table = with_date_features(table, dates, asked.day_first)
+    _check(table, asked, title, left_out)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
     labels = sorted(counts, key=category_order)
     if task == "classification":
         _check_labels(table, labels, title)
+    column = f"the column {table.target_name!r}" if table.target_name else "the file's own target"
+    kind = f"classification, {len(labels)} classes" if labels else "regression"
+    detected = [f"{kind} of {column} ({'as given' if asked.task else 'detected by its values'})"]
     if table.nominal:
-        settings.append(
-            f"words, encoded on each training part: {_few([table.names[i] for i in sorted(table.nominal)])}"
-        )
+        words = _few([table.names[place] for place in sorted(table.nominal)])
+        settings.append(f"words, encoded on each training part: {words}")
     if dates:
         settings.append(f"dates, replaced by their parts and the days since the first: {', '.join(dates)}")
     settings += [f"left out, as {reason}: {', '.join(group)}" for reason, group in left_out.items() if group]
     n, d = table.X.shape
-    outside = len({own.groups, own.ordered_by} - {None})
+    outside = len({asked.groups, asked.ordered_by} - {None})
     missing = not sp.issparse(table.X) and bool(np.isnan(table.X).any())
+    changes = {"target": table.target_name or target, "drop": (*asked.drop, *names), "dates": dates}
     return DatasetSpec(
-        name=name_of(own.place),
+        name=name_of(asked.location),
         title=title,
         task=task,
         positive=(labels[-1],) if len(labels) == 2 else (),
         shape=Shape(instances=n, features=d, classes={label: counts[label] for label in labels} or None),
         sparse=sp.issparse(table.X) and n * d > DENSE_VALUES,
-        by_fold=bool(table.nominal) or (missing and own.impute),
-        groups=own.groups,
-        ordered_by=own.ordered_by,
-        day_first=own.day_first,
-        sources=(
-            source.model_copy(
-                update={"target": table.target_name or target, "drop": (*own.drop, *names), "dates": dates}
-            ),
-        ),
+        by_fold=bool(table.nominal) or (missing and asked.impute),
+        groups=asked.groups,
+        ordered_by=asked.ordered_by,
+        day_first=asked.day_first,
+        sources=(source.model_copy(update=changes),),
         citation=f"the user's own data; {outside} columns are not features" if outside else "the user's own data",
         notes=(
-            "; ".join([_task_note(table, own, labels), *settings]),
+            "; ".join([*detected, *settings]),
             *table.notes,
-            *(f"warning: {text}" for text in _warnings(raw, own, task, is_named=bool(target))),
+            *(f"warning: {text}" for text in _warnings(raw, asked, task, is_named=bool(target))),
         ),
     )
 
 
-def _task_note(table: Table, own: OwnData, labels: list[str]) -> str:
-    column = f"the column {table.target_name!r}" if table.target_name else "the file's own target"
-    kind = f"classification, {len(labels)} classes" if labels else "regression"
-    return f"{kind} of {column} ({'as given' if own.task else 'detected by its values'})"
-
-
-def _warnings(table: Table, own: OwnData, task: Task, is_named: bool) -> Iterator[str]:
+def _warnings(table: Table, asked: UserData, task: Task, is_named: bool) -> Iterator[str]:
     if not sp.issparse(table.X):
-        yield from warnings_of(table, task, grouped=own.groups is not None)
-    if task == "regression" and not (own.task or is_named) and table.target_name not in ("", *TARGETS):
+        yield from warnings_of(table, task, grouped=asked.groups is not None)
+    if task == "regression" and not (asked.task or is_named) and table.target_name not in ("", *TARGETS):
         text = f"the target is the last column, {table.target_name!r}, and its numbers are a regression's"
         yield f"{text}: --target COLUMN or --task classification for another one"
 
@@ -179,10 +170,12 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     return reasons
 
 
-def _date_columns(table: Table, own: OwnData) -> tuple[str, ...]:
+def _date_columns(table: Table, asked: UserData) -> tuple[str, ...]:
     columns = [(table.names[place], words) for place, words in sorted(table.nominal.items())]
     return tuple(
-        name for name, words in columns if name not in own.words and read_dates(words, own.day_first, name) is not None
+        name
+        for name, words in columns
+        if name not in asked.words and read_dates(words, asked.day_first, name) is not None
     )
 
 
@@ -213,7 +206,7 @@ def _check_labels(table: Table, labels: list[str], title: str) -> None:
         raise ElmbenchError(found, expected="integers or words", next_step="write them as words, such as to CSV")
 
 
-def _check(table: Table, own: OwnData, title: str, left_out: dict[str, list[str]]) -> None:
+def _check(table: Table, asked: UserData, title: str, left_out: dict[str, list[str]]) -> None:
     for reason, names in left_out.items():
         if names and not table.X.shape[1]:
             found = f"{title}: no column is left: of {', '.join(names)} {reason}"
@@ -234,7 +227,7 @@ def _check(table: Table, own: OwnData, title: str, left_out: dict[str, list[str]
         column = table.names[int(np.isinf(table.X).any(axis=0).argmax())]
         found = f"{title}: an infinite value in the column {column!r}"
         raise ElmbenchError(found, expected="finite numbers", next_step="correct the file")
-    if missing.any() and not own.impute:
+    if missing.any() and not asked.impute:
         shown = _few([table.names[place] for place in np.flatnonzero(missing.any(axis=0))], most=5)
         n_rows = int(missing.any(axis=1).sum())
         raise ElmbenchError(

@@ -1,29 +1,27 @@
-"""Data sets and tables of a user's own, from YAML files beside the suite's."""
+"""A user's data sets and tables, from YAML files."""
 
 from pathlib import Path
 from typing import Any
 
-from elmbench.datasets.own import OwnData, describe
+from elmbench.datasets.sources.file import FileSource
+from elmbench.datasets.user_data import FILE_OPTIONS, UserData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import ExperimentFile, add_experiments, load_catalogue, read_own_table
 from elmbench.specs.datasets import add_dataset_specs, parse_dataset_specs
-from elmbench.specs.datasets.sources import FileSource
 from elmbench.specs.files import invalid, parse_spec, read_yaml
 
 #: The file of a folder that describes data sets.
 DATASETS = "datasets.yaml"
 _ENDINGS = (".yaml", ".yml")
-#: Keys of a file that say how it is read.
-_OF_FILE = {"drop", "words", "separator", "decimal", "header", "drop_missing_target"}
 
 
 def is_table_file(name: str) -> bool:
-    """Tell whether an experiment is named by the file of a table."""
+    """Return True if an experiment is named by the file of a table."""
     return name.endswith(_ENDINGS)
 
 
 def add_table(path: Path) -> ExperimentFile:
-    """Let the suite know a table of a user's own, and the data sets of the `datasets.yaml` beside it; return it.
+    """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return the table.
 
     Raises
     ------
@@ -39,7 +37,7 @@ def add_table(path: Path) -> ExperimentFile:
 
 
 def add_spec_dir(folder: Path) -> None:
-    """Let the suite know the data sets and tables of a folder.
+    """Add the data sets and tables of a folder to the suite.
 
     It has a `datasets.yaml`, files of tables beside it, and tables of papers in `experiments/<paper>/` as the suite
     has them; any of these may be missing.
@@ -66,26 +64,26 @@ def _add_datasets(path: Path) -> None:
     content = read_yaml(path)
     if not isinstance(content, dict):
         raise invalid(f"{path}: is no mapping", "data set names, each with its keys")
-    add_dataset_specs(
-        parse_dataset_specs({str(name): _filled(name, path, own) for name, own in content.items()}, str(path)).values()
-    )
+    entries = {str(name): _completed(name, path, entry) for name, entry in content.items()}
+    add_dataset_specs(parse_dataset_specs(entries, str(path)).values())
 
 
-def _filled(name: object, path: Path, entry: Any) -> Any:
-    """Return an entry with paths that lead from anywhere; one of a file alone, with what its rows say of themselves."""
+def _completed(name: object, path: Path, entry: Any) -> Any:
+    """Return an entry with absolute paths; an entry of one file alone is described by its rows."""
     sources = entry.get("sources") if isinstance(entry, dict) else None
     if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
         return entry
-    here = [
+    sources = [
         source | {"path": str(path.parent / str(source["path"]))} if {"kind", "path"} <= set(source) else source
         for source in sources
     ]
-    entry = entry | {"sources": here}
-    if "shape" in entry or "like" in entry or len(here) != 1 or here[0].get("kind") != "file" or "path" not in here[0]:
+    entry = entry | {"sources": sources}
+    kinds = [source.get("kind") for source in sources if "path" in source]
+    if "shape" in entry or "like" in entry or kinds != ["file"] or len(sources) > 1:
         return entry
-    file = parse_spec(FileSource, here[0], path, f"{name}.sources.0")
+    file = parse_spec(FileSource, sources[0], path, f"{name}.sources.0")
     options = {key: entry[key] for key in ("groups", "ordered_by", "day_first", "task") if key in entry}
-    options |= file.model_dump(include=_OF_FILE)
-    own = OwnData(file.path, str(file.target), impute=bool(entry.get("by_fold", False)), **options)
-    found = describe(own).model_dump(mode="json", exclude_defaults=True, exclude={"name"})
-    return found | {key: value for key, value in entry.items() if key != "sources"}
+    options |= file.model_dump(include=set(FILE_OPTIONS))
+    data = UserData(file.path, str(file.target), impute=bool(entry.get("by_fold", False)), **options)
+    described = describe(data).model_dump(mode="json", exclude_defaults=True, exclude={"name"})
+    return described | {key: value for key, value in entry.items() if key != "sources"}

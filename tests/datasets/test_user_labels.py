@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.load import load
 from elmbench.datasets.local_files import write_arrays
-from elmbench.datasets.own import OwnData, describe
+from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 
 N = 60
@@ -50,7 +50,7 @@ def write(folder: Path, labels: tuple[object, object], form: str = "csv") -> str
 @pytest.mark.parametrize("form", ["csv", "parquet", "arff", "npz"])
 @pytest.mark.parametrize("case", PAIRS)
 def test_labels_that_are_different_words_are_different_classes(tmp_path: Path, case: str, form: str) -> None:
-    spec = describe(OwnData(write(tmp_path, PAIRS[case], form), "kind", "classification"))
+    spec = describe(UserData(write(tmp_path, PAIRS[case], form), "kind", "classification"))
     assert spec.shape.classes == dict.fromkeys(PAIRS[case], N // 2)
     data = load(spec)
     assert data.classes is not None
@@ -60,14 +60,14 @@ def test_labels_that_are_different_words_are_different_classes(tmp_path: Path, c
 
 @pytest.mark.parametrize("form", ["parquet", "npz"])
 def test_integers_past_2_to_the_53_are_different_classes(tmp_path: Path, form: str) -> None:
-    spec = describe(OwnData(write(tmp_path, (2**53, 2**53 + 1), form), "kind"))
+    spec = describe(UserData(write(tmp_path, (2**53, 2**53 + 1), form), "kind"))
     assert spec.shape.classes == {str(2**53): N // 2, str(2**53 + 1): N // 2}
 
 
 def test_integers_of_a_program_past_2_to_the_53(tmp_path: Path) -> None:
     y = 2**53 + np.arange(N) % 2
     for X in (A[:, None], sp.csr_matrix(A[:, None])):
-        spec = describe(OwnData(str(write_arrays(X, y, tmp_path, "x", {})), "target"))
+        spec = describe(UserData(str(write_arrays(X, y, tmp_path, "x", {})), "target"))
         assert spec.shape.classes == {str(2**53): N // 2, str(2**53 + 1): N // 2}
 
 
@@ -75,25 +75,25 @@ def test_floats_that_are_too_large_for_labels_are_refused(tmp_path: Path) -> Non
     path = tmp_path / "x.svm"
     path.write_text("".join(f"{2**53 + row % 4} 1:{row}\n" for row in range(N)))
     with pytest.raises(ElmbenchError, match="labels of 9007199254740992 and more"):
-        describe(OwnData(str(path), task="classification"))
+        describe(UserData(str(path), task="classification"))
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("case", PAIRS)
 def test_groups_that_are_different_words_are_different_groups(tmp_path: Path, case: str, form: str) -> None:
-    groups = load(describe(OwnData(write(tmp_path, PAIRS[case], form), "a", groups="kind"))).groups
+    groups = load(describe(UserData(write(tmp_path, PAIRS[case], form), "a", groups="kind"))).groups
     assert groups is not None
     np.testing.assert_array_equal(groups == groups[0], np.arange(N) % 2 == 0)
 
 
 def test_numbers_of_one_value_are_one_class(tmp_path: Path) -> None:
-    assert describe(OwnData(write(tmp_path, ("1.0", "2")), "kind")).shape.classes == {"1": N // 2, "2": N // 2}
+    assert describe(UserData(write(tmp_path, ("1.0", "2")), "kind")).shape.classes == {"1": N // 2, "2": N // 2}
 
 
 def test_a_category_keeps_its_spelling(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": A, "code": ["1_1", "11", "x"] * 20, "kind": ["no", "yes"] * 30})
     frame.to_csv(tmp_path / "x.csv", index=False)
-    data: Any = load(describe(OwnData(str(tmp_path / "x.csv"))))
+    data: Any = load(describe(UserData(str(tmp_path / "x.csv"))))
     assert data.nominal == (1,)
     assert len(np.unique(data.X[:, 1])) == 3
 
@@ -101,4 +101,4 @@ def test_a_category_keeps_its_spelling(tmp_path: Path) -> None:
 def test_a_row_without_a_group_is_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": A, "who": ["p", None, "q"] * 20, "kind": ["no", "yes"] * 30}).to_csv(tmp_path / "x.csv")
     with pytest.raises(ElmbenchError, match="the group is missing in 20 of 60 rows"):
-        describe(OwnData(str(tmp_path / "x.csv"), groups="who"))
+        describe(UserData(str(tmp_path / "x.csv"), groups="who"))

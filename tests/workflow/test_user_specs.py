@@ -17,8 +17,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.work.plan import Request
-from elmbench.workflow.own_specs import add_spec_dir, add_table
 from elmbench.workflow.prepare import RunOptions, prepare
+from elmbench.workflow.user_specs import add_spec_dir, add_table
 
 TABLE: dict[str, Any] = {
     "datasets": ["my-notes"],

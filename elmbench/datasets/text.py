@@ -1,57 +1,69 @@
-"""Text tables and workbooks as people have them: separator, encoding and header are detected unless they are given."""
+"""Text tables as people have them: separator, encoding and header are detected unless they are given."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
-import zipfile
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from elmbench.datasets.numbers import MISSING, looks_numeric
-from elmbench.datasets.readers import ChooseTarget, columns_of, target_position
-from elmbench.datasets.table import BYTES_OF_A_NAME, Table, check_size
+from elmbench.datasets.table import Table, check_columns, columns_of, target_position
 from elmbench.errors import ElmbenchError
-from elmbench.specs.datasets.sources import FileSource
 
+#: A function from the names of the columns to that of the target.
+ChooseTarget = Callable[[list[str]], str]
 #: Separators that are tried, in this order: a comma may also be a decimal mark.
 SEPARATORS = ("\t", ";", "|", ",", " ")
 _NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
-#: Rows that tell the separator and the header; the header of wide rows is told by so many fields.
+#: The separator and the header are detected from so many rows; the header of wide rows from so many fields.
 _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
 #: Names of columns that a note shows.
 _SHOWN = 5
 
 
-def read_delimited(
-    content: bytes,
-    path: Path,
-    choose: ChooseTarget,
-    most: int | None,
-    *,
-    source: FileSource,
-    words: Collection[str] = (),
-) -> Table:
-    """Read a text table; the columns that `words` names, and the target, keep the spelling of their values."""
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a file of columns; what is empty or None is detected.
+
+    The columns that `words` names, and the target, keep the spelling of their values.
+    """
+
+    separator: str = ""
+    decimal: str = ""
+    header: bool | None = None
+    words: Collection[str] = ()
+
+
+#: Layout of the public files.
+PUBLIC = Layout(",", ".", True)
+
+
+def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:
+    """Read a text table; notes tell the detected settings."""
     import pandas as pd
 
     text, notes = _decoded(content)
-    separator, text = _separator_of(text, source.separator)
-    if separator != ",":
-        notes.append(f"fields are separated by {_NAMES.get(separator, repr(separator))}")
+    separator, text = _separator_of(text, layout.separator)
+    if separator != "," and not layout.separator:
+        notes.append(f"fields are separated by {_NAMES[separator]}")
     sample = list(islice(_rows(text, separator), _SAMPLE))
-    check_size(BYTES_OF_A_NAME * len(sample[0]), most)
-    few = max(20, _SAMPLE_FIELDS // len(sample[0]))
-    header = _has_header(sample[:few]) if source.header is None else source.header
-    names = _header_names(sample[0]) if header else [f"x{place}" for place in range(len(sample[0]))]
-    notes.append(_header_note(names, header))
-    _check_widths(text, separator, path)
+    check_columns(len(sample[0]), most)
+    header = layout.header
+    if header is None:
+        header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(sample[0]))])
+    names = [name.strip() or f"column {place}" for place, name in enumerate(sample[0], start=1)]
+    if not header:
+        names = [f"x{place}" for place in range(len(names))]
+    if layout.header is None:
+        notes.append(_header_note(names, header))
+    _check_widths(text, separator, path, is_detected=not layout.separator)
     target = target_position(names, choose, path)
     # pandas takes a point for the decimal mark even if the mark is said to be a comma.
-    words = names if source.decimal == "," else words
+    words = names if layout.decimal == "," else layout.words
     as_text = {place for place, name in enumerate(names) if name in words} | {target}
     # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
@@ -71,36 +83,6 @@ def read_delimited(
         columns = columns_of(frame)
     table = Table.of_columns(names, columns, target, str(path), words)
     return replace(table, notes=tuple(notes), separator=separator)
-
-
-def read_workbook(
-    content: bytes,
-    path: Path,
-    choose: ChooseTarget,
-    most: int | None,
-    *,
-    source: FileSource,
-    words: Collection[str] = (),
-) -> Table:
-    """Read the first sheet of an Excel workbook."""
-    import pandas as pd
-
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_size(sum(info.file_size for info in archive.infolist()), most)
-    try:
-        with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as workbook:
-            sheets = workbook.sheet_names
-            frame = pd.read_excel(workbook, header=None, dtype=object, keep_default_na=False)
-    except ImportError as error:
-        found = f"{path}: openpyxl, which reads Excel files, is not installed"
-        next_step = "pip install 'elmbench[excel]', or save as CSV"
-        raise ElmbenchError(found, expected="openpyxl", next_step=next_step) from error
-    # Numbers are written as they are stored, and read by the rules for text.
-    text = frame.to_csv(index=False, header=False)
-    plain = source.model_copy(update={"separator": ",", "decimal": ""})
-    table = read_delimited(text.encode(), path, choose, None, source=plain, words=words)
-    table = replace(table, separator="")
-    return table.remarked(f"only the first of {len(sheets)} sheets is read: {sheets[0]}") if sheets[1:] else table
 
 
 def _decoded(content: bytes) -> tuple[str, list[str]]:
@@ -144,7 +126,7 @@ def _separator_of(text: str, given: str) -> tuple[str, str]:
     return max(",\t;|", key=first.count), text
 
 
-def _check_widths(text: str, separator: str, path: Path) -> None:
+def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> None:
     """Raise ElmbenchError unless all rows have as many fields: pandas completes short rows silently."""
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     width = 0
@@ -153,12 +135,13 @@ def _check_widths(text: str, separator: str, path: Path) -> None:
         if row and len(row) != width:
             found = f"{path}: found {len(row)} field{'s' * (len(row) != 1)} in line {reader.line_num}"
             expected = f"{width} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
-            raise ElmbenchError(found, expected=expected, next_step="correct the file, or name its separator by --sep")
+            next_step = f"correct the file{', or name its separator by --sep' * is_detected}"
+            raise ElmbenchError(found, expected=expected, next_step=next_step)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
     """Return True if the first row holds names: it differs from the rows below in kind."""
-    numbers, repeated, fresh = [], False, False
+    numbers, repeated, few = [], False, False
     for name, *others in zip(*rows, strict=False):
         known = [word for word in others if word not in MISSING]
         if known and 2 * sum(map(looks_numeric, known)) > len(known):
@@ -167,15 +150,11 @@ def _has_header(rows: list[list[str]]) -> bool:
             numbers.append(name)
         else:
             repeated |= name in known
-            fresh |= len(set(known)) <= len(known) / 2
+            few |= len(set(known)) <= len(known) / 2
     if repeated or not numbers:
         return not repeated
     # All columns of numbers begin with a number. Names may be numbers, too: positions, or wavelengths.
-    return fresh or numbers == [str(place) for place in range(len(numbers))]
-
-
-def _header_names(row: list[str]) -> list[str]:
-    return [name.strip() or f"column {place}" for place, name in enumerate(row, start=1)]
+    return few or numbers == [str(place) for place in range(len(numbers))]
 
 
 def _header_note(names: list[str], header: bool) -> str:

@@ -1,0 +1,146 @@
+"""Fetched data sets in the cache.
+
+The files of a data set are `<source>.<part>.<hash>.<format>` in `<cache>/datasets/<stem>/`. The hash is the beginning
+of the file's SHA-256, so a changed file is noticed. A training or test part is read only with the other.
+"""
+
+import datetime
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets.parts import Parts
+from elmbench.datasets.table import Table
+from elmbench.errors import ElmbenchError
+from elmbench.files import cache_folder
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.sources import SourceSpec
+
+#: Keys of a source that its files do not depend on.
+_NOT_OF_FILES = {"labels", "prepare", "already_prepared", "split_in_order", "note", "inactive"}
+_DIGITS = 16
+
+
+def cached_parts(spec: DatasetSpec, source: SourceSpec, cache_dir: Path | str | None = None) -> Parts:
+    """Return the files of a data set that were fetched from a source; none if they are not complete."""
+    parts = {_words(path)[0]: path for path in sorted(_files(spec, source, cache_dir), key=os.path.getmtime)}
+    if "all" in parts:
+        return {"all": parts["all"]}
+    return {part: parts[part] for part in ("train", "test")} if len(parts) == 2 else {}
+
+
+def verify(parts: Parts, spec: DatasetSpec) -> None:
+    """Raise ElmbenchError if a file was changed since it was fetched."""
+    for path in parts.values():
+        expected, status = _words(path)[1], path.stat()
+        found = _sha256(path, status.st_mtime_ns, status.st_size)
+        if not found.startswith(expected):
+            raise ElmbenchError(
+                f"the cached file {path} has been changed: its SHA-256 is {found}",
+                expected=f"the file that was fetched, with a SHA-256 that begins with {expected}",
+                next_step=f"elmbench data fetch {spec.name}",
+            )
+
+
+def day_of(parts: Parts) -> str:
+    """Return the day on which files were fetched."""
+    return datetime.date.fromtimestamp(max(map(os.path.getmtime, parts.values()))).isoformat()
+
+
+def keep(
+    spec: DatasetSpec,
+    source: SourceSpec,
+    rows: Mapping[str, Table | Path],
+    folder: Path,
+    cache_dir: Path | str | None = None,
+) -> None:
+    """Put the parts of a data set into the cache, in place of earlier ones.
+
+    Parameters
+    ----------
+    rows : mapping of str to Table or Path
+        Tables are written, as Parquet or NumPy archives; files are moved.
+    folder : Path
+        Folder for unfinished files, on the disk of the cache.
+    """
+    earlier = _files(spec, source, cache_dir)
+    new = []
+    for part, content in rows.items():
+        if isinstance(content, Path):
+            file = content
+        else:
+            file = folder / f"{part}.{'npz' if sp.issparse(content.X) else 'parquet'}"
+            write_table(content, file)
+        name = f"{_key(source)}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
+        new.append(_folder(spec, cache_dir) / name)
+        new[-1].parent.mkdir(parents=True, exist_ok=True)
+        os.replace(file, new[-1])
+    for path in set(earlier) - set(new):
+        path.unlink(missing_ok=True)
+
+
+def discard(spec: DatasetSpec, source: SourceSpec, cache_dir: Path | str | None = None) -> None:
+    """Delete what was fetched from a source."""
+    for path in _files(spec, source, cache_dir):
+        path.unlink(missing_ok=True)
+
+
+def _key(source: SourceSpec) -> str:
+    """Return a name that differs between sources that give other files."""
+    content = source.model_dump(mode="json", exclude=_NOT_OF_FILES)
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return f"{source.kind}-{digest[:12]}"
+
+
+def _folder(spec: DatasetSpec, cache_dir: Path | str | None) -> Path:
+    return cache_folder(cache_dir) / "datasets" / spec.stem
+
+
+def _files(spec: DatasetSpec, source: SourceSpec, cache_dir: Path | str | None) -> list[Path]:
+    return list(_folder(spec, cache_dir).glob(f"{_key(source)}.*.*.*"))
+
+
+def _words(path: Path) -> list[str]:
+    """Return the part and the beginning of the SHA-256 from the name of a file."""
+    return path.name.split(".")[1:3]
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write a table as Parquet, of sparse rows as a NumPy archive; the target is called `target`."""
+    words = table.target.dtype == object
+    if sp.issparse(table.X):
+        arrays = {name: getattr(table.X, name) for name in ("data", "indices", "indptr")}
+        target = table.target.astype(str) if words else table.target
+        with open(path, "wb") as stream:
+            np.savez_compressed(stream, **arrays, shape=np.array(table.X.shape), target=target)
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: list[Any] = [
+        pa.array(table.nominal[place], type=pa.string())
+        if place in table.nominal
+        else pa.array(table.X[:, place], from_pandas=True)
+        for place in range(table.X.shape[1])
+    ]
+    columns.append(pa.array(table.target, type=pa.string()) if words else pa.array(table.target, from_pandas=True))
+    names = [f"{name}_" if name == "target" else name for name in table.names]
+    pq.write_table(pa.table(columns, names=[*names, "target"]), path)
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@cache
+def _sha256(path: Path, time: int, size: int) -> str:
+    return file_sha256(path)

@@ -1,0 +1,102 @@
+"""Files of the public layout: those of a data set in a folder, read and joined."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from elmbench.datasets.readers import COMPRESSIONS, FORMATS, read_table, unpacked_bytes
+from elmbench.datasets.table import Matrix, Table
+from elmbench.errors import ElmbenchError
+from elmbench.specs.datasets import DatasetSpec
+
+PATTERN = f"<name>[.train|.test].<{'|'.join(FORMATS)}>[.gz|.bz2|.xz]"
+#: The files of a data set: 'all' rows in one, or 'train' and 'test' (either may be missing).
+Parts = Mapping[str, Path]
+
+
+def check_folder(folder: Path) -> None:
+    """Raise ElmbenchError if a data directory does not exist."""
+    if not folder.is_dir():
+        found = f"the data directory {folder} does not exist"
+        raise ElmbenchError(found, expected="a folder", next_step="correct --data-dir")
+
+
+def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
+    """Return the files of a data set in a data directory."""
+    check_folder(folder)
+    parts: dict[str, Path] = {}
+    for part, suffix in (("all", ""), ("train", ".train"), ("test", ".test")):
+        names = [f"{spec.stem}{suffix}.{form}{compression}" for form in FORMATS for compression in COMPRESSIONS]
+        # A broken link does not exist(), but is an error.
+        paths = [path for path in (folder / name for name in names) if path.exists() or path.is_symlink()]
+        if len(paths) > 1:
+            twice = f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be the same rows"
+            raise ElmbenchError(twice, expected="one of them", next_step=f"move all but one of them out of {folder}")
+        for path in paths:
+            if not path.exists():
+                broken = f"{path} is a link to {path.readlink()}, which does not exist"
+                next_step = "correct or remove the link"
+                raise ElmbenchError(broken, expected="a file, or a link to one", next_step=next_step)
+            parts[part] = path
+    if "all" in parts and len(parts) > 1:
+        both = f"{folder} holds {', '.join(path.name for path in parts.values())}"
+        expected = f"either the whole of {spec.stem} in one file, or its train and test part"
+        raise ElmbenchError(both, expected=expected, next_step=f"move the others out of {folder}")
+    return parts
+
+
+def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin: str = "") -> Table:
+    """Read the files of a data set.
+
+    Parameters
+    ----------
+    parts : mapping of str to Path
+    spec : DatasetSpec
+    width : int, optional
+        Number of features of LIBSVM rows, if it is not that of the public file.
+    origin : str
+        Name of the source, if it is not that of the files.
+    """
+    width = width or spec.shape.features
+    missing = {"train", "test"} - set(parts)
+    if "all" not in parts and (missing == {"train"} or (missing == {"test"} and spec.training_part is None)):
+        ((path,), (part,)) = parts.values(), missing
+        found = f"{path} is there, but no {part} part beside it"
+        next_step = f"add the {part} part, or join both in one {spec.stem}.csv"
+        raise ElmbenchError(found, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step)
+    read = partial(read_table, n_features=width, sparse=spec.sparse)
+    most = unpacked_bytes(spec.shape.instances, width, spec.sparse)
+    tables = [read(path, partial(_target_of, path, spec), most=most) for path in parts.values()]
+    table = tables[0] if len(tables) == 1 else _join(*tables)
+    return replace(table, origin=origin) if origin else table
+
+
+def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
+    targets = ["target", *filter(None, (source.target_name for source in spec.sources))]
+    for target in targets:
+        if target in names:
+            return target
+    shown = ", ".join(names[:5]) + (f", ... ({len(names)} columns)" if len(names) > 5 else "")
+    expected = " or ".join(map(repr, dict.fromkeys(targets)))
+    next_step = f"name the target column 'target' in the header of {path.name}"
+    raise ElmbenchError(f"{path} has no target column: its columns are {shown}", expected=expected, next_step=next_step)
+
+
+def _join(train: Table, test: Table) -> Table:
+    if train.names != test.names or set(train.nominal) != set(test.nominal):
+        counts = f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}"
+        found = f"{counts}, or they differ in name or kind"
+        raise ElmbenchError(found, expected="the same columns in both", next_step="replace one of the two files")
+    X: Matrix = sp.vstack([train.X, test.X], format="csr") if sp.issparse(train.X) else np.vstack([train.X, test.X])
+    return replace(
+        train,
+        X=X,
+        target=np.concatenate([train.target, test.target]),
+        nominal={place: np.concatenate([words, test.nominal[place]]) for place, words in train.nominal.items()},
+        n_train=train.X.shape[0],
+        origin=f"{train.origin}, {test.origin}",
+    )

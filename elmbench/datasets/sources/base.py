@@ -1,0 +1,148 @@
+"""The base classes of the kinds of source."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from elmbench.datasets.cached import cached_parts, day_of, verify
+from elmbench.datasets.download import Progress, download, remote_size
+from elmbench.datasets.parts import Parts, read_parts
+from elmbench.datasets.table import Table
+from elmbench.files import cache_folder
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.datasets.sources import SourceSpec
+
+State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """The rows that a source is asked for.
+
+    Attributes
+    ----------
+    spec : DatasetSpec
+    options : mapping of str to float
+        The value of every option of generated rows.
+    run : int
+        The run, for rows that are redrawn every run.
+    cache_dir : path, optional
+        See `cache_folder`.
+    """
+
+    spec: DatasetSpec
+    options: Mapping[str, float] = field(default_factory=dict)
+    run: int = 0
+    cache_dir: Path | str | None = None
+
+
+@dataclass(frozen=True)
+class FetchJob:
+    """A download from one source.
+
+    Attributes
+    ----------
+    width : int
+        Number of features of the public file.
+    most : int
+        Largest number of bytes of the unpacked rows.
+    folder : Path
+        Empty folder of this job, which is deleted at its end; its parent has downloads that serve several data sets.
+    has_fingerprint : bool
+        Whether the rows will be compared with the fingerprint of the public file.
+    progress : callable, optional
+    """
+
+    width: int
+    most: int
+    folder: Path
+    has_fingerprint: bool = False
+    progress: Progress | None = None
+
+    def download(self, url: str, known_hash: str | None = None, shared: bool = False) -> Path:
+        """Return the downloaded file of an address (see `download`)."""
+        return download(url, self.folder.parent if shared else self.folder, known_hash, self.progress)
+
+
+class Source(SourceSpec):
+    """Base class of the kinds of source.
+
+    A kind needs a `load`; one whose rows are in files, or may be missing here, has a `status` and `files` too.
+    """
+
+    #: Files of the data directory, which have no declared labels.
+    in_data_dir: ClassVar[bool] = False
+    #: A user's own file: it comes before the data directory, and all its notes are remarks.
+    is_users: ClassVar[bool] = False
+
+    def status(self, request: Request) -> tuple[State, str] | None:
+        """Return the state and the place of the rows; None if they are not here."""
+        return "bundled", self.title
+
+    def load(self, request: Request) -> Table:
+        """Return the rows."""
+        raise NotImplementedError(f"the kind of source {self.kind!r} has no method `load`")
+
+    def files(self, request: Request) -> tuple[Path, ...]:
+        """Return the files that the rows are read from."""
+        return ()
+
+    def checksum(self, request: Request) -> str:
+        """Return a hash of all that the rows depend on, without reading them."""
+        files = [(str(path.resolve()), *_size_and_time(path)) for path in self.files(request)]
+        content = [self.model_dump(mode="json"), files, dict(request.options)]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+class NetworkSource(Source):
+    """Base class of the kinds of source that are downloaded into the cache; they need a `fetch`."""
+
+    needs_network: ClassVar[bool] = True
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Addresses of the files, if they are known beforehand."""
+        return ()
+
+    def n_bytes(self) -> int | None:
+        """Return the size of the download, None if it is unknown."""
+        sizes = [remote_size(url) for url in self.addresses]
+        return sum(size or 0 for size in sizes) if all(sizes) and sizes else None
+
+    def fetch(self, job: FetchJob) -> Mapping[str, Table | Path]:
+        """Download the rows: all of them, or the parts 'train' and 'test', as tables or files to be kept."""
+        raise NotImplementedError(f"the kind of source {self.kind!r} has no method `fetch`")
+
+    def n_features(self, spec: DatasetSpec) -> int:
+        """Return the number of features of the downloaded rows."""
+        return spec.shape.features
+
+    def parts(self, request: Request) -> Parts:
+        """Return the files in the cache."""
+        return cached_parts(request.spec, self, request.cache_dir)
+
+    def status(self, request: Request) -> tuple[State, str] | None:
+        parts = self.parts(request)
+        if not parts:
+            return None
+        verify(parts, request.spec)
+        return "fetched", f"{self.title}, fetched {day_of(parts)}, in {cache_folder(request.cache_dir)}"
+
+    def files(self, request: Request) -> tuple[Path, ...]:
+        return tuple(self.parts(request).values())
+
+    def load(self, request: Request) -> Table:
+        parts = self.parts(request)
+        verify(parts, request.spec)
+        return read_parts(parts, request.spec, self.n_features(request.spec), self.title)
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return -1, -1  # reading the file says what is wrong
+    return status.st_size, status.st_mtime_ns

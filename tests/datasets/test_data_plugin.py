@@ -1,0 +1,105 @@
+"""A kind of source from a plug-in file or a package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elmbench.datasets import fetch, identify, load_dataset, status
+from elmbench.datasets.sources import Source
+from elmbench.errors import ElmbenchError
+from elmbench.registry.plugins import loaded_plugins
+from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, parse_dataset_specs, sources
+from elmbench.specs.datasets.sources import BUILT_IN, source_class
+
+PLUGIN = """
+import numpy as np
+from elmbench.datasets.sources import Source
+from elmbench.datasets.table import Table
+
+class Spiral(Source):
+    turns: float
+
+    def load(self, request):
+        angle = np.linspace(0, 2 * np.pi * self.turns, request.spec.shape.instances)
+        X = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
+        return Table.of_numbers(X, np.arange(len(X)) % 2, self.title)
+
+SOURCES = {"spiral": Spiral}
+"""
+ENTRY: dict[str, Any] = {
+    "title": "A spiral",
+    "task": "classification",
+    "positive": [1],
+    "shape": {"instances": 40, "features": 2, "classes": {0: 20, 1: 20}},
+    "sources": [{"kind": "spiral", "turns": 2}],
+    "citation": "none",
+}
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "spirals.py"
+    path.write_text(PLUGIN)
+    with loaded_plugins([path]):
+        yield path
+
+
+@pytest.fixture
+def spec(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> DatasetSpec:
+    import elmbench.specs.datasets as package
+
+    monkeypatch.setattr(package, "_added", {})
+    specs = parse_dataset_specs({"spiral": ENTRY}, "my.yaml")
+    add_dataset_specs(specs.values())
+    return specs["spiral"]
+
+
+def test_a_data_set_of_a_new_kind_is_loaded(spec: DatasetSpec) -> None:
+    data = load_dataset("spiral")
+    assert data.X.shape == (40, 2)
+    np.testing.assert_allclose(np.linalg.norm(data.X, axis=1)[-1], 4 * np.pi)
+    assert identify(spec).checksum == data.checksum
+    assert status(["spiral"])[0].state == "bundled"
+    assert "nothing to fetch" in fetch("spiral").origin
+    # A worker process gets the spec as JSON.
+    assert DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"kind": "spiral"}, r"'spiral.sources.0.turns' is missing"),
+        ({"kind": "spiral", "turns": 1, "turn": 2}, "unknown key 'turn'; allowed here: .*turns"),
+        ({"kind": "spirals", "turns": 1}, "the kind of source is 'spirals', not one of .*archive, spiral"),
+    ],
+)
+def test_an_entry_of_a_new_kind_is_checked(plugin: Path, source: dict[str, Any], message: str) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        parse_dataset_specs({"spiral": ENTRY | {"sources": [source]}}, "my.yaml")
+
+
+def test_a_kind_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Circle(Source):
+        """A circle."""
+
+    class Point:
+        name = "circle"
+
+        def load(self) -> type:
+            return Circle
+
+    monkeypatch.setattr(sources, "entry_points", lambda group: [Point()] * (group == "elmbench.sources"))
+    sources._from_entry_points.cache_clear()
+    assert source_class("circle") is Circle
+    sources._from_entry_points.cache_clear()
+
+
+def test_every_kind_of_the_suite_is_one_file() -> None:
+    classes = {kind: source_class(kind) for kind in BUILT_IN}
+    assert len({chosen.__module__ for chosen in classes.values()}) == len(BUILT_IN)
+    assert all(issubclass(chosen, Source) and chosen.__doc__ for chosen in classes.values())
