@@ -23,7 +23,7 @@ from benchmarks.row import Result, Row, measured
 from benchmarks.searches import compare
 from benchmarks.sides import Candidates, grid_search, search_of
 from elmbench import load_dataset
-from elmbench.datasets.sources.generator import waveform
+from elmbench.datasets.generators import waveform
 from elmbench.errors import DataUnavailableError
 from elmbench.models import RKELMClassifier
 from elmbench.protocol.scaling import scale_columns

@@ -20,7 +20,7 @@ __all__ = [
 
 _MODULES = {
     "PathSearchCV": "elmbench.models.path_search",
-    "load_dataset": "elmbench.datasets",
+    "load_dataset": "elmbench.datasets.load",
     "run": "elmbench.workflow.api",
     "compare": "elmbench.workflow.compare",
     "read_results": "elmbench.reporting.saved",

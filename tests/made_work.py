@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from toy_data import toy_spec
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.metrics import COUNTS, columns
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds, splits

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.protocol import folds
 from elmbench.registry import ModelEntry, plugins
 from elmbench.specs.datasets import DatasetSpec, Shape, load_dataset_specs

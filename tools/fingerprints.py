@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmbench.datasets import fingerprint_of, load
+from elmbench.datasets.fingerprint import fingerprint_of
+from elmbench.datasets.load import load
 from elmbench.errors import DataUnavailableError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.fingerprint import Fingerprint

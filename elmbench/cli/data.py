@@ -15,8 +15,8 @@ from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
-    from elmbench.datasets import Planned
     from elmbench.datasets.download import Progress
+    from elmbench.datasets.fetch import Planned
 
 data_app = typer.Typer(
     no_args_is_help=True, help="Where data sets come from; fetch or import them.", rich_markup_mode=None
@@ -29,15 +29,15 @@ _ASK_ABOVE = 500e6
 
 @data_app.command("status")
 def status(names: Annotated[list[str] | None, typer.Argument()] = None) -> None:
-    """Say for each data set where it would come from."""
-    from elmbench import datasets
+    """Show where each data set would come from."""
     from elmbench.cli.render import grid
+    from elmbench.datasets import status as module
 
-    found = datasets.status(names or None, state.data_dir)
-    rows = [(entry.name, entry.state, entry.where) for entry in found]
-    state.emit([entry.__dict__ for entry in found], grid(("data set", "state", "where"), rows))
-    missing = [entry.name for entry in found if entry.state == "to fetch"]
-    for entry in found:
+    entries = module.status(names or None, state.data_dir)
+    rows = [(entry.name, entry.state, entry.where) for entry in entries]
+    state.emit([entry.__dict__ for entry in entries], grid(("data set", "state", "where"), rows))
+    missing = [entry.name for entry in entries if entry.state == "to fetch"]
+    for entry in entries:
         if entry.state == "bad":
             state.say(f"{entry.name}: next: {entry.next_step}")
     if missing:
@@ -51,15 +51,16 @@ def fetch(
     force: Annotated[bool, typer.Option("--force", help="Fetch again what is here.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask above 500 MB.")] = False,
 ) -> None:
-    """Fetch data sets from their public sources into the cache; the only verb that needs the network."""
-    from elmbench import datasets
+    """Fetch data sets from their public sources into the cache; the only command that needs the network."""
+    from elmbench.datasets import fetch as module
+    from elmbench.datasets.status import status
 
     if not names and not everything:
         raise ElmbenchError(
             "no data set is named", expected="names, or --all", next_step="elmbench data status shows what is missing"
         )
-    wanted = names or [entry.name for entry in datasets.status(None, state.data_dir) if entry.state == "to fetch"]
-    planned = datasets.plan(wanted)
+    wanted = names or [entry.name for entry in status(None, state.data_dir) if entry.state == "to fetch"]
+    planned = module.plan(wanted)
     for entry in planned:
         state.say(f"{entry.name}: {_size(entry.n_bytes)} from {entry.origin}")
     _ask(planned, yes)
@@ -67,7 +68,7 @@ def fetch(
     for name in wanted:
         try:
             with _progress() as progress:
-                fetched = datasets.fetch(name, progress=progress, force=force)
+                fetched = module.fetch(name, progress=progress, force=force)
         except ElmbenchError as error:
             if len(wanted) == 1:
                 raise
@@ -130,7 +131,7 @@ def import_(
     ] = False,
 ) -> None:
     """Check a file and copy it into the data directory, under the name that it is found by."""
-    from elmbench.datasets import import_file
+    from elmbench.datasets.status import import_file
 
     if state.data_dir is None:
         raise ElmbenchError(

@@ -4,6 +4,8 @@ The files of a data set are `<source>.<part>.<hash>.<format>` in `<cache>/datase
 of the file's SHA-256, so a changed file is noticed. A training or test part is read only with the other.
 """
 
+from __future__ import annotations
+
 import datetime
 import hashlib
 import json
@@ -11,17 +13,16 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from elmbench.datasets.parts import Parts
-from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import SourceSpec
+
+if TYPE_CHECKING:
+    from elmbench.datasets.parts import Parts
+    from elmbench.datasets.table import Table
 
 #: Keys of a source that its files do not depend on.
 _NOT_OF_FILES = {"labels", "prepare", "already_prepared", "split_in_order", "note", "inactive"}
@@ -73,11 +74,7 @@ def keep(
     earlier = _files(spec, source, cache_dir)
     new = []
     for part, content in rows.items():
-        if isinstance(content, Path):
-            file = content
-        else:
-            file = folder / f"{part}.{'npz' if sp.issparse(content.X) else 'parquet'}"
-            write_table(content, file)
+        file = content if isinstance(content, Path) else write_table(content, folder / part)
         name = f"{_key(source)}.{part}.{file_sha256(file)[:_DIGITS]}.{file.name.partition('.')[2]}"
         new.append(_folder(spec, cache_dir) / name)
         new[-1].parent.mkdir(parents=True, exist_ok=True)
@@ -112,15 +109,18 @@ def _words(path: Path) -> list[str]:
     return path.name.split(".")[1:3]
 
 
-def write_table(table: Table, path: Path) -> None:
-    """Write a table as Parquet, of sparse rows as a NumPy archive; the target is called `target`."""
+def write_table(table: Table, path: Path) -> Path:
+    """Write a table to `path` with .parquet or, for sparse rows, .npz; return it. The target is called `target`."""
+    import numpy as np
+    import scipy.sparse as sp
+
     words = table.target.dtype == object
+    path = path.with_name(f"{path.name}.{'npz' if sp.issparse(table.X) else 'parquet'}")
     if sp.issparse(table.X):
         arrays = {name: getattr(table.X, name) for name in ("data", "indices", "indptr")}
         target = table.target.astype(str) if words else table.target
-        with open(path, "wb") as stream:
-            np.savez_compressed(stream, **arrays, shape=np.array(table.X.shape), target=target)
-        return
+        np.savez_compressed(path, **arrays, shape=np.array(table.X.shape), target=target)
+        return path
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -133,6 +133,7 @@ def write_table(table: Table, path: Path) -> None:
     columns.append(pa.array(table.target, type=pa.string()) if words else pa.array(table.target, from_pandas=True))
     names = [f"{name}_" if name == "target" else name for name in table.names]
     pq.write_table(pa.table(columns, names=[*names, "target"]), path)
+    return path
 
 
 def file_sha256(path: Path) -> str:

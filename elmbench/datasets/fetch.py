@@ -13,7 +13,7 @@ from elmbench.datasets.cached import discard, keep
 from elmbench.datasets.download import Progress
 from elmbench.datasets.load import compared, load_from, sources_of
 from elmbench.datasets.parts import PATTERN
-from elmbench.datasets.readers import unpacked_bytes
+from elmbench.datasets.sizes import unpacked_bytes
 from elmbench.datasets.sources.base import FetchJob, NetworkSource, Request
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import cache_folder

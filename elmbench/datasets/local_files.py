@@ -1,6 +1,7 @@
 """Local files of a user's data: a path, data of OpenML or scikit-learn in the cache, arrays of a program."""
 
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,10 @@ def local_file(location: str, target: str = "", cache_dir: Path | str | None = N
 
 def _write(table: Table, folder: Path, stem: str) -> Path:
     """Write rows to a file, sparse ones as a NumPy archive; return the file."""
-    path = folder / f"{stem}.{'npz' if sp.issparse(table.X) else 'parquet'}"
-    with replacing(path) as partial:
-        write_table(table, partial)
-    return path
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as unfinished:
+        path = write_table(table, Path(unfinished) / stem)
+        return path.replace(folder / path.name)
 
 
 def _of_scikit_learn(name: str) -> Table:

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.readers import COMPRESSIONS, FORMATS, read_table, unpacked_bytes
+from elmbench.datasets.readers import COMPRESSIONS, FORMATS, read_table
+from elmbench.datasets.sizes import unpacked_bytes
 from elmbench.datasets.table import Matrix, Table
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec

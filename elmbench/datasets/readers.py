@@ -12,6 +12,7 @@ import io
 import lzma
 import math
 import zipfile
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -21,15 +22,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, check_columns, check_size, columns_of, target_position
+from elmbench.datasets.sizes import check_columns, check_size, read_at_most
+from elmbench.datasets.table import Table, columns_of, target_position
 from elmbench.datasets.text import PUBLIC, ChooseTarget, Layout, read_text
 from elmbench.errors import ElmbenchError, first_line
 
 FORMATS = ("csv", "svm", "arff", "npz", "parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-#: Bytes that are read at a time.
-_PIECE = 1 << 24
 #: Parts of SciPy's sparse matrices.
 _CSR = ("data", "indices", "indptr", "shape")
 
@@ -79,6 +79,8 @@ def read_table(
             raise bad_file(path, "is empty", "rows of data")
         if form == "npz":
             return read_arrays(content, str(path), sparse, most)
+        if form == "sparse-arff":
+            return _read_sparse_arff(content, path, choose)
         readers = {"csv": read_text, "xlsx": _read_workbook, "arff": _read_arff, "parquet": _read_parquet}
         return readers[form](content, path, choose, most, layout)
     except ElmbenchError:
@@ -89,26 +91,6 @@ def read_table(
             message = f"its parser gives up ({type(error).__name__}: {message})"
         found = f"cannot be read: {message}"
         raise bad_file(path, found, "a complete file in the format that its name says") from error
-
-
-def unpacked_bytes(n_rows: int, n_features: int, sparse: bool) -> int:
-    """Return the largest size of a file of rows: 32 bytes for each value, and a megabyte."""
-    # No sparse set of the papers has more than 4,000 values in a row on average.
-    return 1_000_000 + 32 * n_rows * (1 + (min(n_features, 8_000) if sparse else n_features))
-
-
-def read_at_most(stream: IO[bytes], most: int | None) -> bytes:
-    """Return the content of a stream; raise ValueError if it has more than `most` bytes.
-
-    It is read in pieces: a stream reserves memory for all bytes that it is asked for.
-    """
-    pieces: list[bytes] = []
-    n_bytes = 0
-    while piece := stream.read(_PIECE if most is None else min(_PIECE, most + 1)):
-        n_bytes += len(piece)
-        check_size(n_bytes, most)
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def compression_of(path: PurePath) -> str:
@@ -221,6 +203,28 @@ def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | Non
         if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
             columns[place] = columns[place].astype(np.float64)
     return Table.of_columns(names, columns, target, str(path), layout.words)
+
+
+def _read_sparse_arff(content: bytes, path: Path, choose: ChooseTarget) -> Table:
+    """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
+    import arff
+
+    values, columns, starts = array("d"), array("q"), array("q", [0])
+    parsed = arff.load(io.StringIO(content.decode("utf-8")), return_type=arff.LOD_GEN, encode_nominal=True)
+    for row in parsed["data"]:  # not as coordinates: a last row without entries would be lost
+        columns.extend(row.keys())
+        values.extend(float(value) for value in row.values())
+        starts.append(len(columns))
+    names = [str(name) for name, _ in parsed["attributes"]]
+    shape = (len(starts) - 1, len(names))
+    X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
+    X.check_format(full_check=True)
+    target = names.index(choose(names))
+    y: NDArray[Any] = X[:, [target]].toarray().ravel()
+    kind = parsed["attributes"][target][1]
+    if isinstance(kind, list):
+        y = np.array([kind[int(code)] for code in y], dtype=object)
+    return Table(X[:, np.arange(len(names)) != target], (*names[:target], *names[target + 1 :]), y, str(path))
 
 
 def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | None, layout: Layout) -> Table:

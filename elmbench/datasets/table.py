@@ -17,25 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Matrix = Any  # ndarray or CSR matrix, float64
-#: Smallest size of a column's name: sparse rows may claim more columns than there is memory for.
-BYTES_OF_A_NAME = 32
 #: A parser takes seconds for so many columns, and minutes for ten times as many.
 _MOST_COLUMNS = 100_000
 #: A number as plain text. Python's float also takes 1_1, and the digits of every script.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 #: A whole number in its usual spelling. 01, 1e2 and 1.50 are words: as numbers they would lose their spelling.
 _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0)?", re.ASCII)
-
-
-def check_size(n_bytes: int, most: int | None) -> None:
-    """Raise ValueError if something takes more than the `most` bytes that the data set can have."""
-    if most is not None and n_bytes > most:
-        raise ValueError(f"it holds more than the {most / 1e6:.1f} MB that the data set can have")
-
-
-def check_columns(n_columns: int, most: int | None) -> None:
-    """Raise ValueError if the names of so many columns take more than `most` bytes."""
-    check_size(BYTES_OF_A_NAME * n_columns, most)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 
 from elmbench.datasets.numbers import MISSING, looks_numeric
-from elmbench.datasets.table import Table, check_columns, columns_of, target_position
+from elmbench.datasets.sizes import check_columns
+from elmbench.datasets.table import Table, columns_of, target_position
 from elmbench.errors import ElmbenchError
 
 #: A function from the names of the columns to that of the target.

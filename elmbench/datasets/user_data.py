@@ -14,9 +14,9 @@ from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.dates import read_dates
 from elmbench.datasets.local_files import local_file, name_of
 from elmbench.datasets.prepare import category_order
-from elmbench.datasets.sources.file import TARGETS, FileSource
+from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words, to_numbers
-from elmbench.datasets.user_table import sorted_by, take_column, with_date_features
+from elmbench.datasets.user_table import TARGETS, read_user_file, sorted_by, take_column, with_date_features
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
 
@@ -89,7 +89,7 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
     path, title, target = local_file(asked.location, asked.target, cache_dir)
     options = {name: getattr(asked, name) for name in FILE_OPTIONS}
     source = FileSource(kind="file", path=str(path), target=target, **options)
-    table = source.read(filter(None, [asked.groups]))
+    table = read_user_file(source, asked.groups)
     settings = []
     if asked.ordered_by is not None:
         table, ends = sorted_by(table, asked.ordered_by, asked.day_first)

@@ -1,7 +1,8 @@
-"""Columns of a user's table that are not features as they are: the order, groups, dates and categories."""
+"""A user's file as a table, and its columns that are not features as they are: the order, groups and dates."""
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.dates import Dates, features_of, read_dates, span
+from elmbench.datasets.numbers import with_numbers
+from elmbench.datasets.readers import COMPRESSIONS, FORMATS, compression_of, read_table
+from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words
+from elmbench.datasets.text import Layout
 from elmbench.errors import ElmbenchError, closest
 
+#: Names of a target column that is not given; the last column if there is none of these.
+TARGETS = ("target", "class", "label", "y")
+_OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
+#: Largest unpacked size of a file: so many bytes, and so many times its own.
+MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 
-def no_column(path: Path | str, name: str, names: list[str]) -> ElmbenchError:
+
+def read_user_file(source: FileSource, *words: str | None) -> Table:
+    """Return the rows of a user's file; `words` are further columns whose values keep their spelling.
+
+    Raises
+    ------
+    ElmbenchError
+        If the file is not there, cannot be read, or lacks a column that is named.
+    """
+    path = Path(source.path)
+    if not path.is_file():
+        found = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
+        raise ElmbenchError(found, expected="a file of rows", next_step="check the path")
+    layout = Layout(source.separator, source.decimal, source.header, {*source.words, *filter(None, words)})
+    most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
+    choose = partial(_target, source, path)
+    table = read_table(path, choose, form=_form_of(path), layout=layout, sparse=True, most=most)
+    dropped = [_position(table, name) for name in source.drop]
+    table = table.columns(np.array([position not in dropped for position in range(len(table.names))]))
+    for name in set(source.words) - {table.target_name}:
+        _position(table, name)
+    table = with_numbers(table, source.decimal, layout.words)
+    known = np.array([value is not None and value == value for value in table.target])
+    if not source.drop_missing_target or known.all():
+        return table
+    return table.rows(known).remarked(f"{int((~known).sum())} of {len(known)} rows have no target and are left out")
+
+
+def _form_of(path: Path) -> str:
+    """Return the format of a file by the end of its name."""
+    form = path.name.removesuffix(compression_of(path)).rsplit(".", 1)[-1].lower()
+    form = _OTHER_ENDINGS.get(form, form)
+    if form not in (*FORMATS, "xlsx"):
+        endings = ", ".join(f".{form}" for form in (*FORMATS, "xlsx", *_OTHER_ENDINGS))
+        expected = f"a name that ends in {endings}, perhaps followed by {', '.join(filter(None, COMPRESSIONS))}"
+        raise ElmbenchError(f"{path}: unknown kind of file", expected=expected, next_step="convert it, such as to CSV")
+    return form
+
+
+def _target(source: FileSource, path: Path, names: list[str]) -> str:
+    if isinstance(source.target, int):
+        return names[source.target]
+    if not source.target:
+        return next((name for name in TARGETS if name in names), names[-1])
+    if source.target not in names:
+        raise _no_column(path, source.target, names)
+    return source.target
+
+
+def _no_column(path: Path | str, name: str, names: list[str]) -> ElmbenchError:
     """Return the error for a column that a file does not have."""
     guess = closest(name, names)
     hint = f" (did you mean {guess!r}?)" if guess else ""
@@ -25,16 +84,15 @@ def no_column(path: Path | str, name: str, names: list[str]) -> ElmbenchError:
     )
 
 
-def column_position(table: Table, name: str) -> int:
-    """Return the position of a column; an error if the table does not have it."""
+def _position(table: Table, name: str) -> int:
     if name not in table.names:
-        raise no_column(table.origin, name, list(table.names))
+        raise _no_column(table.origin, name, list(table.names))
     return table.names.index(name)
 
 
 def take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
     """Return a table without one of its columns, and that column: numbers, or words."""
-    position = column_position(table, name)
+    position = _position(table, name)
     values = table.nominal[position] if position in table.nominal else np.asarray(table.X[:, position])
     return table.columns(np.arange(len(table.names)) != position), values
 

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets import Dataset, load
+from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.load import load
 from elmbench.protocol.content import OPTIONAL, UNSAID, named
 from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.scaling import scale_columns, scale_targets

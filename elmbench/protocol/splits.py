@@ -13,7 +13,7 @@ from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.specs.protocol import SIZED, Split
 
 if TYPE_CHECKING:
-    from elmbench.datasets import Dataset
+    from elmbench.datasets.dataset import Dataset
     from elmbench.specs.datasets import DatasetSpec
 
 Indices = NDArray[np.intp]

@@ -19,7 +19,7 @@ from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.grids import GridValue, candidates
 
 if TYPE_CHECKING:
-    from elmbench.datasets import Dataset
+    from elmbench.datasets.dataset import Dataset
 
 Result = dict[str, Any]
 

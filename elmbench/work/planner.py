@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from elmbench.datasets import Identity, identify
+from elmbench.datasets.checksums import Identity, identify
 from elmbench.errors import DataUnavailableError
 from elmbench.protocol.content import content_of
 from elmbench.protocol.splits import rare_class_remark

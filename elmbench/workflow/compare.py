@@ -14,7 +14,8 @@ from typing import Any
 
 import joblib
 
-from elmbench.datasets import Dataset, load
+from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.load import load
 from elmbench.datasets.local_files import short_slug, write_arrays
 from elmbench.datasets.user_data import Task, UserData, describe
 from elmbench.errors import ElmbenchError, unknown_name

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets import Dataset, load
+from elmbench.datasets.dataset import Dataset
+from elmbench.datasets.load import load
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words
-from elmbench.datasets.user_table import sorted_by, take_column
+from elmbench.datasets.user_table import read_user_file, sorted_by, take_column
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
 from elmbench.layouts.comparison import RANK
@@ -101,7 +102,7 @@ def _rows(spec: DatasetSpec) -> Table:
         kind = "sparse rows" if spec.sparse else f"the dates of {', '.join(source.dates)}"
         next_step = "give dense rows" if spec.sparse else f"--drop {source.dates[0]}, or --words {source.dates[0]}"
         raise ElmbenchError(f"{spec.title}: a pipeline for {kind} cannot be saved", next_step=next_step)
-    table = source.read(filter(None, [spec.groups]))
+    table = read_user_file(source, spec.groups)
     if spec.ordered_by is not None:
         table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
     return table if spec.groups is None else take_column(table, spec.groups)[0]
@@ -183,7 +184,7 @@ def predict_file(model: Path, file: Path) -> Any:
     except Exception as error:
         found = f"{model} is not a model that `elmbench compare --save` has written: {first_line(error)}"
         raise ElmbenchError(found, expected="a file of --save", next_step="check the path") from error
-    table = FileSource(kind="file", path=str(file), target=-1, words=tuple(columns["words"])).read()
+    table = read_user_file(FileSource(kind="file", path=str(file), target=-1, words=tuple(columns["words"])))
     frame = frame_of(table).assign(**{table.target_name: table.target})
     missing = [name for name in estimator.feature_names_in_ if name not in frame]
     if missing:

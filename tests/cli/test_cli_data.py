@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import Fetched, Planned
+from elmbench.datasets import fetch as fetching
+from elmbench.datasets.fetch import Fetched, Planned
 from elmbench.errors import DataUnavailableError
-
-data = sys.modules["elmbench.datasets"]
 
 
 @pytest.fixture(autouse=True)
@@ -81,8 +79,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
             raise DataUnavailableError(f"{name} cannot be reached", next_step="a network")
         return Fetched(name, "made up", True)
 
-    monkeypatch.setattr(data, "plan", plan)
-    monkeypatch.setattr(data, "fetch", fetch)
+    monkeypatch.setattr(fetching, "plan", plan)
+    monkeypatch.setattr(fetching, "fetch", fetch)
     return sizes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -15,15 +14,10 @@ import yaml
 from loopback import API, Server
 from sklearn.datasets import load_breast_cancer
 
-from elmbench.datasets import checksums, download
+from elmbench.datasets import checksums, download, fetch, load, status
 from elmbench.datasets.sources import imbalanced_learn
 from elmbench.specs.datasets import DatasetSpecs, parse_dataset_specs
 from elmbench.specs.files import spec_root
-
-# The package has functions of the same names.
-fetch = importlib.import_module("elmbench.datasets.fetch")
-load = importlib.import_module("elmbench.datasets.load")
-status = importlib.import_module("elmbench.datasets.status")
 
 GIVEN = os.environ.get("ELMBENCH_DATA_DIR")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from loopback import arff_text
 
-from elmbench.datasets import load_dataset
+from elmbench.datasets.load import load_dataset
 from elmbench.specs.datasets import DatasetSpecs
 
 Use = Callable[[dict[str, Any]], DatasetSpecs]

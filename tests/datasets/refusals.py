@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elmbench.datasets import load_dataset
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 

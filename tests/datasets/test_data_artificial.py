@@ -9,8 +9,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets import identify, load_dataset, status
-from elmbench.datasets.sources.generator import MIXED, base_waves, sparse_rows, waveform
+from elmbench.datasets.checksums import identify
+from elmbench.datasets.generators import MIXED, base_waves, sparse_rows, waveform
+from elmbench.datasets.load import load_dataset
+from elmbench.datasets.status import status
 from elmbench.specs.datasets import load_dataset_specs
 
 

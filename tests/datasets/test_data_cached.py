@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from loopback import Page, Server
 
-from elmbench.datasets import fetch, load_dataset, plan, status
+from elmbench.datasets.fetch import fetch, plan
+from elmbench.datasets.load import load_dataset
+from elmbench.datasets.status import status
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
 

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from loopback import Page, Server
 
-from elmbench.datasets import checksums, fetch, identify, load
-from elmbench.datasets.load import load_checked
+from elmbench.datasets import checksums
+from elmbench.datasets.checksums import identify
+from elmbench.datasets.fetch import fetch
+from elmbench.datasets.load import load, load_checked
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
 

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from elmbench.datasets import load_dataset
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 

@@ -18,7 +18,8 @@ import pandas as pd
 import pytest
 from loopback import Page, Server
 
-from elmbench.datasets import fetch, load_dataset
+from elmbench.datasets.fetch import fetch
+from elmbench.datasets.load import load_dataset
 from elmbench.datasets.sources import imbalanced_learn
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from loopback import Server, add_openml, arff_text
 from openml_toy import ARFF, KINDS, NAMES, ROWS, Use, check_toy, parquet_bytes, toy
 
-from elmbench.datasets import fetch, load_dataset
+from elmbench.datasets.fetch import fetch
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 

@@ -8,7 +8,8 @@ import pytest
 from loopback import API, Server, add_openml, refuse_openml
 from openml_toy import ARFF, Use, check_toy, toy
 
-from elmbench.datasets import fetch, load_dataset
+from elmbench.datasets.fetch import fetch
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 

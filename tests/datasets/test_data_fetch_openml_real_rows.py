@@ -9,7 +9,8 @@ import pytest
 from loopback import Server, add_openml, arff_text
 from openml_toy import Use
 
-from elmbench.datasets import fetch, load_dataset
+from elmbench.datasets.fetch import fetch
+from elmbench.datasets.load import load_dataset
 
 
 def real_arff(frame: pd.DataFrame, kinds: dict[str, str] | None = None) -> str:

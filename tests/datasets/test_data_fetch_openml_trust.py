@@ -10,7 +10,8 @@ import pytest
 from loopback import Server, add_openml
 from openml_toy import ARFF, Use, check_toy, known_toy, parquet_bytes, toy
 
-from elmbench.datasets import fetch, load_dataset
+from elmbench.datasets.fetch import fetch
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 

@@ -12,9 +12,11 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets import Dataset, identify, import_file, load_dataset
+from elmbench.datasets.checksums import identify
+from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.fingerprint import differences, fingerprint_of
-from elmbench.datasets.load import find_source, load
+from elmbench.datasets.load import find_source, load, load_dataset
+from elmbench.datasets.status import import_file
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 

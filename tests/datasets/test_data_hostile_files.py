@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from refusals import refused
 
-from elmbench.datasets.readers import unpacked_bytes
+from elmbench.datasets.sizes import unpacked_bytes
 from elmbench.specs.datasets import load_dataset_specs
 
 #: What wdbc may unpack to.

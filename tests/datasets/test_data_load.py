@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from elmbench.datasets import load_dataset
 from elmbench.datasets.dataset import array_checksum
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
 
 if TYPE_CHECKING:

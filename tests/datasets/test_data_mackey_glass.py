@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from elmbench.datasets import identify, load_dataset
-from elmbench.datasets.sources import mackey_glass
+from elmbench.datasets import mackey_glass
+from elmbench.datasets.checksums import identify
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator
 from elmbench.specs.datasets import load_dataset_specs

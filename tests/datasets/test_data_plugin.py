@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elmbench.datasets import fetch, identify, load_dataset, status
+from elmbench.datasets.checksums import identify
+from elmbench.datasets.fetch import fetch
+from elmbench.datasets.load import load_dataset
 from elmbench.datasets.sources import Source
+from elmbench.datasets.status import status
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, parse_dataset_specs, sources

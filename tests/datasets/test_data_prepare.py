@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,13 @@ import scipy.sparse as sp
 import yaml
 from pydantic import TypeAdapter
 
-from elmbench.datasets import load_dataset
+from elmbench.datasets import load
+from elmbench.datasets.load import load_dataset
 from elmbench.datasets.prepare import prepare
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import parse_dataset_specs
 from elmbench.specs.datasets.steps import Step
-
-load = importlib.import_module("elmbench.datasets.load")  # the package has a function of the same name
 
 
 def step(**content: Any) -> Step:

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmbench.datasets import import_file, load_dataset, status
+from elmbench.datasets.load import load_dataset
+from elmbench.datasets.status import import_file, status
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import load_dataset_specs
 

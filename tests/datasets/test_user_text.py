@@ -13,6 +13,7 @@ import pytest
 from elmbench.datasets.load import load
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.user_data import UserData, describe
+from elmbench.datasets.user_table import read_user_file
 from elmbench.errors import ElmbenchError
 
 N = 60
@@ -65,7 +66,7 @@ def test_the_header_is_told_from_data(tmp_path: Path, lines: list[str], header: 
     path = tmp_path / "x.csv"
     first, *rest = lines
     path.write_text("\n".join([first, *rest * 20, *([] if header else [first])]) + "\n")
-    table = FileSource(kind="file", path=str(path), target="").read()
+    table = read_user_file(FileSource(kind="file", path=str(path), target=""))
     (note,) = table.notes
     assert ("taken for the header" if header else "taken for data (--header if it holds names)") in note
     assert len(table.target) == 20 * len(rest) + (0 if header else 2)

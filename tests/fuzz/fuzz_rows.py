@@ -19,9 +19,9 @@ from fuzz_inputs import changed_bytes, changed_table
 from hypothesis import strategies as st
 
 from elmbench.datasets.load import load_from
+from elmbench.datasets.readers import read_table
 from elmbench.datasets.sources.base import Request
 from elmbench.datasets.sources.folder import FolderSource
-from elmbench.datasets.sources.openml import _read_sparse
 from elmbench.datasets.user_data import UserData, describe
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, parse_dataset_specs
@@ -151,7 +151,7 @@ def rows(ending: str, *seeds: bytes, table: bool = False) -> Target:
 def feed_sparse_arff(content: bytes, folder: Path) -> None:
     path = folder / "rows.arff"
     path.write_bytes(content)
-    table = _read_sparse(path, lambda names: "class" if "class" in names else names[-1], 10_000)
+    table = read_table(path, lambda names: "class" if "class" in names else names[-1], form="sparse-arff", most=10_000)
     assert table.X.shape[0] == len(table.target)
 
 

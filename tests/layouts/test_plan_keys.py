@@ -13,7 +13,7 @@ import pytest
 from made_work import units
 from toy_plans import families, keys
 
-from elmbench.datasets import Identity
+from elmbench.datasets.checksums import Identity
 from elmbench.models import ELMClassifier
 from elmbench.specs.experiments import PROFILES
 from elmbench.work import planner

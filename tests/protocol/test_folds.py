@@ -11,7 +11,7 @@ import pytest
 from made_work import dataset_of, fold_data, outer_split, place_of
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds

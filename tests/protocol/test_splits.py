@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_work import attempted, fold_data
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import cut_to, outer_split, part_sizes

@@ -13,7 +13,7 @@ from made_work import attempted
 from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_info
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated
 from elmbench.running.attempt import STATUSES

@@ -12,7 +12,7 @@ from made_work import attempted, dataset_of, do
 from scipy.stats import spearmanr
 from sklearn.utils import check_random_state
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.protocol.folds import labels_of, load_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 from made_work import attempted
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 
 
 def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]) -> None:

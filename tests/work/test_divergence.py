@@ -13,7 +13,7 @@ from made_work import attempted, choose, do, fold_data, model_seed, outer_split
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.models.protocols import Evaluated
 from elmbench.protocol import folds

@@ -13,7 +13,7 @@ from made_work import default_metrics, fold_data, model_seed
 from made_work import fit as cell
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor, OSELMRegressor
 
 MakeUnit = Callable[..., dict[str, Any]]

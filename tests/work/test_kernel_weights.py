@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_work import fit, fold_data, work_of
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.models import MKELMClassifier, MKELMRegressor
 from elmbench.work.fit import Fit
 from elmbench.work.kernel_weights import KernelWeights

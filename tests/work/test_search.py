@@ -10,7 +10,7 @@ import pytest
 from made_work import do, evaluate, fold_data, inner_folds, model_seed, outer_split
 from recorders import Recorder
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.models import FBKOSELMClassifier, KELMClassifier, KELMRegressor
 from elmbench.protocol.predictions import metric_value
 from elmbench.protocol.splits import stratified_rows

@@ -10,7 +10,7 @@ import pytest
 from made_work import both, do, evaluate, outer_split
 from recorders import Recorder, WithPath
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.registry import find_model
 
 MakeUnit = Callable[..., dict[str, Any]]

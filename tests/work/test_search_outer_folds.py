@@ -10,7 +10,7 @@ import pytest
 from made_work import choose, do, evaluate, fold_data, model_seed, outer_split
 from recorders import Recorder
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.models import KELMClassifier, KELMRegressor
 from elmbench.protocol.predictions import metric_value
 from elmbench.registry import find_model

@@ -11,7 +11,7 @@ from made_work import do, fold_data, inner_folds, model_seed
 from recorders import Recorder, WithPath
 from sklearn.model_selection import StratifiedKFold
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.predictions import metric_value

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from made_work import attempted, fold_data
 
-from elmbench.datasets import Dataset
+from elmbench.datasets.dataset import Dataset
 from elmbench.models import KOSELMClassifier, KOSELMRegressor, OSPVMClassifier
 from elmbench.specs.measures import rows_after_chunks
 

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
-from elmbench.datasets import load
+from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import OuterFold, fold_data, forget_data

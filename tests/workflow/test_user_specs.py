@@ -12,7 +12,7 @@ import pytest
 import yaml
 from added_specs import forget_added
 
-from elmbench.datasets import load_dataset
+from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.datasets import load_dataset_specs

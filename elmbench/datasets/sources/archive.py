@@ -1,5 +1,7 @@
 """Text tables at an address, alone or in a zip or tar archive. Nothing is unpacked to a path that the archive names."""
 
+from __future__ import annotations
+
 import bz2
 import gzip
 import io
@@ -9,17 +11,17 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
-from elmbench.datasets.readers import read_at_most
+from elmbench.datasets.sizes import check_size, read_at_most
 from elmbench.datasets.sources.base import FetchJob, NetworkSource
-from elmbench.datasets.table import Table, check_size
-from elmbench.datasets.text import Layout, read_text
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.steps import SpecPart
+
+if TYPE_CHECKING:
+    from elmbench.datasets.table import Table
 
 _MAGIC: tuple[tuple[bytes, Callable[..., Any]], ...] = (
     (b"\x1f\x8b", gzip.open),
@@ -96,6 +98,10 @@ class ArchiveSource(NetworkSource):
             raise _bad(f"{origin} cannot be read: {first_line(error)}", "rows of values") from error
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
+        import numpy as np
+
+        from elmbench.datasets.text import Layout, read_text
+
         if self.separator == "space":
             lines = [b",".join(line.split()) for line in lines]
         if labels:
@@ -161,6 +167,8 @@ def _lines(content: bytes, most: int) -> list[bytes]:
 
 def _sparse(lines: list[bytes], labels: list[bytes], origin: str, width: int) -> Table:
     from sklearn.datasets import load_svmlight_file
+
+    from elmbench.datasets.table import Table
 
     text = b"\n".join(label + b" " + line for label, line in zip(labels, lines, strict=True))
     X, y = load_svmlight_file(io.BytesIO(text), n_features=width, zero_based=False)

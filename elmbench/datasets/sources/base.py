@@ -1,19 +1,26 @@
-"""The base classes of the kinds of source."""
+"""The base classes of the kinds of source.
+
+The modules of this package import numpy and what needs it in their methods: a listing of data sets does without.
+"""
+
+from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from elmbench.datasets.cached import cached_parts, day_of, verify
 from elmbench.datasets.download import Progress, download, remote_size
-from elmbench.datasets.parts import Parts, read_parts
-from elmbench.datasets.table import Table
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import SourceSpec
+
+if TYPE_CHECKING:
+    from elmbench.datasets.parts import Parts
+    from elmbench.datasets.table import Table
 
 State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
 
@@ -135,6 +142,8 @@ class NetworkSource(Source):
         return tuple(self.parts(request).values())
 
     def load(self, request: Request) -> Table:
+        from elmbench.datasets.parts import read_parts
+
         parts = self.parts(request)
         verify(parts, request.spec)
         return read_parts(parts, request.spec, self.n_features(request.spec), self.title)

@@ -1,92 +1,20 @@
 """Data sets that are computed."""
 
+from __future__ import annotations
+
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from elmbench.datasets.sources.base import Request, Source, State
-from elmbench.datasets.sources.mackey_glass import mackey_glass
-from elmbench.datasets.table import Table
-from elmbench.numerics.seeds import generator as stream_of
 
-#: The two waves that each class mixes, classes numbered as in the public file.
-MIXED = ((1, 2), (0, 2), (0, 1))
+if TYPE_CHECKING:
+    from elmbench.datasets.table import Table
 
-
-def base_waves() -> NDArray[np.float64]:
-    """Return the three triangular waves, an array of shape (3, 21): their peaks of 6 stand at 11, 15 and 7."""
-    points = np.arange(1, 22)
-    return np.array([np.maximum(6.0 - np.abs(points - peak), 0.0) for peak in (11, 15, 7)])
-
-
-def waveform(name: str, run: int, cache_dir: Any, *, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at each of 21 points.
-
-    Returns
-    -------
-    X : ndarray of shape (rows, 21)
-    y : ndarray of shape (rows,)
-        0, 1 or 2, equally likely. The best possible classifier is right in about 86 of 100 rows.
-
-    References
-    ----------
-    Breiman, Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
-    """
-    stream = stream_of("data", name, run)
-    waves = base_waves()
-    y = stream.integers(3, size=rows)
-    u = stream.random(rows)[:, None]
-    first, second = np.array(MIXED)[y].T
-    return u * waves[first] + (1.0 - u) * waves[second] + stream.standard_normal((rows, 21)), y
-
-
-def sparse_rows(
-    name: str, run: int, cache_dir: Any, *, rows: int, features: int, density: float
-) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
-    """Draw sparse rows of two classes of equal size.
-
-    Every row has round(density * features) entries, at places drawn without replacement, uniform on (0, 1].
-
-    Returns
-    -------
-    X : CSR matrix of shape (rows, features)
-    y : ndarray of shape (rows,)
-        -1 or +1.
-
-    References
-    ----------
-    RKELM, section 6.4 and Fig. 4.
-    """
-    stream = stream_of("data", name, run)
-    n_entries = round(density * features)
-    indices = np.empty((rows, n_entries), dtype=np.int64)
-    for row in range(rows):
-        indices[row] = np.sort(stream.choice(features, n_entries, replace=False, shuffle=False))
-    values = 1.0 - stream.random(rows * n_entries)
-    X = sp.csr_matrix((values, indices.ravel(), np.arange(rows + 1) * n_entries), shape=(rows, features))
-    return X, stream.permutation(np.where(np.arange(rows) % 2, 1, -1))
-
-
-@dataclass(frozen=True)
-class Generator:
-    """A function `(name, run, cache_dir, **parameters) -> X, y`, and a version that rises when its numbers change."""
-
-    function: Callable[..., tuple[Any, Any]]
-    version: int
-
-
-GENERATORS = {
-    "mackey-glass": Generator(mackey_glass, 1),
-    "sparse": Generator(sparse_rows, 1),
-    "waveform": Generator(waveform, 1),
-}
+#: The generators of `elmbench.datasets.generators`; a version rises when the numbers change.
+VERSIONS = {"mackey-glass": 1, "sparse": 1, "waveform": 1}
 
 
 class GeneratorSource(Source):
@@ -102,8 +30,8 @@ class GeneratorSource(Source):
     @field_validator("generator")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name not in GENERATORS:
-            raise ValueError(f"expected one of {', '.join(sorted(GENERATORS))}")
+        if name not in VERSIONS:
+            raise ValueError(f"expected one of {', '.join(sorted(VERSIONS))}")
         return name
 
     @property
@@ -121,7 +49,7 @@ class GeneratorSource(Source):
         content = {
             "name": request.spec.base,
             "generator": self.generator,
-            "version": GENERATORS[self.generator].version,
+            "version": VERSIONS[self.generator],
             "parameters": {key: float(value) for key, value in self.parameters.items()},
             "options": {key: float(value) for key, value in request.options.items()},
             "run": request.run if request.spec.redraw else 0,
@@ -129,8 +57,12 @@ class GeneratorSource(Source):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def load(self, request: Request) -> Table:
+        from elmbench.datasets.generators import GENERATORS
+        from elmbench.datasets.table import Table
+
         run = request.run if request.spec.redraw else 0
-        draw = GENERATORS[self.generator].function
-        X, y = draw(request.spec.base, run, request.cache_dir, **self.parameters, **request.options)
+        X, y = GENERATORS[self.generator](
+            request.spec.base, run, request.cache_dir, **self.parameters, **request.options
+        )
         shown = ", ".join(f"{option} {value:g}" for option, value in request.options.items())
         return Table.of_numbers(X, y, self.title + (f" ({shown})" if shown else ""))

@@ -1,15 +1,18 @@
 """Ding's imbalanced data sets, from the archive that imbalanced-learn publishes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from elmbench.datasets.readers import read_arrays
 from elmbench.datasets.sources.archive import read_members
 from elmbench.datasets.sources.base import FetchJob, NetworkSource
-from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError, first_line
+
+if TYPE_CHECKING:
+    from elmbench.datasets.table import Table
 
 #: All 27 data sets, an .npz file each.
 DING_ARCHIVE = "https://zenodo.org/record/61452/files/benchmark-imbalanced-learn.tar.gz"
@@ -31,6 +34,8 @@ class ImbalancedLearnSource(NetworkSource):
         return (DING_ARCHIVE,)
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
+        from elmbench.datasets.readers import read_arrays
+
         archive = job.download(DING_ARCHIVE, shared=True)
         member = f"x{self.number}data.npz"
         origin = f"{DING_ARCHIVE} ({member})"

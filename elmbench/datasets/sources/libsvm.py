@@ -1,12 +1,13 @@
 """Files of the LIBSVM collection."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
 
 from pydantic import model_validator
 
-from elmbench.datasets.readers import compression_of
 from elmbench.datasets.sources.base import FetchJob, NetworkSource
 from elmbench.specs.datasets import DatasetSpec
 
@@ -46,6 +47,8 @@ class LibsvmSource(NetworkSource):
         return self.width or spec.shape.features
 
     def fetch(self, job: FetchJob) -> Mapping[str, Path]:
+        from elmbench.datasets.readers import compression_of
+
         return {
             part: job.download(url).rename(job.folder / f"{part}.svm{compression_of(PurePosixPath(url))}")
             for part, url in self.urls.items()

@@ -1,26 +1,23 @@
 """OpenML data sets by id: its client describes them, in a private folder that is deleted."""
 
+from __future__ import annotations
+
 import contextlib
 import logging
 import os
 import tempfile
-from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal
 
 from elmbench.datasets.download import TIMEOUT, network
-from elmbench.datasets.readers import read_table
 from elmbench.datasets.sources.base import FetchJob, NetworkSource
-from elmbench.datasets.table import Table, check_size, label_words
-from elmbench.datasets.text import ChooseTarget
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
+
+if TYPE_CHECKING:
+    from elmbench.datasets.table import Table
 
 _VARIABLE = "OPENML_CACHE_DIR"
 
@@ -67,16 +64,16 @@ class OpenMLSource(NetworkSource):
                 return self._read(description, job.download(parquet), job, "parquet")
         known_hash = f"md5:{description.md5_checksum.lower()}" if description.md5_checksum else None
         path = job.download(str(description.url), known_hash)
-        return self._read(description, path, job, "sparse" if is_sparse else "arff")
+        return self._read(description, path, job, "sparse-arff" if is_sparse else "arff")
 
     def _read(self, description: Any, path: Path, job: FetchJob, form: str) -> Table:
+        import numpy as np
+
+        from elmbench.datasets.readers import read_table
+
         ignored = {*_listed(description.row_id_attribute), *_listed(description.ignore_attribute)}
         choose = partial(self._choose, description, ignored)
-        table = (
-            _read_sparse(path, choose, job.most)
-            if form == "sparse"
-            else read_table(path, choose, form=form, most=job.most)
-        )
+        table = read_table(path, choose, form=form, most=job.most)
         table = table.columns(np.array([name not in ignored for name in table.names]))
         return replace(table, origin=f"OpenML {description.dataset_id}")
 
@@ -94,6 +91,10 @@ class OpenMLSource(NetworkSource):
         return str(target)
 
     def _joined(self, tables: list[Table]) -> Table:
+        import numpy as np
+
+        from elmbench.datasets.table import Table, label_words
+
         first, correct = tables[0], "correct the ids in datasets.yaml"
         if len(tables) == 1:
             return first
@@ -132,36 +133,6 @@ def _description(openml: Any, number: int) -> Any:
     except (KeyError, ValueError, TypeError) as error:
         found = f"{where}: its description lacks or garbles {error}"
         raise ElmbenchError(found, expected="a description as OpenML's server gives it", next_step=later) from error
-
-
-def _read_sparse(path: Path, choose: ChooseTarget, most: int) -> Table:
-    """Return the table of a sparse ARFF file. A value that is left out there is 0, or the first word of a column."""
-    import arff  # type: ignore[import-untyped]
-
-    values, columns, starts = array("d"), array("q"), array("q", [0])
-    try:
-        check_size(path.stat().st_size, most)
-        with open(path, encoding="utf-8") as stream:
-            content = arff.load(stream, return_type=arff.LOD_GEN, encode_nominal=True)
-            for row in content["data"]:  # not as coordinates: a last row without entries would be lost
-                columns.extend(row.keys())
-                values.extend(float(value) for value in row.values())
-                starts.append(len(columns))
-        names = [str(name) for name, _ in content["attributes"]]
-        shape = (len(starts) - 1, len(names))
-        X = sp.csr_matrix((np.array(values), np.array(columns), np.array(starts)), shape=shape)
-        X.check_format(full_check=True)
-        place = names.index(choose(names))
-        y: NDArray[Any] = X[:, [place]].toarray().ravel()
-        kind = content["attributes"][place][1]
-        if isinstance(kind, list):
-            y = np.array([kind[int(code)] for code in y], dtype=object)
-    except ElmbenchError:
-        raise
-    except Exception as error:  # a parser may fail in any way on a damaged file
-        raise ElmbenchError(f"{path.name}: {first_line(error)}", expected="a sparse ARFF file") from error
-    keep = np.arange(len(names)) != place
-    return Table(X[:, keep], (*names[:place], *names[place + 1 :]), y, path.name)
 
 
 def _listed(names: str | list[str] | None) -> list[str]:

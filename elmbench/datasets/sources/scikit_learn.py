@@ -1,11 +1,13 @@
 """Data sets that come with scikit-learn."""
 
-from typing import Literal
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from elmbench.datasets.sources.base import Request, Source
-from elmbench.datasets.table import Table
+
+if TYPE_CHECKING:
+    from elmbench.datasets.table import Table
 
 
 class ScikitLearnSource(Source):
@@ -19,7 +21,10 @@ class ScikitLearnSource(Source):
         return f"scikit-learn {self.loader}"
 
     def load(self, request: Request) -> Table:
+        import numpy as np
         from sklearn import datasets
+
+        from elmbench.datasets.table import Table
 
         bunch = getattr(datasets, self.loader)()
         names = tuple(str(name) for name in bunch.feature_names)
