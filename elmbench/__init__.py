@@ -4,7 +4,10 @@ Use `run`, `compare`, `read_results`, `PathSearchCV`, `load_dataset`, `make_mode
 estimators are in `elmbench.models`.
 """
 
+from importlib import import_module
 from typing import Any
+
+from elmbench.lazy import attach
 
 __all__ = [
     "PathSearchCV",
@@ -29,17 +32,15 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    # Imported on first use, so that `elmbench --help` does not wait for numpy and scikit-learn.
-    from importlib import import_module, metadata
+_get, _ = attach(__name__, _MODULES)
 
+
+def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return metadata.version("elmbench")
-    if name == "models":
-        return import_module("elmbench.models")
-    if name not in _MODULES:
-        raise AttributeError(f"module 'elmbench' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+        from importlib.metadata import version
+
+        return version("elmbench")
+    return import_module("elmbench.models") if name == "models" else _get(name)
 
 
 def __dir__() -> list[str]:

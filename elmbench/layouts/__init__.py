@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError, closest
+from elmbench.lazy import load
 
 if TYPE_CHECKING:
     from elmbench.layouts.base import Layout
@@ -48,11 +48,7 @@ def find_layout(name: str, source: object = "layout") -> Layout:
             expected="one of " + ", ".join(known),
             next_step="correct it, then: elmbench validate",
         )
-    found = known[name]
-    if isinstance(found, str):
-        module, _, attribute = found.partition(":")
-        found = getattr(importlib.import_module(module), attribute)
-    layout: Layout = found()
+    layout: Layout = (load(known[name]) if isinstance(known[name], str) else known[name])()
     return layout
 
 

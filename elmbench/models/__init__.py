@@ -1,7 +1,6 @@
 """The ELM family as scikit-learn estimators."""
 
-from importlib import import_module
-from typing import Any
+from elmbench.lazy import attach
 
 #: Classes by the file that defines them.
 _FILES = {
@@ -27,16 +26,7 @@ _FILES = {
     "w_elm": ("WELMClassifier",),
 }
 
-__all__ = sorted(name for names in _FILES.values() for name in names)
+_MODULES = {name: f"{__name__}.{file}" for file, names in _FILES.items() for name in names}
 
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use: scikit-learn takes a second, and a table can be shown without it.
-    for file, names in _FILES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{file}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__ = sorted(_MODULES)
+__getattr__, __dir__ = attach(__name__, _MODULES)

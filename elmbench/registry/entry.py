@@ -1,11 +1,11 @@
 """How a name of the registry becomes an estimator."""
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from elmbench.errors import ElmbenchError
+from elmbench.lazy import load
 
 TASKS = ("classification", "regression")
 
@@ -58,11 +58,10 @@ class ModelEntry:
         return self._imported(target) if isinstance(target, str) else target
 
     def _imported(self, address: str) -> Callable[..., Any]:
-        module, _, attribute = address.partition(":")
         try:
-            found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+            factory: Callable[..., Any] = load(address)
         except (ImportError, AttributeError, ValueError) as error:
             failed = f"the model {self.name!r} ({self.origin}) is at {address!r}, which cannot be imported: {error}"
             next_step = "correct it where it is declared"
             raise ElmbenchError(failed, expected="an address `module:name`", next_step=next_step) from error
-        return found
+        return factory

@@ -6,10 +6,10 @@ file declares its own in a dictionary `WORK`, from kind to class. Nothing is imp
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import unknown_name
+from elmbench.lazy import load
 
 if TYPE_CHECKING:
     from elmbench.specs.datasets import DatasetSpec
@@ -41,12 +41,9 @@ def work_class(kind: str) -> type[Work]:
     ElmbenchError
         If there is none of that name.
     """
-    found = declared_work(kind)
-    if isinstance(found, str):
-        module, _, name = found.partition(":")
-        found = getattr(import_module(module), name)
-    result: type[Work] = found
-    return result
+    declared = declared_work(kind)
+    work: type[Work] = load(declared) if isinstance(declared, str) else declared
+    return work
 
 
 def declared_work(kind: str) -> Any:

@@ -1,0 +1,30 @@
+"""Imports on first use: `elmbench --help` waits for neither numpy nor scikit-learn."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def load(address: str) -> Any:
+    """Return the object at an address `module:name`."""
+    module, _, name = address.partition(":")
+    return getattr(import_module(module), name)
+
+
+def attach(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package whose names are defined in other modules.
+
+    Parameters
+    ----------
+    package : str
+        Its `__name__`.
+    modules : mapping of str to str
+        The module of each name.
+    """
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return load(f"{modules[name]}:{name}")
+
+    return get, lambda: sorted(modules)
