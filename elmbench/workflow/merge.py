@@ -1,8 +1,7 @@
-"""Results of several machines joined: what was computed anywhere is in one store, and in one table.
+"""Results of several machines joined in one store and one table.
 
-What belongs together says so itself. The cells of one entry of a table share a hash of their protocol, grid, data and
-model version; a result has the software that it was computed with. What differs is refused by name, before anything is
-written.
+The cells of one entry of a table share a hash of their protocol, grid, data and model version, and each result names
+its software. Results that differ in these are refused before anything is written.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from elmbench.work.plan import Cell
 
 #: How far two machines may differ in what both have computed.
 _SAME = 1e-8
-#: More of what is refused is counted, not named.
+#: Differences beyond this number are counted, not named.
 _NAMED = 12
-#: What of a result is of the machine, or of the moment.
+#: Keys of a result that depend on the machine or the moment.
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds", "seconds", "condition", "warnings", "traceback", CLEAN)
 
 Table = tuple[str, str]
@@ -33,16 +32,16 @@ Table = tuple[str, str]
 
 @dataclass(frozen=True)
 class Merged:
-    """What a merge has done.
+    """The outcome of a merge.
 
     Attributes
     ----------
     results : int
-        How many results came from the other folders.
+        Number of new results.
     tables : list of Results
-        Those that were written.
+        The tables that were written.
     unknown : list of str
-        Ids of tables that no experiment here has, so that they were not written.
+        Ids of tables that are not written, because this installation does not have them.
     """
 
     results: int
@@ -64,11 +63,11 @@ def merge(folders: list[Path], into: Path) -> Merged:
     sources = [folder for folder in folders if folder.resolve() != into.resolve()]
     stores = [_opened(folder) for folder in sources]
     target = Store(into)
-    found = list(_refusals([(into, target), *zip(sources, stores, strict=True)]))
-    if found:
-        more = f"\n... and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    differences = list(_refusals([(into, target), *zip(sources, stores, strict=True)]))
+    if differences:
+        more = f"\n... and {len(differences) - _NAMED} more" if len(differences) > _NAMED else ""
         raise ElmbenchError(
-            "these results do not belong together:\n" + "\n".join(found[:_NAMED]) + more,
+            "these results do not belong together:\n" + "\n".join(differences[:_NAMED]) + more,
             expected="results of the same specs, data and versions, equal where several folders have them",
             next_step="update elmbench and its packages on all machines and run again there, or leave a folder out",
         )
@@ -91,81 +90,56 @@ def _opened(folder: Path) -> Store:
     return store
 
 
-# --- What does not belong together
+# --- Differences
 
 
-def _refusals(places: list[tuple[Path, Store]]) -> Iterator[str]:
-    """Yield, of each folder and those before it, what differs; each once."""
-    entries: dict[tuple[Any, ...], tuple[Cell, Path, Store]] = {}
-    results: dict[str, tuple[Path, dict[str, Any]]] = {}
-    software: dict[str, tuple[Path, set[str]]] = {}
-    said: set[str] = set()
-    for folder, store in places:
-        found = [*_other_entries(folder, store, entries), *_other_results(folder, store, results)]
-        found += _other_software(folder, store, software)
-        for text in found:
-            if text not in said:
-                said.add(text)
-                yield f"- {text}"
+def _refusals(sources: list[tuple[Path, Store]]) -> Iterator[str]:
+    """Yield each difference between a folder and those before it, once."""
+    entries: dict[tuple[Any, ...], tuple[str, Path]] = {}
+    results: dict[str, tuple[dict[str, Any], Path]] = {}
+    software: dict[str, tuple[set[str], Path]] = {}
+    for folder, store in sources:
+        records = _records(store)
+        texts = [*_other_entries(folder, store, entries), *_other_results(folder, records, results)]
+        texts += _other_software(folder, store, records, software)
+        yield from (f"- {text}" for text in dict.fromkeys(texts))
 
 
-def _other_entries(folder: Path, store: Store, known: dict[tuple[Any, ...], tuple[Cell, Path, Store]]) -> Iterator[str]:
-    """Yield the entries of tables that are of another protocol, grid, data or model version than those known."""
+def _other_entries(folder: Path, store: Store, known: dict[tuple[Any, ...], tuple[str, Path]]) -> Iterator[str]:
+    """Yield the entries of tables with another protocol, grid, data or version of the model."""
     for (experiment, profile), cell in _cells(store):
         entry = (experiment, profile, cell.dataset, cell.model, cell.select, cell.reading)
-        other, place, source = known.setdefault(entry, (cell, folder, store))
-        if other.family != cell.family:
-            what = _difference(source, other.key, store, cell.key)
+        family, other = known.setdefault(entry, (cell.family, folder))
+        if family != cell.family:
             name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
-            yield f"{name}: {folder} and {place} differ in {what}"
+            yield f"{name}: {folder} and {other} differ in the protocol, grid, data or version of the model"
 
 
-def _difference(one: Store, first: str, other: Store, second: str) -> str:
-    """Return in words what two pieces of work differ in that stand for the same entry of a table."""
-    a, b = (_unit(store, key) for store, key in ((one, first), (other, second)))
-    if not a or not b:
-        return "protocol, grid, data or version of the model"
-    words = []
-    if a.get("dataset") != b.get("dataset"):
-        sums = [str(unit.get("dataset", {}).get("identity", ""))[:12] for unit in (b, a)]
-        words.append(f"the data (checksums {' and '.join(sums)})")
-    if a.get("version") != b.get("version"):
-        words.append(f"the version of the model ({b.get('version')} and {a.get('version')})")
-    places = ("dataset", "version", "run", "fold", "chosen", "given", "evaluated")
-    names = sorted(name for name in a.keys() | b.keys() if a.get(name) != b.get(name) and name not in places)
-    words += [f"the spec ({', '.join(names)})"] if names else []
-    return ", ".join(words) or "the spec (grid or search)"
-
-
-def _unit(store: Store, key: str) -> dict[str, Any]:
-    record = store.get(key)
-    return record["unit"] if record else {}
-
-
-def _other_results(folder: Path, store: Store, known: dict[str, tuple[Path, dict[str, Any]]]) -> Iterator[str]:
-    """Yield what was computed in another folder too, with another outcome."""
-    for key, record in _records(store).items():
-        place, result = known.setdefault(key, (folder, record["result"]))
-        if not _replaces(record["result"], result) and not _replaces(result, record["result"]):
-            differs = [name for name in record["result"].keys() | result.keys() if name not in _TIMES]
-            differs = [name for name in differs if not _same(record["result"].get(name), result.get(name))]
+def _other_results(
+    folder: Path, records: Mapping[str, dict[str, Any]], known: dict[str, tuple[dict[str, Any], Path]]
+) -> Iterator[str]:
+    """Yield the work that has another outcome in another folder."""
+    for key, record in records.items():
+        result = record["result"]
+        first, other = known.setdefault(key, (result, folder))
+        if _replaces(result, first):
+            known[key] = result, folder
+        elif not _replaces(first, result):
+            names = (result.keys() | first.keys()) - set(_TIMES)
+            differs = sorted(name for name in names if not _same(result.get(name), first.get(name)))
             if differs:
-                work = work_from(record["unit"])
-                unit = record["unit"]
+                unit, work = record["unit"], work_from(record["unit"])
                 name = f"{work.model_name} on {work.data.name}" if work.data is not None else unit["kind"]
                 where = f"run {unit.get('run', 0)}, fold {unit.get('fold', 0)}"
-                yield f"{name}, {where}: {folder} and {place} have other {', '.join(sorted(differs))} ({key[:12]})"
-        elif _replaces(record["result"], result):
-            known[key] = (folder, record["result"])
+                yield f"{name}, {where}: {folder} and {other} have other {', '.join(differs)} ({key[:12]})"
 
 
 def _replaces(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Tell whether a result takes the place of another one: it ended ok and that did not."""
     return bool(new["status"] == "ok" and old["status"] != "ok")
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values of results are the same but for round-off."""
+    """Return True if two values of results are equal but for round-off."""
     if isinstance(one, float) and isinstance(other, float | int):
         return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME) or (math.isnan(one) and math.isnan(other))
     if isinstance(one, dict) and isinstance(other, dict):
@@ -175,18 +149,21 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _other_software(folder: Path, store: Store, known: dict[str, tuple[Path, set[str]]]) -> Iterator[str]:
-    """Yield the packages of which a folder has a version that the first folder with any results does not have."""
-    own: dict[str, set[str]] = {}
-    for name in {record["environment"] for record in _records(store).values()}:
+def _other_software(
+    folder: Path, store: Store, records: Mapping[str, Any], known: dict[str, tuple[set[str], Path]]
+) -> Iterator[str]:
+    """Yield the packages with another version than in the first folder with results."""
+    versions: dict[str, set[str]] = {}
+    for name in {record["environment"] for record in records.values()}:
         environment = store.environment(name)
-        for package, version in {"python": environment.get("python"), **environment.get("packages", {})}.items():
+        python = ".".join((environment.get("python") or "").split(".")[:2])
+        for package, version in {"python": python, **environment.get("packages", {})}.items():
             if version:
-                own.setdefault(package, set()).add(".".join(version.split(".")[:2]) if package == "python" else version)
-    for package, versions in own.items():
-        place, others = known.setdefault(package, (folder, versions))
-        if strange := versions - others:
-            yield f"{package}: {folder} has {', '.join(sorted(strange))}, {place} has {', '.join(sorted(others))}"
+                versions.setdefault(package, set()).add(version)
+    for package, present in versions.items():
+        first, other = known.setdefault(package, (present, folder))
+        if others := present - first:
+            yield f"{package}: {folder} has {', '.join(sorted(others))}, {other} has {', '.join(sorted(first))}"
 
 
 # --- What is copied

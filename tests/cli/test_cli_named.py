@@ -39,19 +39,6 @@ def test_a_name_beside_all_is_refused(elmbench: Callable, toy: Callable, other: 
     assert f"one is named beside {' '.join(other)}" in found.err
 
 
-def test_data_that_came_are_not_said_to_be_away(tmp_path: Path) -> None:
-    def cell(model: str, key: str, unavailable: str = "") -> Cell:
-        return Cell("d", model, 0, 0, "nested", "", key, "f", unavailable)
-
-    store = Store(tmp_path)
-    store.add_cells("fast", "a/b", [cell("ELM", "", "not here"), cell("SVM", "", "not here")], "before")
-    store.add_cells("fast", "a/b", [cell("ELM", "k")], "after")
-    assert store.cells("fast", "a/b") == [cell("ELM", "k")]
-    # What ran when they were here stays.
-    store.add_cells("fast", "a/b", [cell("ELM", "", "not here")], "gone again")
-    assert store.cells("fast", "a/b") == [cell("ELM", "k")]
-
-
 def test_a_whole_request_is_all_that_a_table_has(tmp_path: Path) -> None:
     one, two = (Cell("d", model, 0, 0, "nested", "", model, "f") for model in ("ELM", "SVM"))
     store = Store(tmp_path)

@@ -67,44 +67,6 @@ def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
     assert len(cells()) == 12
 
 
-def test_a_folder_that_turns_read_only_half_way_ends_with_one_message(
-    elmbench: Callable, toy: Callable, worker: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    toy()
-    written, opened, unlink = os.write, os.open, os.unlink
-    kept: list[bytes] = []
-
-    def write(descriptor: int, content: bytes) -> int:
-        if content[65:].startswith(b"unit:"):
-            kept.append(content)
-        return written(descriptor, content)
-
-    def refuse(path: Any) -> None:
-        if len(kept) >= 5 and Path("elmbench-results").absolute() in Path(path).absolute().parents:
-            raise PermissionError(13, "Permission denied", str(path))
-
-    def open_one(path: Any, *how: Any, **more: Any) -> int:
-        refuse(path)
-        return opened(path, *how, **more)
-
-    def unlink_one(path: Any, **more: Any) -> None:
-        refuse(path)
-        unlink(path, **more)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", write)
-        patch.setattr(os, "open", open_one)
-        patch.setattr(os, "unlink", unlink_one)
-        found = elmbench(*CI, "-q")
-    assert (found.code, found.out) == (2, "")
-    assert found.err.startswith("error: cannot write ")
-    assert len(found.err.splitlines()) == 3
-    # What a worker had under way may still have arrived.
-    assert lines_of(Store(Path("elmbench-results"))) == kept
-    assert elmbench(*CI).code == 0
-    assert len(cells()) == 12
-
-
 def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -248,18 +247,3 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     for line in cells(runner.results).to_dict("records"):
         place = expected[line["run"], line["fold"]]
         assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
-
-
-@pytest.mark.exhaustive
-def test_a_store_that_is_deleted_in_mid_run_is_an_error(tmp_path: Path) -> None:
-    runner = Runner(tmp_path)
-    runner.hold("place > 2")
-    process = runner.start(1)
-    runner.wait_for(2, process)
-    shutil.rmtree(runner.results / ".store")
-    runner.hold("False")
-    _, errors = process.communicate()
-    assert process.returncode == 2
-    assert "has been deleted or cut while it was in use" in errors
-    assert "Traceback" not in errors
-    assert not (runner.results / "fast").exists()

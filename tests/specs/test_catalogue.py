@@ -91,17 +91,6 @@ def test_a_reading_changes_what_it_says_and_nothing_else(table: str, reading: st
     assert file.content == before
 
 
-def test_every_reading_of_the_paper_is_held_to_what_it_says() -> None:
-    paper = find_experiment("table4").paper
-    values = {(name, value) for name, reading in paper.readings.items() for value in list(reading.values)[1:]}
-    assert {(name, value) for _, name, value in CHANGES} == values
-    first = {name: reading.default for name, reading in paper.readings.items()}
-    assert first == {
-        "c-grid": "step-3", "os-start": "pinv", "ald-threshold": "squared", "carry-over": "none",
-        "order": "shuffled", "scaling": "all", "mg-noise": "1.5e-4",
-    }  # fmt: skip
-
-
 def test_what_leaks_says_so() -> None:
     for file in load_catalogue().values():
         for reading in file.paper.readings.values():
@@ -129,12 +118,6 @@ def test_readings_add_up_and_their_label_does_not_depend_on_the_order() -> None:
     assert set(differences(found, resolve(file, "paper"))) == {"protocol/scale/fit-on", "protocol/order"}
 
 
-def test_a_reading_leaves_alone_what_a_table_does_not_have() -> None:
-    file = find_experiment("table5")  # without OS-ELM and ALD-KOS-ELM
-    found = resolve(file, "paper", {"carry-over": "folds"})
-    assert set(differences(found, resolve(file, "paper"))) == {"models/FB-KOS-ELM/carry-over"}
-
-
 @pytest.mark.parametrize(
     ("table", "profile", "readings", "message"),
     [
@@ -157,13 +140,6 @@ def test_names_that_do_not_exist(table: str, profile: str, readings: dict[str, s
 def table_of(write_tree: WriteTree, content: dict[str, Any]) -> Any:
     load_catalogue.cache_clear()
     return load_catalogue(write_tree(content))["toy/one"]
-
-
-def test_a_profile_that_is_not_described_is_the_printed_protocol(
-    write_tree: WriteTree, experiment: dict[str, Any]
-) -> None:
-    file = table_of(write_tree, experiment)
-    assert resolve(file, "paper").spec == file.spec
 
 
 def test_a_profile_changes_runs_folds_selection_data_sets_and_columns(
@@ -242,11 +218,6 @@ def test_a_table_takes_over_what_it_does_not_say(write_tree: WriteTree, experime
     assert (one.aliases, two.aliases) == (("one",), ())
 
 
-def test_columns_are_replaced_as_a_whole(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
-    other = based(models={"K-ELM": {"model": "k-elm", "search": ["C"]}})
-    assert list(load_catalogue(write_tree(experiment, other))["toy/two"].spec.models) == ["K-ELM"]
-
-
 @pytest.mark.parametrize("base", ["three", "two"])
 def test_a_base_that_is_not_there_or_leads_back(write_tree: WriteTree, experiment: dict[str, Any], base: str) -> None:
     other = based() | {"based-on": base}
@@ -261,12 +232,6 @@ def test_a_base_that_is_not_there_or_leads_back(write_tree: WriteTree, experimen
 def test_names_stand_once(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
     other = experiment | {"id": "toy/two"}
     with pytest.raises(ElmbenchError, match=r"two\.yaml: the name 'one' is taken by toy/one"):
-        load_catalogue(write_tree(experiment, other))
-
-
-def test_an_alias_may_not_be_another_s_id(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
-    other = experiment | {"id": "toy/two", "aliases": ["toy/one"]}
-    with pytest.raises(ElmbenchError, match="the name 'toy/one' is taken by toy/one"):
         load_catalogue(write_tree(experiment, other))
 
 
@@ -320,10 +285,6 @@ def test_published_files_are_there(write_tree: WriteTree, experiment: dict[str, 
     experiment["published"] = {"values": "none.csv"}
     with pytest.raises(ElmbenchError, match=r"none\.csv is not there"):
         load_catalogue(write_tree(experiment))
-
-
-def test_the_tree_of_the_tests_is_valid(write_tree: WriteTree) -> None:
-    assert list(load_catalogue(write_tree())) == ["toy/one"]
 
 
 # --- YAML ------------------------------------------------------------------------------------------------------------

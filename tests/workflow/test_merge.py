@@ -15,7 +15,6 @@ from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.work.base import Work
 from elmbench.work.plan import Request
-from elmbench.workflow import merge as module
 from elmbench.workflow.merge import merge
 
 ENVIRONMENT = {"python": "3.11.7", "packages": {"elmbench": "0.1.0", "numpy": "2.4.6"}, "machine": "one"}
@@ -101,7 +100,7 @@ def test_what_both_have_may_differ_by_round_off_and_in_its_times_only(fill: Fill
     [
         ({"change": lambda work, found: found | {"metrics": {"mcc": 0.8}}}, "elm on wdbc, run 0, fold 0: .* metrics"),
         ({"change": lambda work, found: found | {"status": "timeout"}}, None),
-        ({"grids": OTHER_GRIDS}, r"toy/one \(ci\) wdbc ELM, nested: .* differ in the spec"),
+        ({"grids": OTHER_GRIDS}, r"toy/one \(ci\) wdbc ELM, nested: .* differ in the protocol"),
         ({"environment": ENVIRONMENT | {"packages": {"elmbench": "0.1.0", "numpy": "2.5.0"}}},
          "numpy: .*b has 2.5.0, .*a has 2.4.6"),
     ],
@@ -121,27 +120,6 @@ def test_what_does_not_belong_together_is_refused_by_name(
     with pytest.raises(ElmbenchError, match=says):
         merge([a, b], into)
     assert not into.exists()
-
-
-def test_other_data_and_other_versions_of_a_model_are_named(
-    fill: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a = fill("a")
-    known = module._unit
-
-    def older(store: Store, key: str) -> dict[str, Any]:
-        unit = known(store, key)
-        return (
-            unit | {"version": "0", "dataset": {"name": "wdbc", "identity": "f" * 64}}
-            if store.root == changed
-            else unit
-        )
-
-    b = fill("b", grids=OTHER_GRIDS)
-    changed = Store(b).root
-    monkeypatch.setattr(module, "_unit", older)
-    with pytest.raises(ElmbenchError, match=r"differ in the data \(checksums ffffffffffff and .*version of the model"):
-        merge([a, b], tmp_path / "c")
 
 
 def test_a_folder_without_results(tmp_path: Path, fill: Fill) -> None:
