@@ -15,8 +15,8 @@ from pathlib import Path
 
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
-from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.folders import ResultsDirs, has_results
+from elmbench.reporting.main_claims import main_claims, tested_claims
 from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.site.findings import find
@@ -107,14 +107,9 @@ def signs() -> str:
 
 def claims(paper: str) -> str:
     """Return the verdict on each claim of a paper, under the most faithful profile that tested it."""
-    tested: dict[tuple[str, str], tuple[Results, ClaimOutcome]] = {}
-    for results in _results_of(paper):
-        for outcome in results.claims:
-            tested.setdefault((results.resolved.file.id, outcome.claim.model_dump_json()), (results, outcome))
     rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
-    corrected = correct_by_holm([outcome for _, outcome in tested.values()])
-    for (results, _), outcome in zip(tested.values(), corrected, strict=True):
-        line, resolved = outcome.record(), results.resolved
+    for one in tested_claims(_results_of(paper)):
+        line, resolved = one.outcome.record(), one.results.resolved
         comparison = "{metric} of {model} {is} {than}".format_map(line)
         rows.append(
             [resolved.file.spec.label, line["says"], line["dataset"], comparison, resolved.profile, line["verdict"]]
@@ -122,8 +117,20 @@ def claims(paper: str) -> str:
     return "\n".join(pipe_rows(rows))
 
 
+def main(paper: str) -> str:
+    """Return the main claims of a paper with the result of each in words."""
+    lines = []
+    for claim, result, parts in main_claims(tested_claims(_results_of(paper))):
+        lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
+        lines += [
+            f'  - {one.label}, "{one.outcome.claim.says}": {one.outcome.verdict}; {one.outcome.evidence}.'
+            for one in parts
+        ]
+    return "\n".join(lines)
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
-    one.__name__: one for one in (answer, answers, findings, headlines, verdicts, table, signs, claims)
+    one.__name__: one for one in (answer, answers, findings, headlines, verdicts, table, signs, claims, main)
 }
 
 

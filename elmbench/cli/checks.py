@@ -74,7 +74,10 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
     """Yield the sentences on each paper."""
-    answers = {answer.paper: answer.sentences for answer in answer_papers(one.results for one in checks)}
+    answers = {
+        answer.paper: answer.sentences
+        for answer in answer_papers(results for one in checks for results in one.every_profile)
+    }
     papers: dict[str, list[PublishedCheck]] = {}
     for one in checks:
         papers.setdefault(one.results.resolved.file.paper.key, []).append(one)

@@ -1,4 +1,4 @@
-"""The contents of `experiments/<paper>/paper.yaml`: the citation, and the readings of what the text leaves open."""
+"""The contents of `experiments/<paper>/paper.yaml`: the citation, the main claims and the readings."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +43,17 @@ class Reading(Spec):
         return next(iter(self.values))
 
 
+class MainClaim(Spec):
+    """A sentence of the abstract or the conclusion, and the claims of the tables that test it."""
+
+    #: Word for word; [...] is what is left out, and other brackets hold what is added.
+    says: str = Field(min_length=1)
+    #: The part of the paper.
+    where: str
+    #: For each table the beginnings of its claims.
+    tested_by: dict[str, tuple[str, ...]] = Field(min_length=1)
+
+
 @dataclass(frozen=True)
 class ChosenReading:
     """A reading with a value other than its default."""
@@ -67,6 +78,7 @@ class Paper(Spec):
     authors: str = ""
     year: int = 0
     doi: str = ""
+    main_claims: tuple[MainClaim, ...] = ()
     readings: dict[str, Reading] = Field(default_factory=dict)
 
     def chosen(self, id: str, value: str) -> ChosenReading:

@@ -1,8 +1,7 @@
 """Results of many tables compared with their baselines or with the published values."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ from elmbench.layouts.table import COMPARED, VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, refuse_failures, update_baseline
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.claim_outcomes import ClaimOutcome, correct_by_holm
 from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
 from elmbench.reporting.joint import joint_record, self_test
+from elmbench.reporting.main_claims import tested_claims
 from elmbench.reporting.results import Results, read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
@@ -131,6 +130,8 @@ class PublishedCheck:
         The models with too few runs for an interval: `dataset`, `model`, `more_runs` and their `minutes`.
     results : Results
         The results that are compared.
+    every_profile : list of Results
+        The results of all profiles from the same folder: what the paper claims may need the data sets of another one.
     """
 
     experiment: str
@@ -144,6 +145,7 @@ class PublishedCheck:
     claims: list[dict[str, Any]]
     missing_runs: list[dict[str, Any]]
     results: Results
+    every_profile: list[Results]
 
     @property
     def compared(self) -> int:
@@ -157,7 +159,7 @@ class PublishedCheck:
 
     def record(self) -> dict[str, Any]:
         """Return the check as JSON has it: everything but the results, and the error and power of `joint`."""
-        names = [field.name for field in fields(self) if field.name not in ("metrics", "results")]
+        names = [field.name for field in fields(self) if field.name not in ("metrics", "results", "every_profile")]
         figures = [one for one in self.results.compared if one.measure.metric == self.joint["metric"]]
         tested = self.joint | {"self_test": asdict(self_test(figures, self.experiment, self.profile))}
         metrics = [asdict(one) for one in self.metrics]
@@ -174,7 +176,8 @@ def check_published(
     Parameters
     ----------
     profile : str or None
-        By default, for each table the profile with results that is nearest to the printed protocol.
+        By default, for each table the profile with results that is nearest to the printed protocol; a claim that it
+        does not test counts under the next one.
     watch : callable
         Yields the tables that it is given, one after the other.
 
@@ -184,7 +187,6 @@ def check_published(
         If a table that is named has no results.
     """
     checks: list[PublishedCheck] = []
-    outcomes: dict[str, list[ClaimOutcome]] = {}
     wanted = (profile,) if profile else tuple(reversed(PROFILES))
     for file in watch(_files(names, lambda file: dirs.best_profile(file.id, wanted) is not None)):
         best = dirs.best_profile(file.id, wanted) or profile or "fast"
@@ -192,23 +194,25 @@ def check_published(
         results_dir = dirs.of(best, file.id)
         _require_results(file, best, results_dir)
         results = read_results(resolved, results_dir)
+        others = [name for name in wanted if name not in (best, "ci") and has_results(results_dir, name, file.id)]
+        every_profile = [results, *(read_results(resolve(file, name), results_dir) for name in others)]
         own = results.figures
         figures = records(own[own["verdict"] != ""])
         verdicts, facts = ({verdict: counts[verdict] for verdict in VERDICTS} for counts in verdict_counts(figures))
         metrics = agreements(results.compared, own, resolved)
         joint, missing = joint_record(results.verdicts), records(results.missing_runs)
         place = file.id, best, str(results.folder)
-        check = PublishedCheck(*place, verdicts, facts, joint, metrics, figures, [], missing, results)
+        check = PublishedCheck(*place, verdicts, facts, joint, metrics, figures, [], missing, results, every_profile)
         checks.append(check)
-        outcomes[file.id] = results.claims
-    return [replace(check, claims=claims) for check, claims in zip(checks, _records(outcomes), strict=True)]
+    return [replace(check, claims=claims) for check, claims in zip(checks, _claims_by_table(checks), strict=True)]
 
 
-def _records(outcomes: Mapping[str, list[ClaimOutcome]]) -> Iterator[list[dict[str, Any]]]:
+def _claims_by_table(checks: Sequence[PublishedCheck]) -> Iterator[list[dict[str, Any]]]:
     """Yield the claims of each table, corrected over the tables of its paper."""
-    corrected: dict[str, list[dict[str, Any]]] = {}
-    for paper in {table.split("/")[0] for table in outcomes}:
-        tables = [table for table in outcomes if table.startswith(f"{paper}/")]
-        claims = iter(correct_by_holm([claim for table in tables for claim in outcomes[table]]))
-        corrected |= {table: [claim.record() for claim in islice(claims, len(outcomes[table]))] for table in tables}
-    return (corrected[table] for table in outcomes)
+    papers: dict[str, list[Results]] = {}
+    for check in checks:
+        papers.setdefault(check.results.resolved.file.paper.key, []).extend(check.every_profile)
+    claims: dict[str, list[dict[str, Any]]] = {}
+    for one in (one for results in papers.values() for one in tested_claims(results)):
+        claims.setdefault(one.table, []).append(one.outcome.record() | {"profile": one.results.resolved.profile})
+    return (claims.get(check.experiment, []) for check in checks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.agreement import Agreement, agreements
 from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import PICTURE, ResultsDirs
+from elmbench.reporting.main_claims import TestedClaim, tested_claims
 from elmbench.reporting.papers import PaperAnswer, answer_papers, worth
 from elmbench.reporting.readings import ReadingComparison, compare_readings
 from elmbench.reporting.results import Results, read_results, records
@@ -105,6 +106,7 @@ class PaperResults:
     readings: Mapping[str, list[ReadingComparison]]
     #: The verdicts on the tables in words, and the counts of figures; None without published figures.
     answer: PaperAnswer | None
+    claims: Sequence[TestedClaim]
 
     @property
     def results(self) -> list[Results]:
@@ -161,10 +163,10 @@ def _paper(tables: list[TableResults]) -> PaperResults:
     paper = tables[0].file.paper
     ids = [table.file.id for table in tables]
     results = [one.results for table in tables for one in table.profiles]
-    answers = answer_papers(results)
+    answer, claims = next(iter(answer_papers(results)), None), tested_claims(results)
     # On the pages of readings the fast profile comes first.
     results.sort(key=lambda one: (ids.index(one.resolved.file.id), PROFILES.index(one.resolved.profile)))
-    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, results), next(iter(answers), None))
+    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, results), answer, claims)
 
 
 def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from elmbench.registry import registry
-from elmbench.reporting.claim_outcomes import correct_by_holm
 from elmbench.reporting.notes import optimism_notes
 from elmbench.reporting.readings import FITS, reading_rows
 from elmbench.reporting.site.charts import Picture, optimism_chart
@@ -82,20 +81,19 @@ def _run(papers: Sequence[PaperResults]) -> Iterator[tuple[PaperResults, Profile
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
-        places, outcomes = [], []
-        for table in paper.tables:
-            # The most faithful profile may lack the data set of a claim.
-            tested = {one.claim.says: (own, one) for own in reversed(table.profiles) for one in own.results.claims}
-            places += [(table.file.spec.label, own.profile) for own, _ in tested.values()]
-            outcomes += [one for _, one in tested.values()]
-        outcomes = correct_by_holm(outcomes)
         rows = [
-            (one.claim.says, *place, _IN_PRINT[one.in_print], one.verdict, one.evidence)
-            for place, one in zip(places, outcomes, strict=True)
+            (
+                one.outcome.claim.says,
+                one.label,
+                _IN_PRINT[one.outcome.in_print],
+                one.outcome.verdict,
+                one.outcome.evidence,
+            )
+            for one in paper.claims
         ]
         if rows:
             links = [(table_page(t.file.id), t.file.spec.label) for t in paper.tables if t.profiles]
-            columns = ("claim", "table", "profile", "in print", "verdict", "evidence")
+            columns = ("claim", "table", "in print", "verdict", "evidence")
             yield Part(paper.paper.title, columns=columns, rows=rows, links=links, anchor=paper.paper.key)
 
 

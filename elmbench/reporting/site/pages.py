@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.layouts.table import COMPARED, SIGNS, Printed
 from elmbench.reporting.grids import Place
+from elmbench.reporting.main_claims import main_claims
 from elmbench.reporting.site.charts import scatter, verdict_map
 from elmbench.reporting.site.findings import Finding, find, power
 from elmbench.reporting.site.gather import PaperResults, added
@@ -83,6 +84,7 @@ def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
     return {
         "paper": paper.paper,
         "sentences": paper.answer.sentences if paper.answer else [],
+        "main_claims": list(main_claims(paper.claims)),
         "findings": findings,
         "map": verdict_map(paper),
         "rows": [_count(table_page(one.file.id), one.file.spec.label, one.verdicts) for one in run if not one.facts],
