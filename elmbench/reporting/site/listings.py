@@ -81,19 +81,14 @@ def _run(papers: Sequence[PaperResults]) -> Iterator[tuple[PaperResults, Profile
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Part]:
     for paper in papers:
-        rows = [
-            (
-                one.outcome.claim.says,
-                one.label,
-                _IN_PRINT[one.outcome.in_print],
-                one.outcome.verdict,
-                one.outcome.evidence,
-            )
-            for one in paper.claims
-        ]
+        rows = []
+        for one in paper.claims:
+            outcome, resolved = one.outcome, one.results.resolved
+            place = resolved.file.spec.label, resolved.profile
+            rows.append((outcome.claim.says, *place, _IN_PRINT[outcome.in_print], outcome.verdict, outcome.evidence))
         if rows:
             links = [(table_page(t.file.id), t.file.spec.label) for t in paper.tables if t.profiles]
-            columns = ("claim", "table", "in print", "verdict", "evidence")
+            columns = ("claim", "table", "profile", "in print", "verdict", "evidence")
             yield Part(paper.paper.title, columns=columns, rows=rows, links=links, anchor=paper.paper.key)
 
 
