@@ -9,11 +9,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
+from elmbench.protocol.stored import _packed
 from elmbench.reporting.cells import LIMIT, PLACE, TIMES
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import build_table, entry_sections
@@ -71,6 +73,13 @@ def keep(store: Store, key: str, result: dict[str, Any], environment: str = "e",
     work: Any = SimpleNamespace(key=key, content=lambda: unit_of(**unit))
     store.put(work, result, environment)
     return key
+
+
+def predictions(true: Sequence[int], predicted: Sequence[int], scores: Any = None, classes: int = 2) -> dict[str, Any]:
+    """Predictions as a record has them, of class numbers."""
+    content = {name: _packed(np.array(rows), "|u1") for name, rows in (("true", true), ("predicted", predicted))}
+    more = {} if scores is None else {"scores": _packed(np.array(scores), "<f4")}
+    return {"classes": classes, **content, **more}
 
 
 def cell(model: str = "ELM", run: int = 0, fold: int = 0, **values: Any) -> dict[str, Any]:

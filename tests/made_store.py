@@ -16,7 +16,7 @@ from elmbench.work.plan import Cell
 WORK = Choice(Grid({"C": [1.0]}), None, ("a",))
 OTHER = Choice(Grid({"C": [2.0]}), None, ("a",))
 KEY = WORK.key
-RESULT = {"status": "ok", "reason": "", "metrics": {"mcc": 0.25}, "warnings": ["ü"]}
+RESULT = {"status": "ok", "reason": "", "measured": {"mcc": 0.25}, "warnings": ["ü"]}
 
 
 def cell(**changes: Any) -> Cell:

@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 from toy_data import toy_spec
 
+<<<<<<< HEAD
 from elmbench.datasets.dataset import Dataset
 from elmbench.metrics import COUNTS, columns
+=======
+from elmbench.datasets import Dataset
+from elmbench.metrics import COUNTS, columns, find_metric
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds, splits
 from elmbench.protocol.content import read_content
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold
 from elmbench.protocol.predictions import metric_value
+from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.running.attempt import attempt
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.protocol import Split
@@ -116,6 +122,17 @@ def needs(content: Content) -> list[str]:
 def seconds_of(content: Content) -> float:
     """Return what some work is said to take."""
     return work_from(content, load_dataset_specs().find(content["dataset"]["name"])).seconds()
+
+
+def metrics_of(result: Result) -> dict[str, float]:
+    """Return what is measured of a fit, and the metrics of its predictions that each `cells.csv` has."""
+    measured = result.get("measured", {})
+    if "predictions" not in result:
+        return measured
+    stored = StoredPredictions(result["predictions"])
+    names = columns("regression" if stored.n_classes is None else "classification")
+    values = metric_columns([stored], [find_metric(name) for name in names])
+    return {name: value for name, (value,) in values.items() if not (name in COUNTS and np.isnan(value))} | measured
 
 
 def default_metrics(true: Any, predicted: Any, labels: list[int] | None) -> dict[str, float]:

@@ -71,17 +71,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What the store keeps of one cell beside its figures.
-
-    Attributes
-    ----------
-    cell : Cell
-    kept : mapping of str to object
-        By name, what its kind of work keeps: of a plain fit `true` and `score`, labels and scores of the test rows.
-    """
+    """The stored result of one cell, for the figure: of a fit, `predictions` (see `StoredPredictions`)."""
 
     cell: Cell
-    kept: Mapping[str, Any]
+    result: Mapping[str, Any]
 
 
 class Layout(ABC):
@@ -99,8 +92,8 @@ class Layout(ABC):
         Whether each outer fold has a cell; if not, one cell is measured on all rows.
     has_runs : bool
         Whether an entry has a value for each run, from which the spread of a draw is known.
-    keeps_outputs : bool
-        Whether cells store what the figure is drawn from.
+    draws_from_store : bool
+        Whether the figure shows stored results, not `cells.csv` alone.
     compares_readings : bool
         Whether the published figures can be compared with the results under each reading.
     shows_profile : bool
@@ -115,7 +108,7 @@ class Layout(ABC):
     chooses: ClassVar[bool] = True
     has_folds: ClassVar[bool] = True
     has_runs: ClassVar[bool] = True
-    keeps_outputs: ClassVar[bool] = False
+    draws_from_store: ClassVar[bool] = False
     compares_readings: ClassVar[bool] = False
     shows_profile: ClassVar[bool] = True
     caption: ClassVar[str] = ""
@@ -153,7 +146,7 @@ class Layout(ABC):
 
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the cells of one data set: a fit on every outer fold for each column under each selection."""
-        planner.add_fits(keep_outputs=self.keeps_outputs)
+        planner.add_fits()
 
     def models(self, resolved: Resolved) -> list[str]:
         """Return the columns of the printed table that the suite measures."""

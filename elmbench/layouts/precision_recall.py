@@ -1,30 +1,33 @@
 """Metrics of each model, with a figure of the precision-recall curves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.figures import new_figure, png, title_of
 from elmbench.layouts.metrics import Metrics
+from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.profiles import Resolved
 
-#: True labels and scores of all test rows, by model; the positive label is +1.
-Pooled = Mapping[str, Mapping[str, list[float]]]
+#: True classes and decision values of the test rows of each cell, by model.
+Pooled = Mapping[str, Sequence[tuple[NDArray[Any], NDArray[Any]]]]
 
 
 class PrecisionRecall(Metrics):
-    """The table of metrics; its cells also store the outputs of the test rows, from which the curves are drawn."""
+    """The table of metrics; the curves are drawn from the stored decision values of the test rows."""
 
     compares_readings = False
-    keeps_outputs = True
+    draws_from_store = True
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
         default = cells[cells["reading"] == ""].drop_duplicates("model")
         first = dict(zip(default["model"], default["select"], strict=True))
+<<<<<<< HEAD
         pooled: dict[str, dict[str, list[float]]] = {}
         for one in outputs:
             if one.cell.select == first.get(one.cell.model):
@@ -35,6 +38,15 @@ class PrecisionRecall(Metrics):
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
         return draw_precision_recall(points, title_of(resolved))
+=======
+        pooled: dict[str, list[tuple[Any, Any]]] = {}
+        for one in outputs:
+            stored = StoredPredictions(one.result["predictions"])
+            if one.cell.select == first.get(one.cell.model) and stored.scores is not None:
+                pooled.setdefault(one.cell.model, []).append((stored.true, stored.scores))
+        curves = precision_recall(pooled)
+        return Figure(curves, draw_precision_recall(curves, title_of(resolved))) if len(curves) else None
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
 
 
 def precision_recall(pooled: Pooled) -> pd.DataFrame:
@@ -45,8 +57,13 @@ def precision_recall(pooled: Pooled) -> pd.DataFrame:
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     parts = []
+<<<<<<< HEAD
     for model, rows in pooled.items():
         true, score = np.array(rows["true"]) > 0, np.array(rows["score"])
+=======
+    for model, cells in pooled.items():
+        true, score = map(np.concatenate, zip(*cells, strict=True))
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
         precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
         area = average_precision_score(true, score)
         curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}

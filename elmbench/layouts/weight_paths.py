@@ -47,7 +47,7 @@ class WeightPaths(Metrics):
 
     Options = Options
     compares_readings = False
-    keeps_outputs = True
+    draws_from_store = True
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
@@ -61,7 +61,7 @@ class WeightPaths(Metrics):
     def plan(self, planner: DatasetPlanner) -> None:
         from elmbench.work.kernel_weights import KernelWeights
 
-        planner.add_fits(keep_outputs=self.keeps_outputs, kind=KernelWeights)
+        planner.add_fits(kind=KernelWeights)
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         return [*super().values(resolved, extra), *map(Measure, COUNTED)]
@@ -98,7 +98,12 @@ class WeightPaths(Metrics):
         paths = weight_paths(drawn, resolved)
         names = self.options(resolved.spec).kernels
         labels = {
+<<<<<<< HEAD
             resolved.spelling(one.cell.dataset): names.get(one.cell.dataset) or kernel_labels(one.kept) for one in drawn
+=======
+            resolved.spelling(found.cell.dataset): names.get(found.cell.dataset) or kernel_labels(found.result["paths"])
+            for found in drawn
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
         }
         return Figure(paths, draw_weight_paths(paths, labels, title_of(resolved)))
 
@@ -107,7 +112,12 @@ def _is_drawn(outputs: Outputs, selected: Mapping[tuple[str, str], str]) -> bool
     """Return True for the first fold under the table's first selection, if weights were learnt."""
     cell, weights = outputs.cell, outputs.kept.get("weights", ())
     first = cell.run == cell.fold == 0 and cell.select == selected.get((cell.dataset, cell.model))
+<<<<<<< HEAD
     # A single kernel has nothing to learn, and a path of one step has no iteration.
+=======
+    weights = found.result.get("paths", {}).get("weights", ())
+    # One kernel has nothing to learn, and without an iteration nothing was learnt.
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
     return first and len(weights) > 1 and len(weights[0]) > 1
 
 
@@ -118,6 +128,7 @@ def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
     objective, and weight 1, weight 2, ... in the order of the kernels; those that a data set lacks are empty.
     """
     parts = []
+<<<<<<< HEAD
     for one in drawn:
         weights = pd.DataFrame(one.kept["weights"])
         weights.columns = [f"weight {p + 1}" for p in range(weights.shape[1])]
@@ -125,17 +136,27 @@ def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         path = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
         path |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": one.kept["objective"]}
         parts.append(pd.concat([pd.DataFrame(path), weights], axis=1))
+=======
+    for found in drawn:
+        curves = found.result["paths"]
+        weights = pd.DataFrame(curves["weights"])
+        weights.columns = [f"weight {p + 1}" for p in range(weights.shape[1])]
+        cell = found.cell
+        place = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
+        place |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": curves["objective"]}
+        parts.append(pd.concat([pd.DataFrame(place), weights], axis=1))
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
     return pd.concat(parts, ignore_index=True)
 
 
-def kernel_labels(kept: Mapping[str, Any]) -> list[str]:
+def kernel_labels(paths: Mapping[str, Any]) -> list[str]:
     """Return what kernels are called: their names, with the parameters that differ among those of one name.
 
     Kernels that the model chose itself or that were given as matrices are numbered.
     """
-    kernels = kept["kernels"]
+    kernels = paths["kernels"]
     if not isinstance(kernels, list):
-        return [f"kernel {p + 1}" for p in range(len(kept["weights"][0]))]
+        return [f"kernel {p + 1}" for p in range(len(paths["weights"][0]))]
     labels = []
     for name, params in kernels:
         alike = [other for kind, other in kernels if kind == name]

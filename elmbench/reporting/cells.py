@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.metrics import COUNTS
+from elmbench.metrics import COUNTS, REGISTRY, Metric, find_metric
+from elmbench.protocol.stored import StoredPredictions, metric_columns
 from elmbench.reporting.writers.csv import csv
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import MEASURES
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
@@ -57,15 +59,25 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     `CLEAN_TIMES` only if any of them are, `ARITHMETIC` only if it is not the same for all, `FIRST_RUNS` only if a first
     stage fixed the number of runs of some.
     """
-    lines = []
+    lines: list[dict[str, Any]] = []
     fits = CappedFits(store)
-    for cell in planned:
-        if cell.unavailable:
-            lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
-        elif (record := store.get(cell.key)) is not None:
-            extra = fits.of(record) | warning_of(record["result"]) | _limit_of(record, store)
-            extra |= {ARITHMETIC: _arithmetic(store.environment(record["environment"]))}
-            lines.append(_line(cell, record["result"]) | extra)
+
+    def each() -> Iterator[StoredPredictions | None]:
+        """Add the line of each cell and yield its predictions: one record is held at a time."""
+        for cell in planned:
+            if cell.unavailable:
+                lines.append(_line(cell, {"status": "unavailable", "reason": cell.unavailable}))
+                yield None
+            elif (record := store.get(cell.key)) is not None:
+                extra = fits.of(record) | warning_of(record["result"]) | _limit_of(record, store)
+                extra |= {ARITHMETIC: _arithmetic(store.environment(record["environment"]))}
+                lines.append(_line(cell, record["result"]) | extra)
+                yield stored_in(record["result"])
+
+    for name, column in metric_columns(each(), order.metrics(values)).items():
+        for line, value in zip(lines, column, strict=True):
+            if value is not None:
+                line.setdefault(name, value)
     lines.sort(key=order.key)
     columns = [*PLACE, "status", "reason", "params", *values, *TIMES, "n_units", "condition", "n_test"]
     columns += CAPPED if any("capped" in line for line in lines) else ()
@@ -85,7 +97,7 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         "status": result["status"],
         "reason": without_folders(result["reason"]),
         "params": json.dumps(result.get("params", {}), sort_keys=True),
-        **result.get("metrics", {}),
+        **result.get("measured", {}),
         **{name: result.get(name) for name in (*TIMES, "n_units", "condition", "n_test")},
         # In a table of hyperparameters a cell is the search itself.
         **({"search_seconds": result["seconds"]} if "scores" in result else {}),
@@ -93,6 +105,11 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
         **({REMARKS: cell.remarks} if cell.remarks else {}),
         **({FIRST_RUNS: cell.first_runs} if cell.first_runs else {}),
     }
+
+
+def stored_in(result: dict[str, Any]) -> StoredPredictions | None:
+    """Return the predictions of a result; None if it has none."""
+    return StoredPredictions(result["predictions"]) if "predictions" in result else None
 
 
 def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> dict[str, Any]:
@@ -134,6 +151,11 @@ class Order:
         self.datasets = list(resolved.file.spec.datasets)
         self.models = list(resolved.file.spec.models)
         self.select = [*own, *(s for s in SELECTIONS if s not in own)]
+        self._named = set(resolved.spec.protocol.metrics) - set(MEASURES)
+
+    def metrics(self, columns: Iterable[str]) -> list[Metric]:
+        """Return those columns that are metrics of predictions."""
+        return [find_metric(name) for name in columns if name in REGISTRY or name in self._named]
 
     def key(self, line: Any) -> tuple[Any, ...]:
         """Return the sort key of a line that has the columns of `PLACE`."""

@@ -166,7 +166,7 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     results = read_results(resolved, results_dir)
     _write_tables(results)
     layout = layout_of(resolved)
-    if not layout.keeps_outputs:
+    if not layout.draws_from_store:
         _write_figure(layout.figure(results.cells, (), resolved), results.folder)
     picture = PICTURE if (results.folder / PICTURE).is_file() else None
     commands = read_commands(results.folder)
@@ -200,11 +200,11 @@ def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
-    """Yield the stored outputs of the cells that ended ok under the default readings."""
+    """Yield the stored results of the cells that ended ok under the default readings."""
     for cell in planned:
         result = store.result(cell.key) if cell.key and not cell.reading else None
         if result is not None and result["status"] == "ok":
-            yield Outputs(cell, result["outputs"])
+            yield Outputs(cell, result)
 
 
 def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from elmbench.files import cannot_read, cannot_write, this_process, write_atomic
 #: Seconds between two waits for the disk.
 SYNC_EVERY = 1.0
 #: Format of the records. Increase it when this version cannot read the records of the version before, or the reverse.
-FORMAT = 1
+FORMAT = 2
 _HASH = 64
 #: Name of a file. Files of format 1 may lack the format.
 _FILE = re.compile(r"(\d+)[^.]*(?:\.v(\d+))?\.log")
@@ -211,12 +211,22 @@ def _files(folder: Path) -> list[tuple[Path, int]]:
             for entry in entries:
                 if not (name := _FILE.fullmatch(entry.name)):
                     continue
+<<<<<<< HEAD
                 if int(name[2] or 1) == FORMAT:
+=======
+                if (number := int(name[1] or 1)) == FORMAT:
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
                     files.append((folder / entry.name, entry.stat().st_size))
                 else:
+                    remedy = "Run again: its results are computed again" if number < FORMAT else "Update elmbench"
                     warnings.warn(
+<<<<<<< HEAD
                         f"{folder / entry.name} is ignored: it has format {name[2]}, this version of elmbench reads "
                         f"format {FORMAT}. Update elmbench to use it",
+=======
+                        f"{folder / entry.name} is ignored: it has format {number}, this version of elmbench reads "
+                        f"format {FORMAT}. {remedy}",
+>>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
                         ElmbenchWarning,
                         stacklevel=2,
                     )

@@ -102,7 +102,7 @@ class Correlation(Work):
         Returns
         -------
         dict
-            In the form of a fit's result; `metrics` are `spearman@h=1` and so on, not a number where nothing varies.
+            In the form of a fit's result; `measured` are `spearman@h=1` and so on, not a number where nothing varies.
 
         Raises
         ------
@@ -124,15 +124,15 @@ class Correlation(Work):
             for i, (means, variances) in enumerate(zip(*found, strict=True)):
                 divergence = gaussian_divergence(means, variances, self.dcs)
                 pairs[i].append((divergence, leading_term(means, variances)))
-        metrics = {
+        measured = {
             Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*found, strict=True)))
             for size, found in zip(sizes, pairs, strict=True)
         }
-        undefined = [f"h={size}" for size, value in zip(sizes, metrics.values(), strict=True) if np.isnan(value)]
+        undefined = [f"h={size}" for size, value in zip(sizes, measured.values(), strict=True) if np.isnan(value)]
         if undefined:
             warnings.warn(NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2)
         params = self.params | asdict(self.draws)
-        return {"status": "ok", "reason": "", "params": params, "metrics": metrics, "n_test": None}
+        return {"status": "ok", "reason": "", "params": params, "measured": measured, "n_test": None}
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:

@@ -27,7 +27,7 @@ class Curve(GridWork):
         Returns
         -------
         dict
-            In the form of a fit's result; `metrics` are `gmean@h=5` and so on, not a number where predictions are not
+            In the form of a fit's result; `measured` are `gmean@h=5` and so on, not a number where predictions are not
             finite.
         """
         evaluated = scores_on_test_rows(self, {"params": {}, "seconds": 0.0}, context)
@@ -37,6 +37,6 @@ class Curve(GridWork):
         scores = np.where(np.isfinite(scores), scores, np.nan)
         ((name, values),) = self.grid.values.items()
         names = [Measure.at(self.metric, name, value).column for value in values]
-        metrics = dict(zip(names, scores.tolist(), strict=True))
-        result = {"status": "ok", "reason": "", "params": self.params, "metrics": metrics, "search_seconds": seconds}
+        measured = dict(zip(names, scores.tolist(), strict=True))
+        result = {"status": "ok", "reason": "", "params": self.params, "measured": measured, "search_seconds": seconds}
         return result | evaluated

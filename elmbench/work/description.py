@@ -48,7 +48,7 @@ class Description(Work):
         Returns
         -------
         dict
-            `metrics` with `features`, `instances`, and `classes`; of two classes also `negatives` and `positives`;
+            `measured` with `features`, `instances`, and `classes`; of two classes also `negatives` and `positives`;
             of a split, or where the source has official parts, also `train` and `test`; `notes` on the data.
 
         Raises
@@ -67,4 +67,4 @@ class Description(Work):
             facts |= zip(PARTS, map(len, outer_split(data, split, "stored", 0, 0)), strict=True)
         elif data.splits is not None:
             facts |= {part: len(rows) for part, rows in data.splits.items()}
-        return {"status": "ok", "reason": "", "metrics": facts, "notes": list(data.notes)}
+        return {"status": "ok", "reason": "", "measured": facts, "notes": list(data.notes)}

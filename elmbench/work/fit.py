@@ -1,4 +1,4 @@
-"""The fit of one model on one outer fold with the chosen hyperparameters, timed apart; predictions and metrics."""
+"""The fit of one model on one outer fold with the chosen hyperparameters, timed apart, and its predictions."""
 
 import contextlib
 import math
@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from elmbench.metrics import columns, counts_rows
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
 from elmbench.protocol.predictions import check_predictions, metric_value
+from elmbench.protocol.stored import stored_predictions
 from elmbench.registry import find_model
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_seconds, memory_over
@@ -28,7 +27,7 @@ _warm: set[Callable[..., Any]] = set()
 
 @dataclass(frozen=True)
 class Fit(Work):
-    """A fit and its evaluation on the test rows.
+    """A fit and its predictions for the test rows.
 
     Attributes
     ----------
@@ -38,8 +37,6 @@ class Fit(Work):
         With "folds" a sequential model has learnt the training rows of the earlier folds of the run before.
     chosen : str or None
         Key of the choice of the other hyperparameters.
-    keep_outputs : bool
-        Keep what a figure is drawn from: the true labels and the scores of the test rows.
     train_accuracy : bool
         Also predict the training rows of a classification; the time that this takes is not counted.
     """
@@ -51,7 +48,6 @@ class Fit(Work):
     params: dict[str, Any]
     carry_over: str = "none"
     chosen: str | None = None
-    keep_outputs: bool = field(default=False, metadata=OPTIONAL)
     train_accuracy: bool = field(default=False, metadata=OPTIONAL)
 
     @property
@@ -78,13 +74,13 @@ class Fit(Work):
         return memory_over(self.model.name, self.place, self.params, limit)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Fit, predict and measure.
+        """Fit and predict.
 
         Returns
         -------
         dict
-            `status`, `reason`, `params`, `metrics`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
-            `condition`, `n_train`, `n_test`; `outputs` where they are kept.
+            `status`, `reason`, `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`, `condition`,
+            `n_train`, `n_test`; `predictions`, see `stored_predictions`, and what `more` returns.
         """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.place, context.data_dir)
@@ -112,7 +108,6 @@ class Fit(Work):
             "status": "ok",
             "reason": "",
             "params": shown_parameters(fixed),
-            "metrics": {},
             "fit_seconds": seconds,
             "search_seconds": chosen["seconds"],
             "predict_seconds": predict_seconds,
@@ -121,24 +116,17 @@ class Fit(Work):
             "n_train": len(data.y_train),
             "n_test": len(data.y_test),
         }
-        if not _all_finite(estimator, predicted, data):
+        predictions = stored_predictions(estimator, data.X_test, data.y_test, predicted, data.labels)
+        if predictions is None:
             return result | NOT_FINITE
-        metrics = self.counts(estimator) | _metrics(data, predicted)
-        if self.train_accuracy and data.labels is not None:
-            learnt = check_predictions(data.y_train, estimator.predict(data.X_train), data.labels)
-            metrics[TRAIN_ACCURACY] = metric_value("accuracy", data.y_train, learnt, data.labels)
-        result["metrics"] = metrics
-        if self.keep_outputs:
-            result["outputs"] = self.outputs(estimator, data)
-        return result
+        return result | {"predictions": predictions} | self.more(estimator, data)
 
-    def outputs(self, estimator: Any, data: FoldData) -> dict[str, Any]:
-        """Return what is kept of a fitted model beside its figures: by name, as JSON has it."""
-        return {"true": data.y_test.tolist(), "score": estimator.decision_function(data.X_test).tolist()}
-
-    def counts(self, estimator: Any) -> dict[str, float]:
-        """Return what is measured of a fitted model beside its predictions, by the name of the measure."""
-        return {}
+    def more(self, estimator: Any, data: FoldData) -> Result:
+        """Return what is stored of a fitted model beside its predictions: `measured`, by the name of the measure."""
+        if not self.train_accuracy or data.labels is None:
+            return {"measured": {}}
+        learnt = check_predictions(data.y_train, estimator.predict(data.X_train), data.labels)
+        return {"measured": {TRAIN_ACCURACY: metric_value("accuracy", data.y_train, learnt, data.labels)}}
 
     def _learn_through_folds(self, estimator: Any, context: Context) -> None:
         """Learn the training rows of every fold of the run up to this one, in turn, without forgetting.
@@ -149,20 +137,6 @@ class Fit(Work):
         for fold in range(self.place.fold + 1):
             data = fold_data(replace(self.place, fold=fold), context.data_dir)
             estimator.partial_fit(data.X_train, data.y_train)
-
-
-def _metrics(data: FoldData, predicted: NDArray[Any]) -> dict[str, float]:
-    names = columns("regression" if data.labels is None else "classification")
-    values = {name: metric_value(name, data.y_test, predicted, data.labels) for name in names}
-    return {name: value for name, value in values.items() if not (counts_rows(name) and np.isnan(value))}
-
-
-def _all_finite(estimator: Any, predicted: NDArray[Any], data: FoldData) -> bool:
-    """Return True if predictions and, of a classifier that has them, decision values are finite."""
-    outputs = [predicted]
-    if data.labels is not None and hasattr(estimator, "decision_function"):
-        outputs.append(estimator.decision_function(data.X_test))
-    return all(np.isfinite(output).all() for output in outputs)
 
 
 def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from elmbench.datasets.checksums import Identity, identify
@@ -66,13 +65,11 @@ class DatasetPlanner:
         redrawn = run if self.dataset.redraw == "run" else 0
         return identify(self.dataset, request.data_dir, redrawn, self.work.options, other_data=request.other_data)
 
-    def add_fits(self, *, keep_outputs: bool = False, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
+    def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
 
         Parameters
         ----------
-        keep_outputs : bool, default=False
-            Keep what a figure is drawn from: true labels and scores of the test rows, or what `kind` keeps.
         choices_only : bool, default=False
             Where hyperparameters are searched, show what was chosen and fit nothing with it.
         kind : type of Fit
@@ -90,7 +87,7 @@ class DatasetPlanner:
                 if self.missing:
                     self.add_unavailable(column, how, self.work.folds)
                 else:
-                    self._add_column(column, how, printed, choices_only, partial(kind, keep_outputs=keep_outputs))
+                    self._add_column(column, how, printed, choices_only, kind)
 
     def _add_column(
         self,

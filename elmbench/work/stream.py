@@ -70,7 +70,7 @@ class Stream(Work):
         Returns
         -------
         dict
-            In the form of a fit's result; `metrics` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
+            In the form of a fit's result; `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
             `train_accuracy@rows=40` (of the rows learnt so far), `prequential_error@rows=80` (of all chunks so far but
             the first, each predicted before it was learnt), `n_units@rows=40` and so on; `fit_seconds` is the time of
             learning alone.
@@ -81,7 +81,7 @@ class Stream(Work):
         shape = (*data.X_train.shape, n_outputs(data.labels))
         check_memory(factory, shape, fixed, context.memory_limit)
         estimator = factory(**fixed)
-        metrics: dict[str, float] = {}
+        measured: dict[str, float] = {}
         ahead: list[NDArray[Any]] = []
         classes = {} if data.labels is None else {"classes": np.array(data.labels)}
         seconds = 0.0
@@ -96,12 +96,12 @@ class Stream(Work):
                 warnings.filterwarnings("ignore", "The number of unique classes")
                 estimator.partial_fit(data.X_train[rows], data.y_train[rows], **classes)
             seconds += time.perf_counter() - started
-            measured = self._measured(estimator, data, stop)
+            values = self._measured(estimator, data, stop)
             if ahead:
                 learnt = data.y_train[stops[0] : stop]
-                measured[PREQUENTIAL] = prequential_error(learnt, np.concatenate(ahead), data.labels)
-            metrics |= {Measure(name, "rows", stop).column: value for name, value in measured.items()}
-        result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "metrics": metrics}
+                values[PREQUENTIAL] = prequential_error(learnt, np.concatenate(ahead), data.labels)
+            measured |= {Measure(name, "rows", stop).column: value for name, value in values.items()}
+        result = {"status": "ok", "reason": "", "params": shown_parameters(fixed), "measured": measured}
         return result | {"fit_seconds": seconds}
 
     def _measured(self, estimator: Any, data: FoldData, stop: int) -> dict[str, float]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import ElmbenchError
+from elmbench.protocol.stored import same_predictions
 from elmbench.reporting.results import Results, write_results
 from elmbench.running.store import CLEAN, Store
 from elmbench.specs.catalogue import load_catalogue
@@ -142,6 +143,8 @@ def _same(one: Any, other: Any) -> bool:
     """Return True if two values of results are equal but for round-off."""
     if isinstance(one, float) and isinstance(other, float | int):
         return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME) or (math.isnan(one) and math.isnan(other))
+    if isinstance(one, dict) and isinstance(other, dict) and {"true", "predicted"} <= one.keys() == other.keys():
+        return same_predictions(one, other, _SAME)
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):

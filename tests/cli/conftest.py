@@ -100,7 +100,7 @@ def toy(
 def answer(unit: dict[str, Any]) -> dict[str, Any]:
     """A result as a healthy model gives it."""
     if unit["kind"] == "description":
-        return {"status": "ok", "reason": "", "metrics": {"features": 30, "instances": 569, "classes": 2}}
+        return {"status": "ok", "reason": "", "measured": {"features": 30, "instances": 569, "classes": 2}}
     if unit["kind"] != "cell":
         params = {name: values[0] for name, values in unit["grid"].items()}
         return {"status": "ok", "reason": "", "params": params, "seconds": 0.25, "scores": []}
@@ -108,7 +108,7 @@ def answer(unit: dict[str, Any]) -> dict[str, Any]:
     counts = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
     times = {"fit_seconds": 0.01, "search_seconds": 0.25, "predict_seconds": 0.001}
     sizes = {"n_units": 10, "condition": 100.0, "n_train": 380, "n_test": 190}
-    return {"status": "ok", "reason": "", "params": {"C": 8.0}, "metrics": metrics | counts, **times, **sizes}
+    return {"status": "ok", "reason": "", "params": {"C": 8.0}, "measured": metrics | counts, **times, **sizes}
 
 
 @pytest.fixture

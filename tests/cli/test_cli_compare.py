@@ -54,7 +54,7 @@ def test_headings_are_whole_and_over_one_metric_each(
     frame = pd.read_csv("shop.csv")
     frame.assign(age2=frame["age"] * 2).drop(columns="buys").to_csv("ages.csv", index=False)
     monkeypatch.setenv("COLUMNS", columns)
-    worker["elm"] = lambda unit: {"metrics": {"nrmse": 0.5, "rmse": 1.0}} if unit.get("task") == "regression" else {}
+    worker["elm"] = lambda unit: {"measured": {"nrmse": 0.5, "rmse": 1.0}} if unit.get("task") == "regression" else {}
     found = elmbench("compare", "shop.csv", "ages.csv", "-m", "elm,hist-gradient-boosting", "--folds", "3", "-t", "")
     assert found.code == 0, found.err
     assert max(map(len, found.out.splitlines())) <= int(columns)

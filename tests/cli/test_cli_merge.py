@@ -28,7 +28,7 @@ def test_two_folders_become_one_table(elmbench: Callable, toy: Callable, worker:
 def test_what_does_not_belong_together_ends_in_2(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     elmbench("run", "one", "--profile", "ci", "-m", "elm", "--results-dir", "a")
-    worker["elm"] = lambda unit: {"metrics": {"mcc": 0.1}} if unit["kind"] == "cell" else {}
+    worker["elm"] = lambda unit: {"measured": {"mcc": 0.1}} if unit["kind"] == "cell" else {}
     elmbench("run", "one", "--profile", "ci", "-m", "elm", "--results-dir", "b")
     found = elmbench("merge", "a", "b", "--into", "c")
     assert found.code == 2

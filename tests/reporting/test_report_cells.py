@@ -29,7 +29,7 @@ def result(status: str = "ok", **values: Any) -> dict[str, Any]:
     times = {"fit_seconds": 0.1, "search_seconds": 2.5, "predict_seconds": 1e-3}
     sizes = {"n_units": 100, "condition": 1.5e6, "n_train": 379, "n_test": 190}
     params = {"n_hidden": 100, "C": 8.0}
-    return {"status": "ok", "reason": "", "params": params, "metrics": METRICS | COUNTS, **times, **sizes} | values
+    return {"status": "ok", "reason": "", "params": params, "measured": METRICS | COUNTS, **times, **sizes} | values
 
 
 def row(model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:

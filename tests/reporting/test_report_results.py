@@ -34,8 +34,8 @@ def fill(store: Store, *, mcc: float = 0.9, models: tuple[str, ...] = ("ELM", "K
     for model in models:
         for fold in (0, 1):
             row = Cell("wdbc", model, 0, fold, "nested", "", f"{model}{fold}{mcc}", "family")
-            outputs = {"true": [1, -1, 1], "score": [0.5, 0.1, -0.2]}
-            result = {"status": "ok", "reason": "", "metrics": {"mcc": mcc}, "params": {"C": 8}, "outputs": outputs}
+            result = {"status": "ok", "reason": "", "measured": {"mcc": mcc}, "params": {"C": 8}}
+            result["predictions"] = predictions([1, 0, 1], [1, 1, 0], [0.5, 0.1, -0.2])
             keep(store, row.key, result, software, model=model.lower())
             rows.append(row)
     store.add_cells("paper", "toy/one", rows, COMMAND)
@@ -65,7 +65,7 @@ def test_the_optimism_is_written_where_both_selections_were_run(toy: Callable[..
     rows = []
     for select, mcc in (("oracle", 0.9), ("nested", 0.7)):
         rows.append(Cell("wdbc", "ELM", 0, 0, select, "", select, "family"))
-        keep(store, select, {"status": "ok", "reason": "", "metrics": {"mcc": mcc}})
+        keep(store, select, {"status": "ok", "reason": "", "measured": {"mcc": mcc}})
     store.add_cells("paper", "toy/one", rows[1:], COMMAND)
     folder = write_results(toy(), store, tmp_path).folder
     assert not (folder / "optimism.csv").exists()
@@ -198,7 +198,7 @@ def test_a_table_says_where_it_mixes_arithmetic(
         blas = [{"internal_api": "openblas", "version": f"0.{i}", "architecture": kernel} for i in (1, 2)]
         software = store.put_environment({"blas": blas, "blas_threads": threads, "commit": str(fold)})
         rows.append(Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "family"))
-        keep(store, f"k{fold}", {"status": "ok", "reason": "", "metrics": {"mcc": 0.9}}, software)
+        keep(store, f"k{fold}", {"status": "ok", "reason": "", "measured": {"mcc": 0.9}}, software)
     store.add_cells("paper", "toy/one", rows, COMMAND)
     folder = write_results(toy(), store, tmp_path).folder
     notes = [note.text for note in read_results(toy(), tmp_path).table.notes if note.kind == "arithmetic"]
@@ -221,7 +221,7 @@ def test_a_table_says_which_times_are_clean(
     store, rows = Store(tmp_path), []
     for fold, alone in enumerate(clean):
         rows.append(Cell("wdbc", "ELM", 0, fold, "nested", "", f"k{fold}", "family"))
-        result = {"status": "ok", "reason": "", "metrics": {"mcc": 0.9}, "fit_seconds": 0.5}
+        result = {"status": "ok", "reason": "", "measured": {"mcc": 0.9}, "fit_seconds": 0.5}
         keep(store, f"k{fold}", result | ({"clean": True} if alone else {}))
     store.add_cells("paper", "toy/one", rows, COMMAND)
     folder = write_results(toy(), store, tmp_path).folder

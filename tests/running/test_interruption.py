@@ -115,7 +115,7 @@ def uninterrupted(plan: Plan, log: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     """Compute the same cells here, one after the other; return metrics and size by run and fold."""
     monkeypatch.setenv("TEST_LOG", str(log))
     results = {(cell.run, cell.fold): attempt(plan.works[cell.key], {}, Context()) for cell in plan.cells}
-    return {place: {**result["metrics"], "n_units": result["n_units"]} for place, result in results.items()}
+    return {place: {**metrics_of(result), "n_units": result["n_units"]} for place, result in results.items()}
 
 
 def test_nothing_is_lost_and_nothing_run_twice(

@@ -122,7 +122,7 @@ def test_what_a_model_does_ends_its_own_cell(
     before = pid(sandbox)
     result = sandbox.run(cells(plan_models(model))[0], {})
     assert (result["status"], result["reason"][: len(reason)]) == (status, reason)
-    assert sandbox.run(healthy, {})["metrics"] == good["metrics"]
+    assert sandbox.run(healthy, {})["predictions"] == good["predictions"]
     assert (pid(sandbox) == before) == survives
 
 

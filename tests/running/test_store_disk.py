@@ -66,7 +66,7 @@ def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
         store.put(WORK, RESULT, "e")
         try:
-            store.put(OTHER, RESULT | {"metrics": {str(i): 0.5 for i in range(1000)}}, "e")
+            store.put(OTHER, RESULT | {"measured": {str(i): 0.5 for i in range(1000)}}, "e")
         except WriteError as error:
             told.write_text(str(error))
 

@@ -63,18 +63,18 @@ def test_by_brute_force(toys: dict[str, Dataset], correlation_unit: MakeUnit, ac
             # All operators on one node yield the same but for round-off, which is to make no order.
             pairs[h].append((round(divergence, 10), round(term, 10)))
     expected = {f"spearman@h={h}": spearmanr(*zip(*values, strict=True))[0] for h, values in pairs.items()}
-    assert found["metrics"] == pytest.approx(expected, abs=1e-9)
+    assert found["measured"] == pytest.approx(expected, abs=1e-9)
     assert found["params"] == {"activation": activation, "projections": 6, "operators": 5}
 
 
 def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(
     toys: dict[str, Dataset], correlation_unit: MakeUnit
 ) -> None:
-    first = do(correlation_unit())["metrics"]
-    assert do(correlation_unit())["metrics"] == first
-    assert do(correlation_unit(run=1))["metrics"] != first
+    first = do(correlation_unit())["measured"]
+    assert do(correlation_unit())["measured"] == first
+    assert do(correlation_unit(run=1))["measured"] != first
     # The operators are drawn for the largest layer, the leading part for smaller ones.
-    smaller = do(correlation_unit(grid={"n_hidden": [3, 70]}))["metrics"]
+    smaller = do(correlation_unit(grid={"n_hidden": [3, 70]}))["measured"]
     assert smaller == {name: first[name] for name in ("spearman@h=3", "spearman@h=70")}
 
 
@@ -83,15 +83,15 @@ def test_a_layer_that_never_varies_has_no_correlation(toys: dict[str, Dataset], 
     toys["two"].X[:] += 1e4
     result = attempted(correlation_unit("sigmoid", protocol={"scale": None}))
     assert result["status"] == "ok"
-    assert np.isnan(list(result["metrics"].values())).all()
+    assert np.isnan(list(result["measured"].values())).all()
     assert any("nothing varies" in message and "h=1, h=3, h=70" in message for message in result["warnings"])
-    assert set(json.loads(json.dumps(result))["metrics"]) == {"spearman@h=1", "spearman@h=3", "spearman@h=70"}
+    assert set(json.loads(json.dumps(result))["measured"]) == {"spearman@h=1", "spearman@h=3", "spearman@h=70"}
 
 
 def test_one_layer_has_no_correlation_for_one_node(toys: dict[str, Dataset], correlation_unit: MakeUnit) -> None:
     """All operators on one node are the same but for the scale: what is correlated are the layers."""
     with pytest.warns(UserWarning, match="for h=1, so"):
-        found = do(correlation_unit(draws={"projections": 1, "operators": 9}))["metrics"]
+        found = do(correlation_unit(draws={"projections": 1, "operators": 9}))["measured"]
     assert np.isnan(found["spearman@h=1"])
     assert -1 <= found["spearman@h=3"] <= 1
 

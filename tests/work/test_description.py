@@ -15,7 +15,7 @@ def test_facts(toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]
         unit = make_unit("description", dataset=name)
         result = attempted({key: unit[key] for key in ("task", "dataset", "kind")} | changes)
         assert result["status"] == "ok"
-        return result["metrics"]
+        return result["measured"]
 
     positives = int((toys["two"].y == 1).sum())
     shape = {"features": 3, "instances": 90}

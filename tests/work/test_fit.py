@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import default_metrics, fold_data, model_seed
+from made_work import default_metrics, metrics_of, fold_data, model_seed
 from made_work import fit as cell
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
@@ -29,7 +29,7 @@ def test_a_classifier_on_its_test_rows(toys: dict[str, Dataset], make_unit: Make
     found = cell(unit, C=10.0, gamma=2.0)
     data = fold_data(unit)
     model = KELMClassifier(C=10.0, gamma=2.0).fit(data.X_train, data.y_train)
-    assert found["metrics"] == pytest.approx(default_metrics(data.y_test, model.predict(data.X_test), data.labels))
+    assert metrics_of(found) == pytest.approx(default_metrics(data.y_test, model.predict(data.X_test), data.labels))
     assert found["status"] == "ok"
     assert found["params"] == {"C": 10.0, "gamma": 2.0}
     assert (found["n_units"], found["n_train"], found["n_test"]) == (60, 60, 30)
@@ -48,15 +48,15 @@ def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
     data = fold_data(unit)
     model = ELMClassifier(n_hidden=3, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
     right = float(np.mean(model.predict(data.X_train) == data.y_train))
-    assert found["metrics"] == plain["metrics"] | {"train_accuracy": pytest.approx(right)}
-    assert "train_accuracy" not in plain["metrics"]
+    assert metrics_of(found) == metrics_of(plain) | {"train_accuracy": pytest.approx(right)}
+    assert "train_accuracy" not in metrics_of(plain)
 
 
 def test_a_regressor_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     unit = make_unit(dataset="redrawn", run=3)
     data = fold_data(unit)
     predicted = KELMRegressor(C=10.0).fit(data.X_train, data.y_train).predict(data.X_test)
-    assert cell(unit, C=10.0)["metrics"] == pytest.approx(default_metrics(data.y_test, predicted, None))
+    assert metrics_of(cell(unit, C=10.0)) == pytest.approx(default_metrics(data.y_test, predicted, None))
 
 
 def test_what_the_column_fixes_comes_before_what_was_chosen(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
@@ -70,7 +70,7 @@ def test_random_nodes_are_those_of_the_unit_s_stream(toys: dict[str, Dataset], m
     model = ELMClassifier(n_hidden=7, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
     expected = default_metrics(data.y_test, model.predict(data.X_test), [-1, 1])
     found = cell(unit, n_hidden=7)
-    assert found["metrics"] == pytest.approx(expected)
+    assert metrics_of(found) == pytest.approx(expected)
     assert "random_state" not in found["params"]
 
 
@@ -79,9 +79,9 @@ def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: Mak
     chosen = {"n_hidden": 12, "C": 8.0}
     start = {"start": "ridge", "initial_batch": 20, "batch_size": 7}
     for fold in range(3):
-        elm = cell(make_unit(dataset="real", model="elm", fold=fold), **chosen)["metrics"]
+        elm = metrics_of(cell(make_unit(dataset="real", model="elm", fold=fold), **chosen))
         shared, own = (
-            cell(make_unit(dataset="real", model="os-elm", stream=stream, params=start, fold=fold), **chosen)["metrics"]
+            metrics_of(cell(make_unit(dataset="real", model="os-elm", stream=stream, params=start, fold=fold), **chosen))
             for stream in ("elm", "os-elm")
         )
         assert shared == pytest.approx(elm, abs=1e-7)
@@ -90,21 +90,27 @@ def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: Mak
 
 def test_a_cell_is_the_same_again_and_after_others(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     unit = make_unit(model="elm", dataset="three")
-    first = cell(unit, n_hidden=9)["metrics"]
+    first = metrics_of(cell(unit, n_hidden=9))
     np.random.default_rng().normal(size=10)
     np.random.seed(0)  # noqa: NPY002 - the global stream has no say
     cell(make_unit(model="elm", dataset="three", run=1, fold=2), n_hidden=20)
-    assert cell(unit, n_hidden=9)["metrics"] == first
+    assert metrics_of(cell(unit, n_hidden=9)) == first
 
 
-def test_outputs_are_kept_where_they_are_asked_for(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    unit = make_unit(keep_outputs=True)
+@pytest.mark.parametrize("dataset", ["two", "three"])
+def test_predictions_are_stored_with_decision_values(
+    toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
+) -> None:
+    unit = make_unit(dataset=dataset)
     data = fold_data(unit)
-    found = cell(unit)["outputs"]
-    assert found["true"] == data.y_test.tolist()
-    expected = KELMClassifier().fit(data.X_train, data.y_train).decision_function(data.X_test)
-    assert found["score"] == pytest.approx(expected.tolist())
-    assert "outputs" not in cell(make_unit())
+    assert data.labels is not None
+    stored = StoredPredictions(json.loads(json.dumps(cell(unit)))["predictions"])
+    model = KELMClassifier().fit(data.X_train, data.y_train)
+    assert np.take(data.labels, stored.true).tolist() == data.y_test.tolist()
+    assert np.take(data.labels, stored.predicted).tolist() == model.predict(data.X_test).tolist()
+    assert stored.scores is not None
+    np.testing.assert_array_equal(stored.scores, model.decision_function(data.X_test).astype(np.float32))
+    assert stored.probabilities is None
 
 
 # --- Models that are made for a test ---------------------------------------------------------------------------------
@@ -155,7 +161,7 @@ def test_outputs_that_are_not_finite(
         found = cell(make_unit(dataset=dataset, model="diverging"))
         assert found["status"] == "diverged"
         assert found["reason"]
-        assert found["metrics"] == {}
+        assert metrics_of(found) == {}
 
 
 def test_a_model_of_the_suite_that_diverges(
@@ -275,8 +281,8 @@ def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
             model.partial_fit(data.X_train, data.y_train)
         data = fold_data(unit)
         expected = default_metrics(data.y_test, model.predict(data.X_test), None)
-        assert cell(unit | {"carry_over": "folds"}, **chosen)["metrics"] == pytest.approx(expected)
-        assert (cell(unit, **chosen)["metrics"] == pytest.approx(expected)) == (fold == 0)
+        assert metrics_of(cell(unit | {"carry_over": "folds"}, **chosen)) == pytest.approx(expected)
+        assert (metrics_of(cell(unit, **chosen)) == pytest.approx(expected)) == (fold == 0)
 
 
 def test_carry_over_leaks(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> None:
@@ -297,7 +303,7 @@ def test_carry_over_leaks(toys: dict[str, Dataset], make_unit: MakeUnit, add_mod
 
     add_model("memory", Memory)
     for fold in range(3):
-        fresh = cell(make_unit(model="memory", fold=fold))["metrics"]["accuracy"]
-        carried = cell(make_unit(model="memory", fold=fold, carry_over="folds"))["metrics"]["accuracy"]
+        fresh = metrics_of(cell(make_unit(model="memory", fold=fold)))["accuracy"]
+        carried = metrics_of(cell(make_unit(model="memory", fold=fold, carry_over="folds")))["accuracy"]
         assert fresh < 1
         assert carried == (fresh if fold == 0 else 1)

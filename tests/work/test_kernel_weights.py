@@ -31,37 +31,38 @@ def unit(make_unit: MakeUnit) -> Callable[..., dict[str, Any]]:
 @pytest.mark.parametrize(("dataset", "made"), [("three", MKELMClassifier), ("real", MKELMRegressor)])
 def test_a_fit_with_its_paths(toys: dict[str, Dataset], unit: MakeUnit, dataset: str, made: Any) -> None:
     content = unit(dataset=dataset, fold=1)
-    found = fit(content | {"keep_outputs": True}, C=4.0)
+    found = fit(content, C=4.0)
     data = fold_data(content)
     model = made(C=4.0, kernels=KERNELS).fit(data.X_train, data.y_train)
-    kept = found["outputs"]
-    assert kept["kernels"] == KERNELS
-    np.testing.assert_allclose(kept["weights"], model.weights_path_, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(kept["objective"], model.objective_, rtol=1e-6)
-    assert found["metrics"]["iterations"] == len(kept["objective"]) - 1 == len(kept["weights"]) - 1 > 0
+    paths = found["paths"]
+    assert paths["kernels"] == KERNELS
+    np.testing.assert_allclose(paths["weights"], model.weights_path_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(paths["objective"], model.objective_, rtol=1e-6)
+    assert found["measured"]["iterations"] == len(paths["objective"]) - 1 == len(paths["weights"]) - 1 > 0
     assert found["params"] == {"C": 4.0, "kernels": KERNELS}
     json.dumps(found)
-    plain = fit(content | {"kind": "cell"}, C=4.0)["metrics"]
-    assert {name: found["metrics"][name] for name in plain} == plain
-    assert set(found["metrics"]) - set(plain) == {"kernels", "iterations"}
-    assert "outputs" not in fit(content, C=4.0)
+    plain = fit(content | {"kind": "cell"}, C=4.0)
+    assert plain["predictions"] == found["predictions"]
+    assert set(found["measured"]) - set(plain["measured"]) == {"kernels", "iterations"}
 
 
 def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(unit: MakeUnit) -> None:
     work: Any = work_of(unit())
     weights = np.array([50.0, 0.5, 0.49, 0.0])
-    assert work.counts(SimpleNamespace(weights_=weights, n_iter_=7)) == {"kernels": 2.0, "iterations": 7.0}
+    path = {"weights_path_": weights[np.newaxis], "objective_": np.ones(1), "kernels": KERNELS}
+    found = work.more(SimpleNamespace(weights_=weights, n_iter_=7, **path), None)
+    assert found["measured"] == {"kernels": 2.0, "iterations": 7.0}
 
 
 def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(toys: dict[str, Dataset], unit: MakeUnit) -> None:
-    content = unit(model="k-elm", params={}, keep_outputs=True)
-    found = fit(content, C=4.0, gamma=0.5)
-    assert (found["status"], found["outputs"]) == ("ok", {})
-    assert found["metrics"] == fit(content | {"kind": "cell"}, C=4.0, gamma=0.5)["metrics"]
+    content = unit(model="k-elm", params={})
+    found, plain = (fit(content | {"kind": kind}, C=4.0, gamma=0.5) for kind in ("kernel-weights", "cell"))
+    assert found["status"] == "ok"
+    assert (found["predictions"], found["measured"], found.keys()) == (plain["predictions"], {}, plain.keys())
 
 
 def test_it_is_read_back_and_is_not_a_plain_fit(unit: MakeUnit) -> None:
-    work = work_of(unit(keep_outputs=True, chosen=None))
+    work = work_of(unit(chosen=None))
     assert type(work) is KernelWeights
     assert work_of(work.content()) == work
     plain = Fit(**{name: getattr(work, name) for name in Fit.__dataclass_fields__})

@@ -40,7 +40,7 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
         "73c90a53a1a7d21a42602016e5d9bbfa",
     ),
     (
-        {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "folds", "chosen": None, "keep_outputs": True},
+        {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "folds", "chosen": None},
         "f8ecd4cdd1e18289cb20c05eb3154f23",
     ),
     (

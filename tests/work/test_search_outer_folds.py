@@ -75,8 +75,8 @@ def test_a_curve_is_one_fit_for_each_value(
         model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
         predicted = model.predict(data.X_test)
         expected[f"{metric}@h={n_hidden}"] = metric_value(metric, data.y_test, predicted, data.labels)
-    assert list(found["metrics"]) == list(expected)
-    assert found["metrics"] == pytest.approx(expected, rel=1e-6)
+    assert list(found["measured"]) == list(expected)
+    assert found["measured"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_curve_goes_on_where_predictions_are_not_finite(
@@ -88,5 +88,5 @@ def test_a_curve_goes_on_where_predictions_are_not_finite(
 
     add_model("broken", None, Broken)
     found = do(make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]}) | {"kind": "curve"})
-    assert found["metrics"]["nrmse@gamma=1"] > 0
-    assert np.isnan(found["metrics"]["nrmse@gamma=2.5"])
+    assert found["measured"]["nrmse@gamma=1"] > 0
+    assert np.isnan(found["measured"]["nrmse@gamma=2.5"])

@@ -40,14 +40,14 @@ def test_a_stream_is_measured_after_each_chunk(toys: dict[str, Dataset], make_un
         right = model.predict(data.X_train[:n]) == data.y_train[:n]
         expected[f"train_accuracy@rows={n}"] = float(np.mean(right))
         expected[f"n_units@rows={n}"] = model.n_units_
-    assert found["metrics"] == pytest.approx(expected)
+    assert found["measured"] == pytest.approx(expected)
 
 
 def test_the_first_rows_may_lack_a_class(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     unit = make_unit("stream", dataset="three", model="os-pvm", params={"n_hidden": 2}) | {"chunk": 1}
     found = attempted(unit)
     assert found["status"] == "ok"
-    assert found["metrics"]["train_accuracy@rows=1"] == 1
+    assert found["measured"]["train_accuracy@rows=1"] == 1
     assert "warnings" not in found or not found["warnings"]
 
 
@@ -68,16 +68,16 @@ def test_a_chunk_is_predicted_before_it_is_learnt(toys: dict[str, Dataset], make
             expected = (
                 np.mean(wrong != 0) if data.labels else np.sqrt(np.sum(wrong**2) / np.var(true, ddof=1) / len(true))
             )
-            assert found["metrics"][f"prequential_error@rows={stop}"] == pytest.approx(expected)
+            assert found["measured"][f"prequential_error@rows={stop}"] == pytest.approx(expected)
         model.partial_fit(
             data.X_train[start:stop], data.y_train[start:stop], **({"classes": data.labels} if data.labels else {})
         )
-    assert "prequential_error@rows=25" not in found["metrics"]
-    assert ("nrmse@rows=50" in found["metrics"]) == (data.labels is None)
+    assert "prequential_error@rows=25" not in found["measured"]
+    assert ("nrmse@rows=50" in found["measured"]) == (data.labels is None)
 
 
 def test_what_is_predicted_ahead_changes_nothing_else(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     unit = make_unit("stream", dataset="two", model="fb-kos-elm", params={"budget": 5}) | {"chunk": 20}
     alone, beside = attempted(unit), attempted(unit | {"prequential": True})
-    assert alone["metrics"].items() <= beside["metrics"].items()
-    assert len(beside["metrics"]) > len(alone["metrics"])
+    assert alone["measured"].items() <= beside["measured"].items()
+    assert len(beside["measured"]) > len(alone["measured"])

@@ -26,7 +26,7 @@ def result_of(work: Work, mcc: float = 0.9) -> dict[str, Any]:
     if work.kind == "search":
         return {"status": "ok", "reason": "", "params": {}, "scores": [0.5, 0.25], "seconds": 0.5}
     times = {"fit_seconds": 0.1, "search_seconds": 0.5, "predict_seconds": 0.1}
-    return {"status": "ok", "reason": "", "params": {"C": 1}, "metrics": {"mcc": mcc}, "n_units": 3, **times}
+    return {"status": "ok", "reason": "", "params": {"C": 1}, "measured": {"mcc": mcc}, "n_units": 3, **times}
 
 
 @pytest.fixture
@@ -91,14 +91,14 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
 
 def test_what_both_have_may_differ_by_round_off_and_in_its_times_only(fill: Fill, tmp_path: Path) -> None:
     a = fill("a")
-    b = fill("b", change=lambda work, found: found | ({"metrics": {"mcc": 0.9 + 1e-12}, "fit_seconds": 9.0}))
+    b = fill("b", change=lambda work, found: found | ({"measured": {"mcc": 0.9 + 1e-12}, "fit_seconds": 9.0}))
     merge([a, b], tmp_path / "c")
 
 
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ({"change": lambda work, found: found | {"metrics": {"mcc": 0.8}}}, "elm on wdbc, run 0, fold 0: .* metrics"),
+        ({"change": lambda work, found: found | {"measured": {"mcc": 0.8}}}, "elm on wdbc, run 0, fold 0: .* measured"),
         ({"change": lambda work, found: found | {"status": "timeout"}}, None),
         ({"grids": OTHER_GRIDS}, r"toy/one \(ci\) wdbc ELM, nested: .* differ in the protocol"),
         ({"environment": ENVIRONMENT | {"packages": {"elmbench": "0.1.0", "numpy": "2.5.0"}}},

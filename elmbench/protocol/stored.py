@@ -1,0 +1,166 @@
+"""Predictions for test rows as the store keeps them, and the metrics that are computed from them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.metrics import Metric
+from elmbench.numerics.arrays import Array
+from elmbench.numerics.scores import confusion_counts
+from elmbench.protocol.predictions import class_numbers, class_outputs
+
+
+def stored_predictions(
+    estimator: Any, X: Any, y: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
+) -> dict[str, Any] | None:
+    """Return the predictions of a fitted model for test rows as JSON can hold them; None if one is not finite.
+
+    Parameters
+    ----------
+    X, y, predicted : array-like
+        The test rows, their targets and the checked predictions.
+    labels : list of int or None
+        Every label of the data set; None for regression.
+
+    Returns
+    -------
+    dict
+        `true` and `predicted`: values, or positions of labels, of which there are `classes`; `scores`, the decision
+        values, and `log_odds`, the logarithms of the odds of the second of two classes or of all probabilities, if the
+        model has them. See `StoredPredictions`.
+    """
+    if not np.isfinite(predicted).all():
+        return None
+    if labels is None:
+        return {"true": _packed(y, "<f8"), "predicted": _packed(predicted, "<f8")}
+    kind = "|u1" if len(labels) <= 256 else "<u4"
+    content: dict[str, Any] = {
+        "classes": len(labels),
+        "true": _packed(class_numbers(y, labels), kind),
+        "predicted": _packed(class_numbers(predicted, labels), kind),
+    }
+    if (scores := class_outputs(estimator, "decision_function", X, labels)) is not None:
+        if not np.isfinite(scores).all():
+            return None
+        content["scores"] = _packed(scores, "<f4")
+    with contextlib.suppress(Exception), np.errstate(divide="ignore"):
+        # Predictions stand, whatever fails here.
+        shares = class_outputs(estimator, "predict_proba", X, labels)
+        if shares is not None and np.isfinite(shares).all():
+            logarithms = np.log(shares)
+            odds = logarithms if len(labels) > 2 else logarithms[:, 1] - logarithms[:, 0]
+            content["log_odds"] = _packed(odds, "<f4")
+    return content
+
+
+def _packed(values: NDArray[Any], kind: str) -> str:
+    """Return an array as text: its type, and its bytes in base64, compressed."""
+    return f"{kind}:{base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()}"
+
+
+def _unpacked(text: str) -> NDArray[Any]:
+    kind, _, data = text.partition(":")
+    return np.frombuffer(zlib.decompress(base64.b64decode(data)), dtype=kind)
+
+
+@dataclass(frozen=True)
+class StoredPredictions:
+    """Predictions as a record of the store has them, each part unpacked when it is asked for."""
+
+    content: Mapping[str, Any]
+
+    @property
+    def n_classes(self) -> int | None:
+        """The number of classes; None for regression."""
+        return self.content.get("classes")
+
+    @cached_property
+    def true(self) -> NDArray[Any]:
+        """Targets, or positions of the true classes, of shape (n,)."""
+        return self._rows("true")
+
+    @cached_property
+    def predicted(self) -> NDArray[Any]:
+        """Predicted values, or positions of predicted classes, of shape (n,)."""
+        return self._rows("predicted")
+
+    @property
+    def counts(self) -> Array:
+        """Confusion counts of shape (k, k)."""
+        assert self.n_classes is not None
+        return confusion_counts(self.true, self.predicted, self.n_classes)
+
+    @cached_property
+    def scores(self) -> Array | None:
+        """Decision values, or else log-odds, of shape (n,) or (n, k); None if the model has neither."""
+        name = next((name for name in ("scores", "log_odds") if name in self.content), None)
+        return None if name is None else self._columns(name)
+
+    @cached_property
+    def probabilities(self) -> Array | None:
+        """Probabilities of shape (n, k); None if the model has none."""
+        if "log_odds" not in self.content:
+            return None
+        odds = self._columns("log_odds")
+        if odds.ndim == 2:
+            return np.exp(odds)
+        with np.errstate(over="ignore"):
+            return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
+
+    def _rows(self, name: str) -> NDArray[Any]:
+        values = _unpacked(self.content[name])
+        return values.astype(np.intp) if self.n_classes else values
+
+    def _columns(self, name: str) -> Array:
+        values = _unpacked(self.content[name]).astype(np.float64)
+        return values if self.n_classes == 2 else values.reshape(-1, self.n_classes or 1)
+
+    def value(self, metric: Metric) -> float | None:
+        """Return a metric; None if it is of another task, or takes what the model does not have."""
+        if (self.n_classes is None) != (metric.task == "regression"):
+            return None
+        if metric.takes == "counts":
+            return float(metric.function(self.counts))
+        outputs = {"values": self.predicted, "scores": self.scores, "probabilities": self.probabilities}[metric.takes]
+        return None if outputs is None else float(metric.function(self.true, outputs))
+
+
+def same_predictions(one: Mapping[str, Any], other: Mapping[str, Any], tolerance: float) -> bool:
+    """Return whether two stored predictions are the same but for round-off; decision values are left aside."""
+    a, b = StoredPredictions(one), StoredPredictions(other)
+    if a.n_classes != b.n_classes or a.true.shape != b.true.shape or a.predicted.shape != b.predicted.shape:
+        return False
+    close = (np.allclose(x, y, tolerance, tolerance) for x, y in ((a.true, b.true), (a.predicted, b.predicted)))
+    return all(close)
+
+
+def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]) -> dict[str, list[Any]]:
+    """Return metrics of many cells by name, None where a cell has none; those of counts for all cells at once."""
+    columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
+    by_classes: dict[int, list[tuple[int, Array]]] = {}
+    counted = [metric for metric in metrics if metric.takes == "counts"]
+    others = [metric for metric in metrics if metric.takes != "counts"]
+    n_cells = 0
+    for i, one in enumerate(stored):
+        n_cells = i + 1
+        if one is not None and one.n_classes and counted:
+            by_classes.setdefault(one.n_classes, []).append((i, one.counts))
+        for metric in others:
+            columns[metric.name].append(None if one is None else one.value(metric))
+    for metric in counted:
+        values: list[Any] = [None] * n_cells
+        for group in by_classes.values():
+            found = metric.function(np.array([counts for _, counts in group])).tolist()
+            for (i, _), value in zip(group, found, strict=True):
+                values[i] = value
+        columns[metric.name] = values
+    return columns
