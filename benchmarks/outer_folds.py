@@ -169,7 +169,7 @@ def _whole_fold(name: str, works: Planned, data_dir: str | None) -> Result:
         seconds, found = timed(partial(_done, work, {name: results[name] for name in work.needs}, data_dir))
         results[key] = found
         price, spent = price + work.seconds(), spent + seconds
-        said = {name: found[name] for name in ("params", "metrics", "solvers") if found.get(name)}
+        said = {name: found[name] for name in ("params", "solvers") if found.get(name)}
         notes.append(f"{work.kind} {seconds.cpu:.0f} s: {said}")
     ratio = price / spent.cpu
     return Result(

@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 from toy_data import toy_spec
 
-<<<<<<< HEAD
 from elmbench.datasets.dataset import Dataset
-from elmbench.metrics import COUNTS, columns
-=======
-from elmbench.datasets import Dataset
 from elmbench.metrics import COUNTS, columns, find_metric
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol import folds, splits
 from elmbench.protocol.content import read_content

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,26 +28,15 @@ class PrecisionRecall(Metrics):
         """Return the curve of each model over the rows of all folds and runs, for the table's first selection."""
         default = cells[cells["reading"] == ""].drop_duplicates("model")
         first = dict(zip(default["model"], default["select"], strict=True))
-<<<<<<< HEAD
-        pooled: dict[str, dict[str, list[float]]] = {}
-        for one in outputs:
-            if one.cell.select == first.get(one.cell.model):
-                rows = pooled.setdefault(one.cell.model, {"true": [], "score": []})
-                rows["true"] += one.kept["true"]
-                rows["score"] += one.kept["score"]
-        return precision_recall(pooled)
-
-    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
-        return draw_precision_recall(points, title_of(resolved))
-=======
         pooled: dict[str, list[tuple[Any, Any]]] = {}
         for one in outputs:
             stored = StoredPredictions(one.result["predictions"])
             if one.cell.select == first.get(one.cell.model) and stored.scores is not None:
                 pooled.setdefault(one.cell.model, []).append((stored.true, stored.scores))
-        curves = precision_recall(pooled)
-        return Figure(curves, draw_precision_recall(curves, title_of(resolved))) if len(curves) else None
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
+        return precision_recall(pooled)
+
+    def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
+        return draw_precision_recall(points, title_of(resolved))
 
 
 def precision_recall(pooled: Pooled) -> pd.DataFrame:
@@ -57,13 +47,8 @@ def precision_recall(pooled: Pooled) -> pd.DataFrame:
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     parts = []
-<<<<<<< HEAD
-    for model, rows in pooled.items():
-        true, score = np.array(rows["true"]) > 0, np.array(rows["score"])
-=======
     for model, cells in pooled.items():
         true, score = map(np.concatenate, zip(*cells, strict=True))
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
         precision, recall, _ = precision_recall_curve(true, score, drop_intermediate=True)
         area = average_precision_score(true, score)
         curve = {"model": model, "recall": recall, "precision": precision, "average_precision": area}

@@ -98,26 +98,17 @@ class WeightPaths(Metrics):
         paths = weight_paths(drawn, resolved)
         names = self.options(resolved.spec).kernels
         labels = {
-<<<<<<< HEAD
-            resolved.spelling(one.cell.dataset): names.get(one.cell.dataset) or kernel_labels(one.kept) for one in drawn
-=======
-            resolved.spelling(found.cell.dataset): names.get(found.cell.dataset) or kernel_labels(found.result["paths"])
-            for found in drawn
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
+            resolved.spelling(one.cell.dataset): names.get(one.cell.dataset) or kernel_labels(one.result["paths"])
+            for one in drawn
         }
         return Figure(paths, draw_weight_paths(paths, labels, title_of(resolved)))
 
 
 def _is_drawn(outputs: Outputs, selected: Mapping[tuple[str, str], str]) -> bool:
     """Return True for the first fold under the table's first selection, if weights were learnt."""
-    cell, weights = outputs.cell, outputs.kept.get("weights", ())
+    cell, weights = outputs.cell, outputs.result.get("paths", {}).get("weights", ())
     first = cell.run == cell.fold == 0 and cell.select == selected.get((cell.dataset, cell.model))
-<<<<<<< HEAD
     # A single kernel has nothing to learn, and a path of one step has no iteration.
-=======
-    weights = found.result.get("paths", {}).get("weights", ())
-    # One kernel has nothing to learn, and without an iteration nothing was learnt.
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
     return first and len(weights) > 1 and len(weights[0]) > 1
 
 
@@ -128,24 +119,14 @@ def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
     objective, and weight 1, weight 2, ... in the order of the kernels; those that a data set lacks are empty.
     """
     parts = []
-<<<<<<< HEAD
     for one in drawn:
-        weights = pd.DataFrame(one.kept["weights"])
+        path = one.result["paths"]
+        weights = pd.DataFrame(path["weights"])
         weights.columns = [f"weight {p + 1}" for p in range(weights.shape[1])]
         cell = one.cell
-        path = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
-        path |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": one.kept["objective"]}
-        parts.append(pd.concat([pd.DataFrame(path), weights], axis=1))
-=======
-    for found in drawn:
-        curves = found.result["paths"]
-        weights = pd.DataFrame(curves["weights"])
-        weights.columns = [f"weight {p + 1}" for p in range(weights.shape[1])]
-        cell = found.cell
-        place = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
-        place |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": curves["objective"]}
-        parts.append(pd.concat([pd.DataFrame(place), weights], axis=1))
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
+        lines = {"dataset": resolved.spelling(cell.dataset), "model": cell.model, "run": cell.run + 1}
+        lines |= {"fold": cell.fold + 1, "iteration": range(len(weights)), "objective": path["objective"]}
+        parts.append(pd.concat([pd.DataFrame(lines), weights], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 

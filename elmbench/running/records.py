@@ -211,22 +211,13 @@ def _files(folder: Path) -> list[tuple[Path, int]]:
             for entry in entries:
                 if not (name := _FILE.fullmatch(entry.name)):
                     continue
-<<<<<<< HEAD
-                if int(name[2] or 1) == FORMAT:
-=======
-                if (number := int(name[1] or 1)) == FORMAT:
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
+                if (number := int(name[2] or 1)) == FORMAT:
                     files.append((folder / entry.name, entry.stat().st_size))
                 else:
                     remedy = "Run again: its results are computed again" if number < FORMAT else "Update elmbench"
                     warnings.warn(
-<<<<<<< HEAD
-                        f"{folder / entry.name} is ignored: it has format {name[2]}, this version of elmbench reads "
-                        f"format {FORMAT}. Update elmbench to use it",
-=======
                         f"{folder / entry.name} is ignored: it has format {number}, this version of elmbench reads "
                         f"format {FORMAT}. {remedy}",
->>>>>>> 2a24e35 (Predictions are stored, metrics are computed from them)
                         ElmbenchWarning,
                         stacklevel=2,
                     )

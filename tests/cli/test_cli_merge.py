@@ -33,7 +33,7 @@ def test_what_does_not_belong_together_ends_in_2(elmbench: Callable, toy: Callab
     found = elmbench("merge", "a", "b", "--into", "c")
     assert found.code == 2
     assert "these results do not belong together" in found.err
-    assert "elm on wdbc, run 0, fold 1: b and a have other metrics" in found.err
+    assert "elm on wdbc, run 0, fold 1: b and a have other measured" in found.err
     assert not Path("c").exists()
     assert elmbench("merge", "d", "--into", "c").code == 2
 

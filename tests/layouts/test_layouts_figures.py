@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, cell_of, frame
+from made_cells import cell, cell_of, frame, predictions
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.layouts import layout_of
@@ -37,7 +37,7 @@ def figure_of(resolved: Resolved, *drawn: Drawn) -> Figure | None:
     """The figure of these cells; the outputs of other readings are never asked for."""
     lines = [line for line, _ in drawn]
     outputs = [
-        Outputs(cell_of(line), {"true": found[0].tolist(), "score": found[1].tolist()})
+        Outputs(cell_of(line), {"predictions": predictions(found[0] > 0, found[0] > 0, found[1])})
         for line, found in drawn
         if found is not None and not line["reading"]
     ]
@@ -98,7 +98,7 @@ def test_every_model_is_drawn_and_the_picture_is_the_same_again(monkeypatch: pyt
     drawn: list[str] = []
     step = Axes.step
     monkeypatch.setattr(Axes, "step", lambda *words, **keys: drawn.append(keys["label"]) or step(*words, **keys))
-    pooled = {f"m{i}": dict(zip(("true", "score"), map(list, scores(i)), strict=True)) for i in range(6)}
+    pooled = {f"m{i}": [(true > 0, values)] for i, (true, values) in enumerate(map(scores, range(6)))}
     curves = precision_recall(pooled)
     picture = draw_precision_recall(curves, "Fig. 3")
     assert [label.split(" ")[0] for label in drawn] == list(pooled)

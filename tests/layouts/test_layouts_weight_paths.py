@@ -37,16 +37,16 @@ def learnt(model: str, weights: list[list[float]], **place: Any) -> Learnt:
     return cell(model, mcc=0.5, kernels=2, iterations=len(weights) - 1, **place), weights
 
 
+def objective(weights: list[list[float]]) -> list[float]:
+    return [8.0 / 2**i for i in range(len(weights))]
+
+
 def outputs_of(*found: Learnt) -> list[Outputs]:
     """What the store keeps of cells, of which those without kernel weights keep nothing."""
     return [
         Outputs(
             cell_of(line),
-            {
-                "kernels": KERNELS[: len(weights[0])],
-                "weights": weights,
-                "objective": [8.0 / 2**i for i in range(len(weights))],
-            }
+            {"paths": {"kernels": KERNELS[: len(weights[0])], "weights": weights, "objective": objective(weights)}}
             if weights
             else {},
         )

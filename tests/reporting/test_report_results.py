@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import keep
+from made_cells import keep, predictions
 
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError

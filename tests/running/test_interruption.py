@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from made_store import lines_of
+from made_work import metrics_of
 
 from elmbench.files import write_atomically
 from elmbench.registry.plugins import load_plugin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from functools import partial
 
 import pytest
@@ -74,16 +75,24 @@ def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, da
     assert again(store).result(KEY) == RESULT
 
 
-def test_a_log_of_a_newer_version_is_left_alone_and_named(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("000002-a.v3.log", "it has format 3, this version of elmbench reads format 2. Update elmbench"),
+        ("000002-a.v1.log", "it has format 1, this version of elmbench reads format 2. Run again"),
+        ("000002-a.log", "it has format 1, this version of elmbench reads format 2. Run again"),
+    ],
+)
+def test_a_log_of_another_format_is_left_alone_and_named(store: Store, name: str, message: str) -> None:
     store.put(WORK, RESULT, "e")
     store.close()
-    newer = log(store).rename(log(store).with_name("000002-a.v2.log"))
-    with pytest.warns(ElmbenchWarning, match=r"000002-a\.v2\.log is ignored: it has format 2.* reads format 1"):
+    other = log(store).rename(log(store).with_name(name))
+    with pytest.warns(ElmbenchWarning, match=re.escape(f"{name} is ignored: {message}")):
         assert again(store).result(KEY) is None
-    content = newer.read_bytes()
+    content = other.read_bytes()
     with pytest.warns(ElmbenchWarning):
         again(store).put(WORK, RESULT, "e")
-    assert newer.read_bytes() == content
+    assert other.read_bytes() == content
 
 
 @pytest.mark.parametrize("values", [["one"], [1] * 30])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -9,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import default_metrics, metrics_of, fold_data, model_seed
+from made_work import default_metrics, fold_data, metrics_of, model_seed
 from made_work import fit as cell
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import ELMClassifier, FBKOSELMRegressor, KELMClassifier, KELMRegressor, OSELMRegressor
+from elmbench.protocol.stored import StoredPredictions
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
@@ -78,11 +80,11 @@ def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: Mak
     """Started with the ridge it is ELM exactly, if it draws the same nodes."""
     chosen = {"n_hidden": 12, "C": 8.0}
     start = {"start": "ridge", "initial_batch": 20, "batch_size": 7}
+    online = {"dataset": "real", "model": "os-elm", "params": start}
     for fold in range(3):
         elm = metrics_of(cell(make_unit(dataset="real", model="elm", fold=fold), **chosen))
         shared, own = (
-            metrics_of(cell(make_unit(dataset="real", model="os-elm", stream=stream, params=start, fold=fold), **chosen))
-            for stream in ("elm", "os-elm")
+            metrics_of(cell(make_unit(**online, stream=stream, fold=fold), **chosen)) for stream in ("elm", "os-elm")
         )
         assert shared == pytest.approx(elm, abs=1e-7)
         assert own != pytest.approx(elm, abs=1e-4)

@@ -41,7 +41,7 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "folds", "chosen": None},
-        "f8ecd4cdd1e18289cb20c05eb3154f23",
+        "0f0f6685fcfae11864c0b3e7673af116",
     ),
     (
         {**PLACE, **MODEL, "kind": "cell", "params": {}, "carry_over": "none", "chosen": None, "train_accuracy": True},
