@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def fold_solutions(
             if len(unsolved):
                 inverse = inverse or _single_inverse(K, part, math.sqrt(unsolved[0] * unsolved[-1]), room)
                 last = space.steps + _MOST * len(unsolved)
-                space.solve(unsolved, lambda steps, total, last=last: steps < last, inverse)
+                space.solve(unsolved, partial(_before, last), inverse)
         solutions[:, column::k] = space.solutions(ridges)
     else:
         solvers["krylov" if by_krylov else "inverse"] += p
@@ -92,6 +93,10 @@ def fold_solutions(
     part.copy(K, square)
     solvers["reduction"] += p
     return BandReduction(square).solve(ridges, B)
+
+
+def _before(last: int, steps: int, total: float) -> bool:
+    return steps < last
 
 
 def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Callable[[Array], Array]:

@@ -37,6 +37,8 @@ class SharedSpace:
         self._product, self._b, self._norm = product, b, norm
         self._size = _length(b)
         self.steps = 0
+        self._W = self._KW = np.empty((len(b), 0))
+        self._H, self._g = np.empty((0, 0)), np.empty(0)
         self._reserve(min(len(b), _FIRST))
 
     def solve(
@@ -96,11 +98,10 @@ class SharedSpace:
 
     def _reserve(self, columns: int) -> None:
         m, n = self.steps, len(self._b)
-        before = (self._W, self._KW, self._H, self._g) if m else None
+        before = self._W, self._KW, self._H, self._g
         self._W, self._KW = np.empty((n, columns), order="F"), np.empty((n, columns), order="F")
         self._H, self._g = np.empty((columns, columns), order="F"), np.empty(columns)
-        if before:
-            self._W[:, :m], self._KW[:, :m], self._H[:m, :m], self._g[:m] = before
+        self._W[:, :m], self._KW[:, :m], self._H[:m, :m], self._g[:m] = before
 
     def _weights(self, ridge: float) -> Array:
         """Return y, or NaN if round-off makes the system indefinite."""
