@@ -9,58 +9,31 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from benchmarks.measure import Result, Row
 from benchmarks.report import environment_line, line, write_report
-from benchmarks.row import Result, Row
 from elmbench.files import RESULTS_DIR
 
 
 def all_rows() -> list[Row]:
     """Return every row in the order of the report."""
-    from benchmarks import (
-        cluster,
-        costs,
-        fits,
-        memory,
-        multiple,
-        outer_folds,
-        overhead,
-        packages,
-        reduced,
-        scaling,
-        searches,
-        streams,
-    )
+    from benchmarks import fits, memory, packages, searches, suite, tables
 
-    modules = (
-        searches,
-        reduced,
-        outer_folds,
-        fits,
-        multiple,
-        streams,
-        packages,
-        scaling,
-        costs,
-        overhead,
-        cluster,
-        memory,
-    )
-    return [row for module in modules for row in module.ROWS]
+    return [row for module in (searches, tables, fits, packages, suite, memory) for row in module.ROWS]
 
 
 def main() -> None:
-    """Measure the rows that are asked for, all of them where none is, and write the report."""
+    """Measure the given rows, by default all, and write the report."""
     rows = {row.key: row for row in all_rows()}
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"any of {', '.join(rows)}")
     parser.add_argument("--trial", action="store_true", help="small sizes, to see that it runs; no measurement")
     parser.add_argument("--out", type=Path, help="folder of bench.json and bench.md; of a trial, none by default")
-    asked = parser.parse_args()
-    unknown = [key for key in asked.rows if key not in rows]
+    options = parser.parse_args()
+    unknown = [key for key in options.rows if key not in rows]
     if unknown:
         parser.error(f"unknown row {', '.join(unknown)}; known: {', '.join(rows)}")
-    chosen = [rows[key] for key in asked.rows] or list(rows.values())
-    folder = asked.out or (None if asked.trial else Path(RESULTS_DIR, "bench"))
+    chosen = [rows[key] for key in options.rows] or list(rows.values())
+    folder = options.out or (None if options.trial else Path(RESULTS_DIR, "bench"))
     started = time.monotonic()
     with threadpool_limits(limits=1):
         threads = {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"}
@@ -70,21 +43,20 @@ def main() -> None:
         print(environment, flush=True)
         for number, row in enumerate(chosen, 1):
             print(f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {row.key}", flush=True)
-            results = _guarded(row, asked.trial)
+            results = _results(row, options.trial)
             for result in results:
                 print(f"    {line(result)}", flush=True)
             if folder is not None:
-                write_report(folder, row.key, results, environment, [known.key for known in rows.values()])
+                write_report(folder, row.key, results, environment, list(rows))
     print(f"{time.monotonic() - started:.0f} s in all", flush=True)
 
 
-def _guarded(row: Row, trial: bool) -> list[Result]:
-    """Return the results of a row; one that fails says so and ends no other."""
+def _results(row: Row, trial: bool) -> list[Result]:
+    """Return the results of a row, or one that says why it failed; trials have no target."""
     try:
         results = list(row.run(trial))
-        # Small sizes say nothing about a target.
         return [replace(result, target=None) for result in results] if trial else results
-    except Exception as error:  # noqa: BLE001 - whatever a row does, the others are measured
+    except Exception as error:  # noqa: BLE001 - the other rows are measured
         traceback.print_exc()
         return [Result(row.key, skipped=f"failed: {type(error).__name__}: {error}")]
 

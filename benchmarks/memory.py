@@ -4,39 +4,29 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Seconds, timed
-from benchmarks.problems import mackey_glass, series
-from benchmarks.row import Result, Row
-from benchmarks.searches import POWERS
-from benchmarks.sides import kernel_ridge, search_of
+from benchmarks.measure import Result, Row, Seconds, timed
+from benchmarks.problems import kernel_ridge, mackey_glass, search_of, series
+from benchmarks.searches import POWERS, Grid
 from elmbench import load_dataset
 from elmbench.errors import DataUnavailableError
 from elmbench.models import ELMRegressor, KELMRegressor, RKELMClassifier
 from elmbench.specs.grids import candidates
 
-L = 1000
-WIDTH, CENTRES, TEXTS = 100, 600, 15_935
-_FEW: dict[str, list[Any]] = {"gamma": [0.25, 4.0], "C": POWERS[::7]}
-
-
-def resident_bytes(what: str) -> int:
-    """Return what this process holds ("VmRSS") or has held at most ("VmHWM"); `getrusage` would count its parent's."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.split(f"{what}:")[1].split()[0])
+L, CENTRES, TEXTS = 1000, 600, 15_935
+_GRID: Grid = {"gamma": [0.25, 4.0], "C": POWERS[::7]}
+_FEW = candidates(_GRID)
 
 
 def _reduced(rows: int) -> object:
-    """Fit RKELM to generated rows of 100 features, which are made here and so counted."""
-    X = np.random.default_rng(0).standard_normal((rows, WIDTH))
-    return RKELMClassifier(n_landmarks=CENTRES, C=32.0, gamma=0.01, random_state=0).fit(
-        X, np.where(X[:, 0] > X[:, 1] * X[:, 2], 1, -1)
-    )
+    """Fit RKELM to generated rows of 100 features, which are counted."""
+    X = np.random.default_rng(0).standard_normal((rows, 100))
+    model = RKELMClassifier(n_landmarks=CENTRES, C=32.0, gamma=0.01, random_state=0)
+    return model.fit(X, np.where(X[:, 0] > X[:, 1] * X[:, 2], 1, -1))
 
 
 def _texts(rows: int) -> object:
@@ -50,94 +40,83 @@ WORK: dict[str, Callable[[int], object]] = {
     "elm": lambda rows: ELMRegressor(n_hidden=min(L, rows // 2), C=32.0, random_state=0).fit(*series(rows)),
     "rk-elm": _reduced,
     "rk-elm-texts": _texts,
-    "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), candidates(_FEW)),
-    "kernel-ridge-search": lambda rows: kernel_ridge(mackey_glass(rows), candidates(_FEW)[:2]),
+    "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), _FEW),
+    "kernel-ridge-search": lambda rows: kernel_ridge(mackey_glass(rows), _FEW[:2]),
 }
 
 
+def resident_bytes(entry: str) -> int:
+    """Return the present ("VmRSS") or the peak ("VmHWM") memory of this process; `getrusage` counts its parent's."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split(f"{entry}:")[1].split()[0])
+
+
 def growth(work: str, rows: int) -> tuple[int, Seconds]:
-    """Return by how many bytes the peak of a fresh process rises with so many rows, and what that took."""
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.memory", work, str(rows)], check=True, capture_output=True, text=True
-    )
-    found = json.loads(done.stdout)
-    return found["bytes"], Seconds(found["cpu"], found["wall"])
+    """Return the growth of the peak of a fresh process in bytes, and the time."""
+    command = [sys.executable, "-m", "benchmarks.memory", work, str(rows)]
+    answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return answer["bytes"], Seconds(answer["cpu"], answer["wall"])
 
 
-def _bound(key: str, work: str, name: str, bound: str, rows: int, needed: Callable[[int], int]) -> Row:
+def _bound(
+    key: str, work: str, name: str, bound: str, rows: int, needed: Callable[[int], int], counted: str = ""
+) -> Row:
     def run(trial: bool) -> Iterator[Result]:
         n = rows // 10 if trial else rows
-        found = [growth(work, n) for _ in range(2)]
-        peak = max(size for size, _ in found)
-        yield Result(
-            name=f"memory of {name}, {n:,} rows",
-            against=bound,
-            ratios=[needed(n) / size for size, _ in found],
-            ours=found[0][1],
-            note=f"{peak / 2**20:.0f} MiB above what the process held before",
-        )
+        title = f"memory of {name}, {n:,} rows"
+        if not Path("/proc/self/status").is_file():
+            yield Result(title, bound, skipped="this system keeps no record of a process's peak in /proc")
+            return
+        try:
+            bytes_needed = needed(n)
+        except DataUnavailableError as error:
+            yield Result(title, bound, skipped=error.found)
+            return
+        rounds = [growth(work, n) for _ in range(2)]
+        peak = max(size for size, _ in rounds)
+        note = f"{peak / 2**20:.0f} MiB above what the process held before{counted}"
+        yield Result(title, bound, [bytes_needed / size for size, _ in rounds], rounds[0][1], note=note)
 
-    return _recorded(key, name, bound, run)
-
-
-def _recorded(key: str, name: str, against: str, run: Callable[[bool], Iterable[Result]]) -> Row:
-    """Return a row that is measured where the system keeps a record of the peak."""
-    skipped = Result(f"memory of {name}", against, skipped="this system keeps no record of a process's peak in /proc")
-    return Row(key, lambda trial: run(trial) if Path("/proc/self/status").is_file() else [skipped])
+    return Row(key, run)
 
 
-def _against_scikit_learn(trial: bool) -> Iterator[Result]:
+def _news20_bytes(n: int) -> int:
+    return int(8 * n * load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR")).X.shape[1])
+
+
+def _rival(trial: bool) -> Iterator[Result]:
     n = 500 if trial else 3000
+    title, against = f"memory of a K-ELM search, {n:,} rows, 3 folds", "GridSearchCV(KernelRidge)"
+    if not Path("/proc/self/status").is_file():
+        yield Result(title, against, skipped="this system keeps no record of a process's peak in /proc")
+        return
     rounds = [(growth("kernel-ridge-search", n), growth("k-elm-search", n)) for _ in range(2)]
     (theirs, their_seconds), (ours, our_seconds) = rounds[0]
-    yield Result(
-        name=f"memory of a K-ELM search, {n:,} rows, 3 folds",
-        against="GridSearchCV(KernelRidge)",
-        ratios=[b / a for (b, _), (a, _) in rounds],
-        ours=our_seconds,
-        theirs=their_seconds,
-        note=f"{ours / 2**20:.0f} against {theirs / 2**20:.0f} MiB, 8 against 2 candidates",
-    )
-
-
-_DENSE = "a dense copy of its rows, 8 n d bytes"
-
-
-def _on_texts(trial: bool) -> Iterator[Result]:
-    name, n = "memory of an RKELM fit to NEWS20, L = 500", 1000 if trial else TEXTS
-    try:
-        width = load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR")).X.shape[1]
-    except DataUnavailableError as error:
-        yield Result(name, _DENSE, skipped=error.found)
-        return
-    found = [growth("rk-elm-texts", n) for _ in range(2)]
-    peak = max(size for size, _ in found)
-    ratios = [8 * n * width / size for size, _ in found]
-    note = f"{peak / 2**20:.0f} MiB above what the process held before, the rows themselves counted"
-    yield Result(f"{name}, {n:,} rows", _DENSE, ratios=ratios, ours=found[0][1], note=note)
+    note = f"{ours / 2**20:.0f} against {theirs / 2**20:.0f} MiB, 8 against 2 candidates"
+    ratios = [b / a for (b, _), (a, _) in rounds]
+    yield Result(title, against, ratios, our_seconds, their_seconds, note=note)
 
 
 ROWS = [
     _bound("memory-k-elm", "k-elm", "a K-ELM fit", "8 n^2 bytes", 6000, lambda n: 8 * n**2),
     _bound("memory-elm", "elm", f"an ELM fit, L = {L}", "H, 8 n L bytes", 20_000, lambda n: 8 * n * min(L, n // 2)),
+    _bound("memory-rk-elm", "rk-elm", f"an RKELM fit, L = {CENTRES}", "1.5 GB", 500_000, lambda n: int(1.5e9)),
     _bound(
-        "memory-rk-elm", "rk-elm", f"an RKELM fit, L = {CENTRES}", "1.5 GB", 500_000,
-        lambda n: int(1.5e9),
+        "memory-rk-elm-texts", "rk-elm-texts", "an RKELM fit to NEWS20, L = 500",
+        "a dense copy of its rows, 8 n d bytes", TEXTS, _news20_bytes, ", the rows themselves counted",
     ),
-    _recorded("memory-rk-elm-texts", "an RKELM fit to NEWS20, L = 500", _DENSE, _on_texts),
     _bound(
         "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 3000,
         lambda n: 8 * (n**2 + (2 * n // 3) ** 2),
     ),
-    _recorded("memory-k-elm-rival", "a K-ELM search", "GridSearchCV(KernelRidge)", _against_scikit_learn),
+    Row("memory-k-elm-rival", _rival),
 ]  # fmt: skip
 
 
 def main() -> None:
-    """Do a piece of work and print by how much the peak rose."""
+    """Do a piece of work and print the growth of the peak."""
     work, rows = WORK[sys.argv[1]], int(sys.argv[2])
-    # What is loaded and compiled for it is not what it needs.
-    work(600)
+    work(600)  # loads and compiles
     before = resident_bytes("VmRSS")
     seconds, _ = timed(lambda: work(rows))
     print(json.dumps({"bytes": resident_bytes("VmHWM") - before, "cpu": seconds.cpu, "wall": seconds.wall}))

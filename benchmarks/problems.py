@@ -1,26 +1,39 @@
-"""Data of the benchmark: what scikit-learn brings along and what elmbench generates."""
+"""Problems of the benchmark, and the sides that search the same candidates by the same score on them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import check_random_state
 
 from elmbench import load_dataset
+from elmbench.metrics import find_metric
+from elmbench.numerics.nodes.hidden_layer import draw_hidden_nodes
+from elmbench.protocol.predictions import FoldScores
 from elmbench.protocol.scaling import scale_columns
+from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale
+from elmbench.work.scoring import GridProblem
 
 Array = NDArray[np.float64]
+Candidates = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows, three folds of them, and a score.
+    """Rows in [0, 1], labels -1/+1 or real targets, three folds of row numbers, and a metric of elmbench's searches.
 
-    Inputs X are in [0, 1]; y holds labels -1/+1 or real targets; folds are pairs of row numbers, to train and to test
-    on. The metric is named as elmbench's searches know it; `labels` is None for regression.
+    `labels` is None for regression.
     """
 
     X: Array
@@ -30,31 +43,151 @@ class Problem:
     labels: list[int] | None
 
 
+Side = Callable[[Problem, Candidates], Array]
+"""Returns scores of shape (n_candidates, n_folds); larger is better."""
+
+
 def wdbc() -> Problem:
     """Return the 569 rows of WDBC."""
     data = load_dataset("wdbc")
-    return _classes(data.X, data.y)
+    return classes(scale_columns(data.X, slice(None), Scale()), data.y)
 
 
 def digits(rows: int = 900) -> Problem:
     """Return the first rows of scikit-learn's digits: 64 pixels, even against odd."""
     X, number = load_digits(return_X_y=True)
-    return _classes(X[:rows], np.where(number[:rows] % 2 == 0, 1, -1))
+    return classes(scale_columns(X[:rows], slice(None), Scale()), np.where(number[:rows] % 2 == 0, 1, -1))
 
 
-def _classes(X: Array, y: NDArray[Any]) -> Problem:
-    X = scale_columns(X, slice(None), Scale())
-    return Problem(X, y, list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)), "mcc", [-1, 1])
+def classes(X: Array, y: NDArray[Any], metric: str = "mcc", labels: tuple[int, ...] = (-1, 1)) -> Problem:
+    """Return a problem of classification."""
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    return Problem(X, y, folds, metric, list(labels))
 
 
 def mackey_glass(rows: int) -> Problem:
-    """Return a random choice of so many of the 20,000 rows of the Mackey-Glass series, 7 inputs each."""
+    """Return random rows of the Mackey-Glass series."""
     X, y = series(rows)
     return Problem(X, y, list(KFold(3, shuffle=True, random_state=0).split(X)), "nrmse", None)
 
 
 def series(rows: int) -> tuple[Array, Array]:
-    """Return inputs and targets of the Mackey-Glass series, so many rows at random."""
+    """Return 7 inputs and the target of random rows among the 20,000 of the Mackey-Glass series."""
     data = load_dataset("mackey-glass")
-    keep = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    return scale_columns(data.X, slice(None), Scale())[keep], np.asarray(data.y, dtype=np.float64)[keep]
+    chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
+    return scale_columns(data.X, slice(None), Scale())[chosen], np.asarray(data.y, dtype=np.float64)[chosen]
+
+
+def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
+    """Return the search of elmbench for a model of the registry; every candidate is fitted without `paths`."""
+
+    def side(problem: Problem, candidates: Candidates) -> Array:
+        factory = find_model(model).factory("regression" if problem.labels is None else "classification")
+        rows = problem.X, problem.y, problem.folds
+        return GridProblem(factory, *rows, candidates, fixed, problem.labels, paths).scores(problem.metric)[0]
+
+    return side
+
+
+def grid_search(estimator: Any, problem: Problem, parameters: Candidates, *, cut: bool) -> Array:
+    """Return the scores of scikit-learn's own search; with `cut`, labels are the signs of real predictions."""
+
+    def scorer(fitted: Any, X: Array, y: NDArray[Any]) -> float:
+        predicted = fitted.predict(X)
+        if cut and problem.labels is not None:
+            predicted = np.where(predicted > 0, 1, -1)
+        return _score(problem, y, predicted)
+
+    # Grids of one candidate each keep the order of the candidates.
+    grids = [{name: [value] for name, value in candidate.items()} for candidate in parameters]
+    search = GridSearchCV(estimator, grids, scoring=scorer, cv=problem.folds, refit=False, error_score="raise")
+    search.fit(problem.X, problem.y)
+    return np.column_stack([search.cv_results_[f"split{j}_test_score"] for j in range(len(problem.folds))])
+
+
+def _score(problem: Problem, y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    fold = FoldScores(find_metric(problem.metric), y, problem.labels, 1)
+    fold.add(0, predicted)
+    fold.finish()
+    return float(fold.scores[0])
+
+
+def kernel_ridge(problem: Problem, candidates: Candidates) -> Array:
+    """Search KernelRidge, which is the kernel ELM with alpha = 1/C, by GridSearchCV."""
+    parameters = [{"gamma": c["gamma"], "alpha": 1.0 / c["C"]} for c in candidates]
+    return grid_search(KernelRidge(kernel="rbf"), problem, parameters, cut=True)
+
+
+class HiddenNodes(TransformerMixin, BaseEstimator):
+    """The hidden layer of an ELM as a step of a pipeline, with the nodes that elmbench draws for the same seed."""
+
+    def __init__(self, n_hidden: int = 100, random_state: int = 0) -> None:
+        self.n_hidden = n_hidden
+        self.random_state = random_state
+
+    def fit(self, X: Array, y: Any = None) -> "HiddenNodes":
+        """Draw the nodes."""
+        random_state = check_random_state(self.random_state)
+        self.weights_, self.biases_ = draw_hidden_nodes(self.n_hidden, X.shape[1], random_state)
+        return self
+
+    def transform(self, X: Array) -> Array:
+        """Return the outputs of the nodes."""
+        hidden: Array = expit(X @ self.weights_.T + self.biases_)
+        return hidden
+
+
+class KernelAtCentres(TransformerMixin, BaseEstimator):
+    """The kernel between a row and random training rows as a step of a pipeline, with the centres of RKELM."""
+
+    def __init__(self, n_landmarks: int = 100, gamma: float = 1.0, random_state: int = 0) -> None:
+        self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.random_state = random_state
+
+    def fit(self, X: Array, y: Any = None) -> "KernelAtCentres":
+        """Draw the centres."""
+        order = check_random_state(self.random_state).permutation(len(X))
+        self.centres_ = X[order[: self.n_landmarks]]
+        return self
+
+    def transform(self, X: Array) -> Array:
+        """Return the values of the kernel."""
+        values: Array = rbf_kernel(X, self.centres_, gamma=self.gamma)
+        return values
+
+
+def ridge_pipeline(problem: Problem, candidates: Candidates) -> Array:
+    """Search a pipeline of random features and Ridge, which is the ELM, by GridSearchCV."""
+    pipeline = make_pipeline(HiddenNodes(), Ridge(fit_intercept=False, solver="cholesky"))
+    parameters = [{"hiddennodes__n_hidden": c["n_hidden"], "ridge__alpha": 1.0 / c["C"]} for c in candidates]
+    return grid_search(pipeline, problem, parameters, cut=True)
+
+
+def centres_pipeline(problem: Problem, candidates: Candidates) -> Array:
+    """Search a pipeline of kernel values at random rows and Ridge, which is RKELM, by GridSearchCV."""
+    pipeline = make_pipeline(KernelAtCentres(gamma=0.5), RidgeClassifier(fit_intercept=False, solver="cholesky"))
+    parameters = [
+        {"kernelatcentres__n_landmarks": c["n_landmarks"], "ridgeclassifier__alpha": 1.0 / c["C"]} for c in candidates
+    ]
+    return grid_search(pipeline, problem, parameters, cut=False)
+
+
+def bordered_solves(problem: Problem, candidates: Candidates) -> Array:
+    """Search the LS-SVM by hand: kernels once a gamma, `numpy.linalg.solve` of the bordered system for each C."""
+    scores = np.empty((len(candidates), len(problem.folds)))
+    for j, (train, test) in enumerate(problem.folds):
+        X, y, n = problem.X[train], problem.y[train], len(train)
+        for gamma in dict.fromkeys(c["gamma"] for c in candidates):
+            system = np.ones((n + 1, n + 1))
+            system[0, 0] = 0.0
+            system[1:, 1:] = rbf_kernel(X, gamma=gamma)
+            cross = rbf_kernel(problem.X[test], X, gamma=gamma)
+            for i, candidate in enumerate(candidates):
+                if candidate["gamma"] == gamma:
+                    regularised = system.copy()
+                    np.einsum("ii->i", regularised)[1:] += 1.0 / candidate["C"]
+                    solution = np.linalg.solve(regularised, np.concatenate([[0.0], y]))
+                    predicted = np.where(cross @ solution[1:] + solution[0] > 0, 1, -1)
+                    scores[i, j] = _score(problem, problem.y[test], predicted)
+    return scores

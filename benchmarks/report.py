@@ -4,12 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import LONG_ROUND
-from benchmarks.plots import PLOT, write_plot
-from benchmarks.row import EQUAL, Result
-from benchmarks.scaling import LONG_POINT
-from benchmarks.subset import LONG_SIDE
+from benchmarks.measure import EQUAL, LONG_ROUND, Result
+from benchmarks.searches import LONG_POINT, LONG_SIDE
 from elmbench.running.environment import describe_environment
+
+PLOT = "scaling.png"
 
 EXPLANATION = f"""\
 `ratio` is how many times the processor time of elmbench the other side takes, in the same sitting; against a bound of
@@ -23,15 +22,15 @@ same candidate chosen, and every score that both sides have computed the same to
 
 def environment_line() -> str:
     """Return the machine and the software in one line."""
-    found = describe_environment()
-    packages = found["packages"]
+    facts = describe_environment()
+    packages = facts["packages"]
     names = ("numpy", "scipy", "scikit-learn", "numba")
-    blas = sorted({f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in found["blas"]})
+    blas = sorted({f"{e['internal_api']} {e['version']} ({e['architecture']})" for e in facts["blas"]})
     parts = (
-        f"elmbench {packages.get('elmbench')}, commit {found['commit'] or 'unknown'}",
-        f"{found['processor']}, {found['cores']} cores, {found['memory_gib']} GiB",
-        found["system"],
-        f"Python {found['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
+        f"elmbench {packages.get('elmbench')}, commit {facts['commit'] or 'unknown'}",
+        f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gib']} GiB",
+        facts["system"],
+        f"Python {facts['python']}, " + ", ".join(f"{name} {packages.get(name)}" for name in names),
         ", ".join(blas) + ", one thread",
     )
     return "; ".join(parts)
@@ -94,7 +93,8 @@ _HEAD = (
 
 def _table(records: list[dict[str, Any]]) -> str:
     lines = [_line(record) for record in records]
-    notes = [f"- {record['name']}: {text}" for record in records if (text := _remark(record))]
+    remarks = [(r["name"], "; ".join(filter(None, (r["skipped"], r["subset"], r["note"])))) for r in records]
+    notes = [f"- {name}: {remark}" for name, remark in remarks if remark]
     return _HEAD + "".join(lines) + "".join(f"\n{note}" for note in dict.fromkeys(notes)) + "\n"
 
 
@@ -105,25 +105,38 @@ def _line(record: dict[str, Any]) -> str:
     verdict = {None: "", True: "met", False: "**missed**"}[record["met"]]
     low, high = record["spread"]
     against = record["against"] + (", *extrapolated*" if record["extrapolated"] else "")
+    pairs = [(record[f"{side}cpu_seconds"], record[f"{side}wall_seconds"]) for side in ("", "against_")]
+    ours, theirs = ("" if cpu is None else f"{cpu:.3g} ({wall:.3g})" for cpu, wall in pairs)
+    choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
+    difference = record["largest_difference"]
+    scores = "" if difference is None else "equal" if difference == 0 else f"within {difference:.1g}"
     return (
         f"| {record['name']} | {against} | {record['ratio']:.3g} | {low:.3g} to {high:.3g} | {target} | {verdict} "
-        f"| {_seconds(record, '')} | {_seconds(record, 'against_')} | {_scores(record)} |\n"
+        f"| {ours} | {theirs} | {', '.join(filter(None, (choice, scores)))} |\n"
     )
 
 
-def _seconds(record: dict[str, Any], side: str) -> str:
-    cpu, wall = record[f"{side}cpu_seconds"], record[f"{side}wall_seconds"]
-    return "" if cpu is None else f"{cpu:.3g} ({wall:.3g})"
+def write_plot(records: list[dict[str, Any]], path: Path) -> None:
+    """Draw seconds against size on logarithmic axes, a panel for each record of `bench.json` that has points."""
+    import matplotlib
 
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
 
-def _scores(record: dict[str, Any]) -> str:
-    """Return how the two sides compare, in words."""
-    choice = {None: "", True: "same choice", False: "**another choice**"}[record["same_choice"]]
-    difference = record["largest_difference"]
-    if difference is None:
-        return choice
-    return ", ".join(filter(None, (choice, "equal" if difference == 0 else f"within {difference:.1g}")))
-
-
-def _remark(record: dict[str, Any]) -> str:
-    return "; ".join(filter(None, (record["skipped"], record["subset"], record["note"])))
+    figure, axes = plt.subplots(1, len(records), figsize=(4.2 * len(records), 3.8), squeeze=False)
+    for axis, record in zip(axes[0], records, strict=True):
+        points = record["points"]
+        for seconds, slope, label in (
+            (points["theirs"], points["slope_against"], record["against"]),
+            (points["ours"], points["slope"], "elmbench"),
+        ):
+            axis.loglog(points["x"], seconds, "o-", label=f"{label}: slope {slope:.2f}")
+        axis.set_xticks(points["x"], [f"{x:,}" for x in points["x"]])
+        axis.minorticks_off()
+        axis.set_xlabel(points["axis"])
+        axis.set_ylabel("processor time, s")
+        axis.set_title(record["name"], fontsize=9)
+        axis.legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120, metadata={"Software": None})
+    plt.close(figure)

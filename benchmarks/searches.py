@@ -1,38 +1,80 @@
-"""Searches of whole grids: elmbench against scikit-learn and against one fit each."""
+"""Searches of whole grids against scikit-learn and against one fit each, and their growth."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Measurement, in_turn, timed
-from benchmarks.problems import Problem, digits, mackey_glass, wdbc
-from benchmarks.row import Result, Row, measured
-from benchmarks.sides import Side, bordered_solves, kernel_ridge, ridge_pipeline, search_of
-from benchmarks.subset import LONG_SIDE, SUBSET_SECONDS, spread_order, subset_size
+from benchmarks.measure import Measurement, Result, Row, in_turn, measured, median_seconds, timed
+from benchmarks.problems import (
+    Problem,
+    Side,
+    bordered_solves,
+    centres_pipeline,
+    classes,
+    digits,
+    kernel_ridge,
+    mackey_glass,
+    ridge_pipeline,
+    search_of,
+    wdbc,
+)
+from elmbench import load_dataset
+from elmbench.errors import DataUnavailableError
+from elmbench.protocol.scaling import scale_columns
 from elmbench.specs.grids import candidates
+from elmbench.specs.protocol import Scale
 from elmbench.work.scoring import best
 
+LONG_SIDE, SUBSET_SECONDS = 60.0, 30.0
+"""Seconds from which a side is measured on a subset of the candidates, and the time for the subset."""
+
+LONG_POINT = 12.0
+"""The same limit for a point of a scaling; its subset takes half as long."""
+
+Grid = dict[str, list[Any]]
 POWERS = [2.0**e for e in range(-8, 14)]
 """22 values of C or gamma: the grid of the KOS-ELM paper with every power."""
-
-SIZES = list(range(100, 1001, 50))
-"""19 values of L, the grid of the same paper."""
-
-KERNEL_GRID: dict[str, list[Any]] = {"gamma": POWERS, "C": POWERS}
-NODES_GRID: dict[str, list[Any]] = {"n_hidden": SIZES, "C": POWERS}
-WIDE_GRID: dict[str, list[Any]] = {"gamma": [10.0**e for e in range(-10, 1)], "C": [10.0**e for e in range(-1, 11)]}
+KERNEL_GRID: Grid = {"gamma": POWERS, "C": POWERS}
+NODES_GRID: Grid = {"n_hidden": list(range(100, 1001, 50)), "C": POWERS}
+WIDE_GRID: Grid = {"gamma": [10.0**e for e in range(-10, 1)], "C": [10.0**e for e in range(-1, 11)]}
 """11 x 12 values, the grid of the EEM paper for SVM and LS-SVM."""
+CENTRES_GRID: Grid = {"n_landmarks": [50, 100, 200, 400, 800, 1200], "C": [2.0**e for e in range(-5, 31)]}
+"""Six numbers of centres, and the 36 ridges of the RKELM paper."""
+
+
+def subset_size(
+    total: int, seconds_each: float, strata: int, longest: float = LONG_SIDE, allowed: float = SUBSET_SECONDS
+) -> int:
+    """Return the number of candidates that a side is measured on.
+
+    All, if they take no more than `longest` seconds; else as many as fit in `allowed` seconds, a multiple of the number
+    of strata and at least one of each.
+    """
+    if total * seconds_each <= longest:
+        return total
+    return min(total, strata * max(1, int(allowed / seconds_each / strata)))
+
+
+def spread_order(strata: Sequence[Any], seed: int = 0) -> list[int]:
+    """Return candidate numbers in random order, in which each stratum has the same share of the first ones.
+
+    The strata are given as one value a candidate, such as its gamma.
+    """
+    random = np.random.default_rng(seed)
+    groups = list(dict.fromkeys(strata))
+    members = [random.permutation([i for i, group in enumerate(strata) if group == g]).tolist() for g in groups]
+    order: list[int] = []
+    for turn in range(max(map(len, members))):
+        order += random.permutation([group[turn] for group in members if turn < len(group)]).tolist()
+    return order
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A search by two sides, measured.
-
-    `subset` says which candidates the other side had, where not all; of those that both had, `same_choice` tells
-    whether both choose the same one, and `difference` is the largest between their scores.
-    """
+    """A search by two sides, measured; choice and scores are compared on the candidates of both."""
 
     measurement: Measurement
     subset: str
@@ -40,56 +82,98 @@ class Compared:
     difference: float
 
     def result(self, **facts: Any) -> Result:
-        """Return the line of the benchmark; `facts` are the attributes of `Result` that this does not determine."""
+        """Return the line of the benchmark; `facts` are the other attributes of `Result`."""
         compared = {"subset": self.subset, "same_choice": self.same_choice, "difference": self.difference}
         return measured(self.measurement, **compared, **facts)
 
 
 def compare(
     problem: Problem,
-    grid: dict[str, list[Any]],
+    grid: Grid,
     ours: Side,
     theirs: Side,
     longest: float = LONG_SIDE,
     allowed: float = SUBSET_SECONDS,
 ) -> Compared:
-    """Measure a search by two sides, the second on a subset of the candidates where all would take too long.
-
-    Of the first hyperparameter of the grid, each value has the same share of a subset; see `subset_size` for its size.
-    """
+    """Measure a search by two sides, the second one on a subset of the candidates if all take too long."""
     every = candidates(grid)
     first, strata = next(iter(grid)), [next(iter(candidate.values())) for candidate in every]
     order = spread_order(strata)
-    # Also loads and compiles what either side needs.
-    ours(problem, every[:2])
+    ours(problem, every[:2])  # loads and compiles
     pilot = order[:3]
     spent, _ = timed(lambda: theirs(problem, [every[i] for i in pilot]))
     size = subset_size(len(every), spent.wall / len(pilot), len(set(strata)), longest, allowed)
     chosen = sorted(order[:size])
     few = [every[i] for i in chosen]
-    found = in_turn(lambda: ours(problem, every), lambda: theirs(problem, few), scale=len(every) / size)
-    own, other = found.our_result[chosen], found.their_result
+    rounds = in_turn(lambda: ours(problem, every), lambda: theirs(problem, few), scale=len(every) / size)
+    our_scores, their_scores = rounds.our_result[chosen], rounds.their_result
     subset = f"{size} of {len(every)} candidates at random, equally many of each {first}" if size < len(every) else ""
-    return Compared(found, subset, best(own) == best(other), float(np.max(np.abs(own - other))))
+    difference = float(np.max(np.abs(our_scores - their_scores)))
+    return Compared(rounds, subset, best(our_scores) == best(their_scores), difference)
 
 
-def _thinned(grid: dict[str, list[Any]], trial: bool) -> dict[str, list[Any]]:
-    return {name: values[::5] for name, values in grid.items()} if trial else grid
+def satimage(rows: int) -> Problem:
+    """Return random rows of Satimage, scaled to [-1, 1]."""
+    data = load_dataset("satimage", os.environ.get("ELMBENCH_DATA_DIR"))
+    chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
+    X = scale_columns(data.X, slice(None), Scale(range=(-1.0, 1.0)))[chosen]
+    return classes(X, np.asarray(data.y)[chosen], "accuracy", tuple(range(6)))
 
 
 def _row(
     key: str,
-    names: tuple[str, str],
+    name: str,
+    against: str,
     problem: Callable[[bool], Problem],
-    grid: dict[str, list[Any]],
-    sides: tuple[Side, Side],
+    grid: Grid,
+    ours: Side,
+    theirs: Side,
     **facts: Any,
 ) -> Row:
-    """Return the row of a search: what is searched and how the other side does it, both sides, a target or a note."""
+    def run(trial: bool) -> Iterator[Result]:
+        used = {parameter: values[:: 5 if len(values) > 6 else 3] for parameter, values in grid.items()}
+        try:
+            rows = problem(trial)
+        except DataUnavailableError as error:
+            yield Result(name, against, skipped=f"{error.found}")
+            return
+        yield compare(rows, used if trial else grid, ours, theirs).result(name=name, against=against, **facts)
+
+    return Row(key, run)
+
+
+def slope(x: Sequence[float], seconds: Sequence[float]) -> float:
+    """Return the slope of the least-squares line through the points on logarithmic axes."""
+    return float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
+
+
+def _scaling(
+    key: str,
+    name: str,
+    against: str,
+    axis: str,
+    sizes: list[int],
+    case: Callable[[int], tuple[Problem, Grid]],
+    ours: Side,
+    theirs: Side,
+) -> Row:
+    """Return the row of a search at several sizes, the first two divided by five in a trial.
+
+    Its ratio is that of the largest size.
+    """
 
     def run(trial: bool) -> Iterator[Result]:
-        found = compare(problem(trial), _thinned(grid, trial), *sides)
-        yield found.result(name=names[0], against=names[1], **facts)
+        used = [max(size // 5, i + 1) for i, size in enumerate(sizes[:2])] if trial else sizes
+        points: dict[str, Any] = {"axis": axis, "x": used, "ours": [], "theirs": []}
+        for size in used:
+            compared = compare(*case(size), ours, theirs, longest=LONG_POINT, allowed=LONG_POINT / 2)
+            rounds = compared.measurement
+            points["ours"].append(median_seconds(rounds.ours).cpu)
+            points["theirs"].append((median_seconds(rounds.theirs) * rounds.scale).cpu)
+        points |= {"slope": slope(used, points["ours"]), "slope_against": slope(used, points["theirs"])}
+        slopes = f"slopes {points['slope']:.2f} and {points['slope_against']:.2f}"
+        note = f"{slopes} over {axis} {used[0]:,} to {used[-1]:,}; the ratio is at the largest"
+        yield compared.result(name=name, against=against, note=note, points=points)
 
     return Row(key, run)
 
@@ -108,36 +192,50 @@ def _digits(trial: bool) -> Problem:
 
 _KERNEL_RIDGE, _PIPELINE = "GridSearchCV(KernelRidge)", "GridSearchCV(Pipeline(hidden nodes, Ridge))"
 _CLONE = "clone and fit (`--no-paths`)"
-_NODES = search_of("elm", random_state=0)
-_ONE_BY_ONE = search_of("elm", paths=False, random_state=0)
-_WDBC, _SERIES = "WDBC", "5,000 Mackey-Glass rows"
+_K_ELM, _LS_SVM, _ELM = search_of("k-elm"), search_of("ls-svm"), search_of("elm", random_state=0)
+_ELM_ONE_BY_ONE = search_of("elm", paths=False, random_state=0)
 _PAIRS, _SIZES = "22 gamma x 22 C x 3 folds", "19 L x 22 C x 3 folds"
-_WIDE = "900 digits, 11 gamma x 12 C x 3 folds"
+_WIDE = "LS-SVM, 900 digits, 11 gamma x 12 C x 3 folds"
+_ELM_WDBC, _ELM_SERIES = f"ELM, WDBC, {_SIZES}", f"ELM, 5,000 Mackey-Glass rows, {_SIZES}"
+_BY_HAND = "kernels once a gamma, numpy.linalg.solve of the bordered system a candidate"
 
 ROWS = [
+    _row("k-elm-wdbc", f"K-ELM, WDBC, {_PAIRS}", _KERNEL_RIDGE, _wdbc, KERNEL_GRID, _K_ELM, kernel_ridge, target=30.0),
     _row(
-        "k-elm-wdbc", (f"K-ELM, {_WDBC}, {_PAIRS}", _KERNEL_RIDGE),
-        _wdbc, KERNEL_GRID, (search_of("k-elm"), kernel_ridge), target=30.0,
+        "k-elm-series", f"K-ELM, 5,000 Mackey-Glass rows, {_PAIRS}", _KERNEL_RIDGE,
+        _series, KERNEL_GRID, _K_ELM, kernel_ridge, target=12.0,
+    ),
+    _row("elm-wdbc", _ELM_WDBC, _CLONE, _wdbc, NODES_GRID, _ELM, _ELM_ONE_BY_ONE, target=30.0),
+    _row("elm-wdbc-pipeline", _ELM_WDBC, _PIPELINE, _wdbc, NODES_GRID, _ELM, ridge_pipeline),
+    _row("elm-series", _ELM_SERIES, _CLONE, _series, NODES_GRID, _ELM, _ELM_ONE_BY_ONE, target=40.0),
+    _row("elm-series-pipeline", _ELM_SERIES, _PIPELINE, _series, NODES_GRID, _ELM, ridge_pipeline),
+    _row(
+        "ls-svm", _WIDE, "one fit a candidate (`--no-paths`)",
+        _digits, WIDE_GRID, _LS_SVM, search_of("ls-svm", paths=False), target=6.0,
     ),
     _row(
-        "k-elm-series", (f"K-ELM, {_SERIES}, {_PAIRS}", _KERNEL_RIDGE),
-        _series, KERNEL_GRID, (search_of("k-elm"), kernel_ridge), target=12.0,
-    ),
-    _row("elm-wdbc", (f"ELM, {_WDBC}, {_SIZES}", _CLONE), _wdbc, NODES_GRID, (_NODES, _ONE_BY_ONE), target=30.0),
-    _row("elm-wdbc-pipeline", (f"ELM, {_WDBC}, {_SIZES}", _PIPELINE), _wdbc, NODES_GRID, (_NODES, ridge_pipeline)),
-    _row("elm-series", (f"ELM, {_SERIES}, {_SIZES}", _CLONE), _series, NODES_GRID, (_NODES, _ONE_BY_ONE), target=40.0),
-    _row(
-        "elm-series-pipeline", (f"ELM, {_SERIES}, {_SIZES}", _PIPELINE),
-        _series, NODES_GRID, (_NODES, ridge_pipeline),
-    ),
-    _row(
-        "ls-svm", (f"LS-SVM, {_WIDE}", "one fit a candidate (`--no-paths`)"),
-        _digits, WIDE_GRID, (search_of("ls-svm"), search_of("ls-svm", paths=False)), target=6.0,
-    ),
-    _row(
-        "ls-svm-solve",
-        (f"LS-SVM, {_WIDE}", "kernels once a gamma, numpy.linalg.solve of the bordered system a candidate"),
-        _digits, WIDE_GRID, (search_of("ls-svm"), bordered_solves),
+        "ls-svm-solve", _WIDE, _BY_HAND, _digits, WIDE_GRID, _LS_SVM, bordered_solves,
         note="labels of nearly singular systems differ: LU loses their digits",
+    ),
+    _row(
+        "rk-elm-satimage", "RKELM, Satimage, 4,435 rows, 6 L x 36 ridges x 3 folds",
+        "GridSearchCV(Pipeline(kernel at the same centres, Ridge))", lambda trial: satimage(300 if trial else 4435),
+        CENTRES_GRID, search_of("rk-elm", gamma=0.5, random_state=0), centres_pipeline, target=30.0,
+    ),
+    _scaling(
+        "scaling-rows", "K-ELM, 2 gamma x 22 C x 3 folds", _KERNEL_RIDGE, "rows", [500, 1000, 2000, 4000],
+        lambda n: (mackey_glass(n), {"gamma": [2.0**-2, 2.0**2], "C": POWERS}), _K_ELM, kernel_ridge,
+    ),
+    _scaling(
+        "scaling-nodes", "ELM, 4 L up to the largest x 22 C x 3 folds, 2,000 rows", "clone and fit", "largest L",
+        [100, 200, 400, 800, 1600],
+        lambda L: (mackey_glass(2000), {"n_hidden": [L // 4, L // 2, 3 * L // 4, L], "C": POWERS}),
+        _ELM, _ELM_ONE_BY_ONE,
+    ),
+    _scaling(
+        "scaling-candidates", "K-ELM, 1 gamma x values of C x 3 folds, 1,000 rows", _KERNEL_RIDGE, "candidates",
+        [1, 4, 16, 64, 256],
+        lambda count: (mackey_glass(1000), {"gamma": [1.0], "C": np.geomspace(2.0**-8, 2.0**13, count).tolist()}),
+        _K_ELM, kernel_ridge,
     ),
 ]  # fmt: skip

@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 
 from benchmarks import measure
-from benchmarks.measure import Measurement, Seconds, in_turn, median_seconds
-from benchmarks.row import Result, measured
-from benchmarks.scaling import slope
-from benchmarks.subset import spread_order, subset_size
+from benchmarks.measure import Measurement, Result, Seconds, in_turn, measured, median_seconds
+from benchmarks.searches import slope, spread_order, subset_size
 
 pytestmark = pytest.mark.exhaustive
 

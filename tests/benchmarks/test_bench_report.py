@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks.measure import Seconds
+from benchmarks.measure import Result, Row, Seconds
 from benchmarks.report import environment_line, line, markdown, write_report
-from benchmarks.row import Result, Row
 
 ORDER = ["first", "second", "third"]
 GOOD = Result(

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from benchmarks.fits import BUDGET, budget_bytes, dependency_bytes
-from benchmarks.outer_folds import KEPT, first_fold, thinned
-from benchmarks.problems import Problem, digits, mackey_glass, series
+from benchmarks.problems import (
+    Problem,
+    bordered_solves,
+    digits,
+    kernel_ridge,
+    mackey_glass,
+    ridge_pipeline,
+    search_of,
+    series,
+)
 from benchmarks.searches import compare
-from benchmarks.sides import bordered_solves, kernel_ridge, ridge_pipeline, search_of
+from benchmarks.tables import SUBSET, first_fold, thinned
 from elmbench.specs.grids import candidates
 from elmbench.work.search import Search
 
@@ -95,7 +103,7 @@ def test_tables_are_those_of_the_first_fold_on_few_rows(monkeypatch: pytest.Monk
         assert single.paths is False
         some, every = single.grid.candidates(), search.grid.candidates()
         assert len(some) == share * len(every)
-        assert share == (KEPT / 8 if name in ("elm", "k-elm") else 1.0)
+        assert share == (SUBSET / 8 if name in ("elm", "k-elm") else 1.0)
         assert [c for c in every if c in some] == some
         first = next(iter(search.grid.values))
         assert {c[first] for c in some} == {c[first] for c in every}
