@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,7 +9,6 @@ from elm_problems import rows, targets
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench.models import BSGDClassifier
 from elmbench.models.base import stochastic
@@ -20,11 +16,6 @@ from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 
 each_maintenance = pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
 each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
-
-
-@parametrize_with_checks([BSGDClassifier(maintenance=maintenance) for maintenance in MAINTENANCE])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @each_maintenance
@@ -108,39 +99,6 @@ def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on():
     assert streamed.n_units_ <= 15
 
 
-def test_a_pickled_model_goes_on_learning():
-    X = rows(80, 3, 2)
-    y = targets(X, 2, "binary")
-    whole, stopped = (BSGDClassifier(budget=10).partial_fit(X[:40], y[:40]) for _ in range(2))
-    resumed = pickle.loads(pickle.dumps(stopped)).partial_fit(X[40:], y[40:])
-    np.testing.assert_array_equal(resumed.beta_, whole.partial_fit(X[40:], y[40:]).beta_)
-
-
-@each_kind
-def test_second_fit_equals_a_fresh_one(kind):
-    model = BSGDClassifier(budget=10, n_epochs=2, random_state=3)
-    first, second = rows(30, 5, 0), rows(23, 4, 1)
-    model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
-    model.fit(second, targets(second, 1, kind))
-    fresh = clone(model).fit(second, targets(second, 1, kind))
-    np.testing.assert_array_equal(model.decision_function(second), fresh.decision_function(second))
-
-
-@each_maintenance
-@each_kind
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
-@pytest.mark.parametrize("budget", [1, 2, 30])
-def test_awkward_rows(maintenance, kind, n, d, budget):
-    """Repeated rows, a constant column, fewer rows than columns, one row, one class, huge values."""
-    for factor in (1.0, 0.0, 1e100):
-        X = factor * rows(n, d, 5, awkward=True)
-        y = targets(rows(n, d, 5), 5, kind)
-        model = BSGDClassifier(budget=budget, maintenance=maintenance, n_epochs=3, random_state=0).fit(X, y)
-        assert np.isfinite(model.decision_function(X)).all()
-        assert set(model.predict(X)) <= set(y)
-        assert 1 <= model.n_units_ <= budget
-
-
 def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
     seen = []
     monkeypatch.setattr(BudgetedState, "extend", lambda state, X, labels, ridge: seen.append(X[:, 0].tolist()))
@@ -149,35 +107,3 @@ def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
     BSGDClassifier(n_epochs=2, shuffle=False).fit(X, X[:, 0] > 2)
     random = np.random.RandomState(0)
     assert seen == [random.permutation(6).tolist(), random.permutation(6).tolist(), [*range(6)], [*range(6)]]
-
-
-@pytest.mark.parametrize(
-    ("bad", "error", "message"),
-    [
-        ({"budget": 0}, ValueError, "The 'budget' parameter of"),
-        ({"C": 0.0}, ValueError, "The 'C' parameter of"),
-        ({"gamma": "wide"}, TypeError, "The 'gamma' parameter of"),
-        ({"maintenance": "hope"}, ValueError, "The 'maintenance' parameter of"),
-        ({"n_epochs": 1.5}, TypeError, "The 'n_epochs' parameter of"),
-    ],
-)
-def test_bad_parameters(bad, error, message):
-    X = rows(10, 2, 0)
-    with pytest.raises(error, match=message):
-        BSGDClassifier(**bad).fit(X, targets(X, 0, "binary"))
-
-
-@pytest.mark.parametrize(("n", "d", "budget"), [(3000, 300, 200), (2000, 3, 900)])
-def test_memory_estimate_is_met(n, d, budget):
-    X = np.random.default_rng(0).random((n, d))
-    y = np.random.default_rng(1).random(n) > 0.5
-    model = BSGDClassifier(budget=budget, gamma=1.0, maintenance="removal", random_state=0)
-    clone(model).fit(X[:50], y[:50])
-    tracemalloc.start()
-    try:
-        model.fit(X, y)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert model.n_units_ == budget
-    assert peak <= model.memory_estimate(n, d, 1, **model.get_params())

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tracemalloc
 import warnings
 from contextlib import nullcontext
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from elm_problems import rows, targets
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench.models import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
 from elmbench.models.protocols import GridPath
@@ -33,55 +29,6 @@ KINDS = ("binary", "multi", "one")
 each_model = pytest.mark.parametrize("name", sorted(MODELS))
 each_model_of_a_size = pytest.mark.parametrize("name", sorted(name for name in MODELS if "SVM" not in name))
 each_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-@parametrize_with_checks(
-    [
-        WELMClassifier(),
-        EEMClassifier(),
-        EEMClassifier(activation="rbf"),
-        EEKMClassifier(),
-        LSSVMClassifier(),
-        LSSVMClassifier(class_weight="balanced"),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:there is one row only")
-@each_model
-@each_kind
-def test_second_fit_equals_a_fresh_one(name, kind):
-    model = clone(MODELS[name])
-    first, second = rows(30, 5, 0), rows(23, 4, 1)
-    model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
-    y = targets(second, 1, kind)
-    model.fit(second, y)
-    fresh = clone(model).fit(second, y)
-    np.testing.assert_array_equal(model.decision_function(second), fresh.decision_function(second))
-    assert vars(model).keys() == vars(fresh).keys()
-    assert model.n_units_ == fresh.n_units_
-    assert model.condition_ == fresh.condition_
-
-
-@pytest.mark.filterwarnings("ignore:there is one row only", "ignore:.*one class is predicted")
-@each_model
-@each_kind
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (2, 2), (4, 9), (30, 1), (40, 6)])
-def test_awkward_rows(name, kind, n, d):
-    """Repeated rows, a constant column, fewer rows than columns and than nodes, one row, one class."""
-    X = rows(n, d, 5, awkward=True)
-    y = targets(X, 5, kind)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        model = clone(MODELS[name]).fit(X, y)
-        outputs = model.decision_function(X)
-    assert np.isfinite(outputs).all()
-    assert model.condition_ > 0.999
-    assert set(model.predict(X)) <= set(y)
-    if name in PROBABILITIES:
-        assert np.isfinite(model.predict_proba(X)).all()
 
 
 @each_model
@@ -109,25 +56,6 @@ def test_a_class_of_one_row(name):
         model.fit(X, y)
         assert model.predict(X)[-1] == 1
     assert np.isfinite(model.decision_function(X)).all()
-
-
-@each_model
-@each_kind
-def test_other_containers(name, kind):
-    X = rows(30, 4, 2).astype(np.float32)
-    y = targets(X, 2, kind)
-    model = clone(MODELS[name])
-    expected = clone(model).fit(X.astype(np.float64), y).decision_function(X)
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for other in (X, X.tolist(), frame, np.asfortranarray(X)):
-            labels = y.tolist() if isinstance(other, list) else y
-            found = clone(model).fit(other, labels)
-            np.testing.assert_allclose(found.decision_function(other), expected, rtol=1e-6, atol=1e-6)
-            if name in PROBABILITIES:
-                assert found.predict_proba(other).shape == (30, len(set(y)))
-                assert found.project(other).shape == expected.shape
 
 
 @pytest.mark.parametrize("name", PROBABILITIES)
@@ -200,38 +128,3 @@ def test_bad_parameters(name, bad, error, message):
         return
     with pytest.raises(error, match=message):
         list(type(model).evaluate_grid(X, y, [(np.arange(10), np.arange(3))], [{}], **model.get_params()))
-
-
-@pytest.mark.parametrize("name", ["WELM", "EEM", "EEKM", "LSSVM"])
-@pytest.mark.parametrize(("n", "size"), [(6000, 200), (300, 900)])
-def test_memory_estimate_bounds_the_peak(name, n, size):
-    n = 2500 if name == "LSSVM" else n
-    X = rows(n, 5, 0)
-    y = targets(X, 0, "binary")
-    params = {} if name == "LSSVM" else {"n_landmarks" if name == "EEKM" else "n_hidden": size}
-    model = clone(MODELS[name]).set_params(**params).fit(X[:50], y[:50])
-    tracemalloc.start()
-    model.fit(X, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    estimate = type(model).memory_estimate(n, 5, 1, **params)
-    assert 0.3 * estimate < peak < estimate
-
-
-@pytest.mark.parametrize("activation", ["nsig", "rbf"])
-@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
-def test_wide_sparse_rows_are_never_made_dense(cls, activation, seed):
-    """The nodes are: 8 bytes for each feature of each."""
-    n, d = 2200, 4000
-    X = sp.random(n, d, density=2e-3, format="csr", random_state=np.random.RandomState(seed))
-    y = np.where(np.asarray(X.sum(axis=1)).ravel() > X.sum() / n, 1, -1)
-    model = cls(n_hidden=20, activation=activation, random_state=0).fit(X[:50, :9], y[:50])
-    peaks = []
-    for step in (lambda: model.fit(X, y), lambda: model.predict(X)):
-        tracemalloc.start()
-        step()
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    rows_as_given = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    estimate = cls.memory_estimate(n, d, 1, n_hidden=20)
-    assert max(peaks) < min(estimate + 2 * rows_as_given, 8 * n * d / 10)

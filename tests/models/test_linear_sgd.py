@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
-import tracemalloc
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from elm_problems import rows, targets
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench.models import AMMClassifier, PegasosClassifier
-from elmbench.models.base import stochastic
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
 MODELS = [PegasosClassifier(), AMMClassifier(), AMMClassifier(mode="batch")]
 each_model = pytest.mark.parametrize("model", MODELS, ids=["pegasos", "amm-online", "amm-batch"])
 each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
-
-
-@parametrize_with_checks(MODELS)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @each_model
@@ -120,22 +109,6 @@ def test_small_weights_are_dropped(seed):
 
 
 @each_model
-@each_kind
-def test_sparse_rows_give_what_dense_ones_do(model, kind, monkeypatch):
-    X = rows(120, 8, 3)
-    X[X < 0.6] = 0
-    y = targets(X, 3, kind)
-    model = clone(model).set_params(C=8.0, n_epochs=2, random_state=1)
-    dense = clone(model).fit(X, y)
-    monkeypatch.setattr(stochastic, "BLOCK_BYTES", 1000)
-    expected = dense.decision_function(X)
-    for learnt in (sp.csr_matrix(X), sp.csr_array(X)):
-        sparse = clone(model).fit(learnt, y)
-        np.testing.assert_allclose(sparse.decision_function(learnt), expected, atol=1e-10 * np.abs(expected).max())
-    np.testing.assert_array_equal(clone(model).fit(X, y).decision_function(X), expected)
-
-
-@each_model
 def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
     X = rows(90, 3, 1)
     y = targets(X, 1, "multi")
@@ -154,70 +127,3 @@ def test_one_pass_in_order_is_partial_fit_and_the_steps_go_on(model):
     expected = np.array([(X @ weights.T + intercepts)[:, owners == label].max(axis=1) for label in range(4)]).T
     np.testing.assert_allclose(streamed.decision_function(X), expected, atol=1e-10)
     assert streamed.n_steps_ == 90
-
-
-@each_model
-def test_a_pickled_model_goes_on_learning(model):
-    X = rows(80, 3, 2)
-    y = targets(X, 2, "binary")
-    whole, stopped = (clone(model).partial_fit(X[:40], y[:40]) for _ in range(2))
-    resumed = pickle.loads(pickle.dumps(stopped)).partial_fit(X[40:], y[40:])
-    expected = whole.partial_fit(X[40:], y[40:]).decision_function(X)
-    np.testing.assert_array_equal(resumed.decision_function(X), expected)
-
-
-@each_model
-@each_kind
-def test_second_fit_equals_a_fresh_one(model, kind):
-    model = clone(model).set_params(random_state=3)
-    first, second = rows(30, 5, 0), rows(23, 4, 1)
-    model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
-    model.fit(second, targets(second, 1, kind))
-    fresh = clone(model).fit(second, targets(second, 1, kind))
-    np.testing.assert_array_equal(model.decision_function(second), fresh.decision_function(second))
-
-
-@each_model
-@each_kind
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
-def test_awkward_rows(model, kind, n, d):
-    """Repeated rows, a constant column, fewer rows than columns, one row, one class, huge values."""
-    for factor in (1.0, 0.0, 1e100):
-        X = factor * rows(n, d, 5, awkward=True)
-        y = targets(rows(n, d, 5), 5, kind)
-        fitted = clone(model).set_params(random_state=0).fit(X, y)
-        assert np.isfinite(fitted.decision_function(X)).all()
-        assert set(fitted.predict(X)) <= set(y)
-
-
-@pytest.mark.parametrize(
-    ("model", "bad", "error", "message"),
-    [
-        (PegasosClassifier, {"C": 0.0}, ValueError, "The 'C' parameter of"),
-        (PegasosClassifier, {"n_epochs": 1.5}, TypeError, "The 'n_epochs' parameter of"),
-        (AMMClassifier, {"n_weights": 0}, ValueError, "The 'n_weights' parameter of"),
-        (AMMClassifier, {"mode": "both"}, ValueError, "The 'mode' parameter of"),
-        (AMMClassifier, {"pruning": -1.0}, ValueError, "The 'pruning' parameter of"),
-        (AMMClassifier, {"prune_every": "often"}, TypeError, "The 'prune_every' parameter of"),
-    ],
-)
-def test_bad_parameters(model, bad, error, message):
-    X = rows(10, 2, 0)
-    with pytest.raises(error, match=message):
-        model(**bad).fit(X, targets(X, 0, "binary"))
-
-
-@each_model
-@pytest.mark.parametrize(("n", "d"), [(3000, 300), (60, 20000)])
-def test_memory_estimate_is_met(model, n, d):
-    X = np.random.default_rng(0).random((n, d)) - 0.5
-    y = np.random.default_rng(1).integers(0, 4, n)
-    model = clone(model).set_params(C=100.0, random_state=0)
-    clone(model).fit(X[:50], y[:50])
-    tracemalloc.start()
-    try:
-        model.fit(X, y).predict(X)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak <= model.memory_estimate(n, d, 4, **model.get_params())

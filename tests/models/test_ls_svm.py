@@ -7,10 +7,9 @@ import pytest
 from elm_problems import FACTORS, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
-from path_rule import assert_path_follows_fits, assert_projections_follow_fits
 from random_examples import examples
 from sklearn.metrics.pairwise import rbf_kernel
-from test_eem_grids import GAMMAS, PROBLEMS, a_problem
+from test_paths import GAMMAS
 
 from elmbench.models import LSSVMClassifier
 
@@ -95,15 +94,6 @@ def test_as_printed_the_smaller_class_is_lost():
     assert recalls[1] < 0.1
 
 
-def test_more_classes_are_each_against_the_rest(seed):
-    X = rows(60, 3, seed + 2)
-    y = targets(X, seed + 2, "multi")
-    model = LSSVMClassifier(C=8.0, gamma=2.0).fit(X, y)
-    for k, label in enumerate(model.classes_):
-        single = LSSVMClassifier(C=8.0, gamma=2.0).fit(X, y == label)
-        np.testing.assert_allclose(model.decision_function(X)[:, k], single.decision_function(X), atol=1e-10)
-
-
 @pytest.mark.parametrize("kind", ["binary", "one"])
 def test_gamma_so_small_that_k_has_rank_one(kind, seed):
     X = rows(30, 3, seed)
@@ -112,46 +102,6 @@ def test_gamma_so_small_that_k_has_rank_one(kind, seed):
 
 
 # --- The grid --------------------------------------------------------------------------------------------------------
-
-
-@examples(220)
-@given(
-    problem=PROBLEMS,
-    pairs=st.lists(st.tuples(st.integers(-1, 10).map(lambda e: 10.0**e), GAMMAS), min_size=1, max_size=12),
-    names=st.sampled_from([("C", "gamma"), ("gamma",), ("C",), ()]),
-    class_weight=WEIGHTS,
-    weighting=WEIGHTINGS,
-)
-def test_grid_equals_fits(problem, pairs, names, class_weight, weighting):
-    X, y, folds = a_problem(**problem)
-    given_all = [dict(zip(("C", "gamma"), pair, strict=True)) for pair in pairs]
-    candidates = [{name: pair[name] for name in names} for pair in given_all]
-    fixed = {name: value for name, value in {"C": 100.0, "gamma": 0.1}.items() if name not in names}
-    fixed |= {"class_weight": class_weight, "weighting": weighting}
-    assert_path_follows_fits(LSSVMClassifier, X, y, folds, candidates, **fixed)
-    assert_projections_follow_fits(LSSVMClassifier, X, y, folds, candidates, **fixed)
-
-
-@pytest.mark.parametrize("kind", ["binary", "multi"])
-def test_whole_grid_of_the_paper(kind, seed):
-    """Systems of conditions up to 3e12, a reduction a gamma."""
-    X = rows(330, 5, seed + 1)
-    y = targets(X, seed + 1, kind)
-    folds = [(np.arange(300), np.arange(300, 330)), (np.arange(30, 330), np.arange(30))]
-    candidates = [{"C": 10.0**c, "gamma": 10.0**g} for g in range(-10, 1) for c in range(-1, 11)]
-    ways = assert_path_follows_fits(LSSVMClassifier, X, y, folds, candidates, class_weight="balanced")
-    assert ways == {"reduction": 2 * len(candidates)}
-
-
-def test_weights_are_kept_apart():
-    X, y, folds = a_problem(60, 3, 0, "binary", False, 2)
-    candidates = [
-        {"C": C, "class_weight": weights, "weighting": weighting}
-        for C in (1.0, 100.0)
-        for weights in (None, "balanced", {1: 5.0})
-        for weighting in ("corrected", "as-printed")
-    ]
-    assert_path_follows_fits(LSSVMClassifier, X, y, folds, candidates)
 
 
 def test_the_sum_of_the_coefficients_vanishes_to_the_last_digits(seed):

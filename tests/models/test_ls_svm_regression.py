@@ -7,13 +7,11 @@ import pytest
 from elm_problems import FACTORS, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
-from path_rule import assert_path_follows_fits
 from random_examples import examples
 from scipy.linalg import solve
 from sklearn.metrics.pairwise import rbf_kernel
-from test_eem_grids import GAMMAS, a_problem
+from test_paths import GAMMAS
 
-import elmbench.numerics.ridge_path as ridge_path
 from elmbench.models import LSSVMClassifier, LSSVMRegressor
 from elmbench.numerics.arrays import EPS
 
@@ -106,46 +104,3 @@ def test_a_constant_is_left_to_the_intercept(gamma, seed):
 
 
 # --- The grid --------------------------------------------------------------------------------------------------------
-
-
-@examples(200)
-@given(
-    n=st.integers(6, 70),
-    d=st.integers(1, 8),
-    seed=st.integers(0, 2**31 - 1),
-    kind=KINDS,
-    awkward=st.booleans(),
-    n_folds=st.integers(1, 3),
-    pairs=st.lists(st.tuples(st.integers(-30, 8).map(lambda e: 2.0**-e), GAMMAS), min_size=1, max_size=10),
-    names=st.sampled_from([("C", "gamma"), ("gamma",), ("C",), ()]),
-    share=st.booleans(),
-)
-def test_grid_equals_fits(n, d, seed, kind, awkward, n_folds, pairs, names, share):
-    X, y, folds = a_problem(n, d, seed, kind, awkward, n_folds)
-    given_all = [dict(zip(("C", "gamma"), pair, strict=True)) for pair in pairs]
-    candidates = [{name: pair[name] for name in names} for pair in given_all]
-    fixed = {name: value for name, value in {"C": 100.0, "gamma": 0.1}.items() if name not in names}
-    with pytest.MonkeyPatch.context() as patch:
-        if share:
-            patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
-        solvers = assert_path_follows_fits(LSSVMRegressor, X, y, folds, candidates, **fixed)
-    assert solvers.total() == len(candidates) * n_folds
-    assert share or "eigenvalues" not in solvers
-
-
-@pytest.mark.parametrize("kind", ["regression", "two-targets"])
-def test_grid_of_deng_et_al_shares_most_of_its_work(kind, seed):
-    """Their C of 2^-30 to 2^5, which is the ridge: most are shared."""
-    X = rows(380, 5, seed + 1)
-    y = targets(X, seed + 1, kind)
-    folds = [(np.arange(300), np.arange(300, 380)), (np.arange(80, 380), np.arange(80))]
-    candidates = [{"gamma": gamma, "C": 2.0**-e} for gamma in (1e-4, 0.1, 3.0) for e in range(-30, 6)]
-    solvers = assert_path_follows_fits(LSSVMRegressor, X, y, folds, candidates)
-    assert solvers["reduction"] > 0.9 * len(candidates) * len(folds)
-
-
-@pytest.mark.parametrize("bad", [{"C": 0.0}, {"gamma": -1.0}])
-def test_bad_candidates(bad):
-    X, y, folds = a_problem(20, 3, 0, "regression", False, 1)
-    with pytest.raises(ValueError, match="parameter of"):
-        list(LSSVMRegressor.evaluate_grid(X, y, folds, [{}, bad]))

@@ -15,7 +15,6 @@ from random_examples import examples
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import elmbench
 from elmbench.models import KELMRegressor, MKELMClassifier, MKELMRegressor
@@ -40,19 +39,6 @@ def quiet(model, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y)
-
-
-@parametrize_with_checks(
-    [
-        MKELMClassifier(),
-        MKELMClassifier(q=2.0),
-        MKELMClassifier(radius=True, tol=1e-2),
-        MKELMRegressor(),
-        MKELMRegressor(q=2.0, radius=True, tol=1e-2),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @examples(60)
@@ -162,44 +148,6 @@ def test_a_kernel_that_is_zero_has_no_weight(kind, q, radius):
     without = quiet(class_of("MKELM", kind)(kernels=[LIST[0], LIST[1]], q=q, radius=radius), X, y)
     assert model.weights_[1] == 0
     np.testing.assert_allclose(model.weights_[[0, 2]], without.weights_, atol=0.02)  # another start, the same end
-
-
-@each_kind
-@pytest.mark.parametrize("radius", [False, True])
-def test_nothing_but_zeros(kind, radius):
-    X = np.zeros((12, 2))
-    y = targets(rows(12, 2, 0), 0, kind)
-    model = class_of("MKELM", kind)(kernels=[("linear", {})] * 2, radius=radius).fit(X, y)
-    np.testing.assert_allclose(model.weights_, 0.5)
-    np.testing.assert_array_equal(real_outputs(model, X), 0.0)
-
-
-@each_kind
-@pytest.mark.parametrize("radius", [False, True])
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
-def test_awkward_rows(kind, radius, n, d):
-    """Repeated rows, a constant column, fewer rows than columns, one row, one class."""
-    X = rows(n, d, 5, awkward=True)
-    y = targets(X, 5, kind)
-    model = quiet(class_of("MKELM", kind)(C=8.0, radius=radius), X, y)
-    predicted = model.predict(X)
-    assert predicted.shape == y.shape
-    assert np.isfinite(real_outputs(model, X)).all()
-    assert model.condition_ > 0.999
-    if is_classification(kind):
-        assert set(predicted) <= set(y)
-
-
-@each_kind
-def test_second_fit_equals_a_fresh_one(kind):
-    model = class_of("MKELM", kind)(radius=True, max_iter=20)
-    first, second = rows(30, 5, 0), rows(23, 4, 1)
-    quiet(model, first, targets(first, 0, "multi" if kind == "binary" else kind))
-    y = targets(second, 1, kind)
-    quiet(model, second, y)
-    fresh = quiet(clone(model), second, y)
-    np.testing.assert_array_equal(real_outputs(model, second), real_outputs(fresh, second))
-    assert vars(model).keys() == vars(fresh).keys()
 
 
 @each_kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -146,23 +145,3 @@ def test_partial_fit_after_fit_goes_on():
     params = {"n_hidden": 12, "C": 5.0, "random_state": 0}
     model = OSELMRegressor(**params, start="ridge").fit(X[:35], y[:35]).partial_fit(X[35:], y[35:])
     np.testing.assert_allclose(model.predict(X), ELMRegressor(**params).fit(X, y).predict(X), atol=1e-9)
-
-
-def test_unknown_label_in_a_later_block():
-    X = rows(20, 3, 0)
-    model = OSELMClassifier(n_hidden=5).partial_fit(X, np.arange(20) % 2)
-    with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
-        model.partial_fit(X, np.full(20, 7))
-
-
-def test_memory_estimate_bounds_the_peak():
-    X = rows(3000, 5, 0)
-    y = targets(X, 0, "regression")
-    for start in ("pinv", "ridge"):
-        model = OSELMRegressor(n_hidden=500, start=start, random_state=0).fit(X[:50], y[:50])
-        tracemalloc.start()
-        model.fit(X, y)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        estimate = OSELMRegressor.memory_estimate(3000, 5, 1, n_hidden=500, start=start)
-        assert 0.4 * estimate < peak < estimate

@@ -170,27 +170,6 @@ def test_nodes_grow_with_the_rows():
     assert sizes[-1] > 3 * sizes[0]
 
 
-@pytest.mark.parametrize(
-    ("bad", "error", "message"),
-    [
-        ({"mode": "fast"}, ValueError, "The 'mode' parameter of"),
-        ({"initial_batch": 0}, ValueError, "The 'initial_batch' parameter of"),
-        ({"batch_size": 1.5}, TypeError, "The 'batch_size' parameter of"),
-    ],
-)
-def test_bad_parameters(bad, error, message):
-    X = rows(10, 2, 0)
-    with pytest.raises(error, match=message):
-        OSPVMClassifier(**bad).fit(X, targets(X, 0, "binary"))
-
-
-def test_unknown_label_in_a_later_chunk():
-    X = rows(20, 3, 0)
-    model = OSPVMClassifier().partial_fit(X, np.arange(20) % 2)
-    with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
-        model.partial_fit(X, np.full(20, 7))
-
-
 def test_the_node_of_the_ones_may_be_all_that_a_cut_leaves(capfd: pytest.CaptureFixture[str]) -> None:
     """Rows that lie close together: the square root of their number is by far the largest singular value."""
     rng = np.random.default_rng(0)

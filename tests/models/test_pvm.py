@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from random_examples import examples
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench.models import OSPVMClassifier, PVMClassifier
 from elmbench.models.pvm import centred_decomposition
@@ -27,18 +26,6 @@ MODELS = {
     "first mean": OSPVMClassifier(update_mean=False, initial_batch=7, batch_size=5),
 }
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-
-
-@parametrize_with_checks(
-    [
-        PVMClassifier(),
-        OSPVMClassifier(),
-        OSPVMClassifier(mode="truncate", ratio="squared"),
-        OSPVMClassifier(update_mean=False),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @examples(80)
@@ -111,28 +98,6 @@ def test_constant_data(model, n):
         assert set(fitted.predict(X)) == {1}
 
 
-@each_model
-@pytest.mark.parametrize("kind", ["binary", "multi", "one"])
-def test_second_fit_equals_a_fresh_one(model, kind):
-    first, second = rows(30, 5, 0), rows(23, 4, 1)
-    used = clone(model).fit(first, targets(first, 0, "multi"))
-    used.fit(second, targets(second, 1, kind))
-    fresh = clone(model).fit(second, targets(second, 1, kind))
-    np.testing.assert_array_equal(used.decision_function(second), fresh.decision_function(second))
-
-
-@each_model
-@pytest.mark.parametrize("shape", [(60, 12), (50, 300)])
-def test_sparse_rows_yield_what_dense_ones_do(model, shape, seed):
-    X = np.random.RandomState(seed).randn(*shape) * (np.random.RandomState(seed + 1).rand(*shape) < 0.3)
-    y = targets(X, seed, "multi")
-    model = clone(model).set_params(n_hidden=9)
-    dense, sparse = clone(model).fit(X, y), clone(model).fit(sp.csr_matrix(X), y)
-    atol = 1e-9 * dense.condition_
-    for probe in (X, sp.csr_matrix(X), sp.csr_array(X)):
-        np.testing.assert_allclose(sparse.decision_function(probe), dense.decision_function(X), atol=atol)
-
-
 def peak_of(work):
     """Return the most memory that is held at a time, what is returned included."""
     tracemalloc.start()
@@ -178,37 +143,3 @@ def test_path_equals_single_fits(n, d, kind, sparse, seed):
         ordered = np.sort(np.hstack([outputs, -outputs]) if outputs.shape[1] == 1 else outputs, axis=1)
         clear = ordered[:, -1] - ordered[:, -2] > 1e-9 * model.condition_ * np.abs(outputs).max()
         np.testing.assert_array_equal(labels[clear], model.predict(X[test])[clear])
-
-
-@pytest.mark.parametrize(
-    ("bad", "error", "message"),
-    [
-        ({"n_hidden": 0}, ValueError, "The 'n_hidden' parameter of"),
-        ({"theta": 0.0}, ValueError, "The 'theta' parameter of"),
-        ({"theta": 1.01}, ValueError, "The 'theta' parameter of"),
-        ({"theta": "1"}, TypeError, "The 'theta' parameter of"),
-        ({"ratio": "cubic"}, ValueError, "The 'ratio' parameter of"),
-        ({"activation": "sine"}, ValueError, "The 'activation' parameter of"),
-    ],
-)
-def test_bad_parameters(bad, error, message):
-    X = rows(10, 2, 0)
-    y = targets(X, 0, "binary")
-    for model in (PVMClassifier(**bad), OSPVMClassifier(**bad)):
-        with pytest.raises(error, match=message):
-            model.fit(X, y)
-    with pytest.raises(error, match=message):
-        list(PVMClassifier.evaluate_grid(X, y, [(np.arange(8), np.arange(8, 10))], [bad]))
-
-
-@each_model
-@pytest.mark.parametrize(("n", "d", "n_hidden"), [(2500, 60, None), (120, 8000, None), (2500, 60, 20)])
-def test_memory_estimate_bounds_the_peak(model, n, d, n_hidden):
-    X = np.random.RandomState(0).randn(n, d)
-    y = np.arange(n) % 3
-    model = clone(model).set_params(n_hidden=n_hidden)
-    if n > 1000 and isinstance(model, OSPVMClassifier):
-        model.set_params(initial_batch=40, batch_size=16)
-    model.fit(X[:30], y[:30])
-    estimate = type(model).memory_estimate(n, d, 3, **model.get_params())
-    assert 0.2 * estimate < peak_of(lambda: model.fit(X, y)) < estimate

@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from elm_problems import rows, targets
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench.models import SVMClassifier
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-@parametrize_with_checks([SVMClassifier(), SVMClassifier(class_weight="balanced", max_iter=1000)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {1: 3.0}])
@@ -33,13 +26,6 @@ def test_is_scikit_learn_s_own(kind, class_weight):
     np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
     assert model.n_units_ == len(expected.support_)
     assert model.capped_ == 0
-
-
-def test_parameters_are_those_of_the_field():
-    model = SVMClassifier(C=2.0, gamma=0.5, class_weight="balanced", max_iter=9)
-    assert model.get_params() == {"C": 2.0, "gamma": 0.5, "class_weight": "balanced", "max_iter": 9}
-    assert clone(model).get_params() == model.get_params()
-    assert repr(model) == "SVMClassifier(C=2.0, class_weight='balanced', gamma=0.5, max_iter=9)"
 
 
 # --- Fits that are stopped -------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench import PathSearchCV
 from elmbench.models import (
@@ -22,10 +21,8 @@ from elmbench.models import (
     ELMRBFClassifier,
     KELMClassifier,
     KELMRegressor,
-    LSSVMClassifier,
     RKELMClassifier,
     RKELMRegressor,
-    WELMClassifier,
 )
 from elmbench.numerics.arrays import EPS
 
@@ -36,18 +33,6 @@ SMALL = {
     "WELM": {"n_hidden": 5, "activation": "rbf", "random_state": 0},
 }
 WEIGHTS = (None, "balanced", {1: 3.0}, {1: 0.25, -1: 2.0})
-
-
-@parametrize_with_checks(
-    [
-        ELMClassifier(class_weight="balanced"),
-        KELMClassifier(class_weight="balanced"),
-        LSSVMClassifier(class_weight="balanced"),
-        WELMClassifier(n_hidden=9, class_weight=None),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @examples(120)

@@ -1,0 +1,300 @@
+"""The contract of every estimator: scikit-learn's checks, awkward and sparse rows, second fits, parameters, memory."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from elm_problems import class_of, is_classification, real_outputs, rows, sparse_rows, targets
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
+
+from elmbench import models
+from elmbench.models.protocols import GridPath
+from elmbench.models.svd_pipelines import SingularFeatures
+from elmbench.numerics.arrays import EPS
+
+#: Parameters of small models of each family.
+BOTH_TASKS = {
+    "ELM": {"n_hidden": 20, "C": 8.0, "random_state": 3},
+    "OSELM": {"n_hidden": 20, "C": 8.0, "initial_batch": 7, "batch_size": 5, "start": "ridge", "random_state": 3},
+    "KELM": {"C": 8.0, "gamma": 0.5},
+    "LSSVM": {"C": 8.0, "gamma": 0.5},
+    "RKELM": {"n_landmarks": 12, "C": 8.0, "gamma": 0.5, "random_state": 3},
+    "ELMRBF": {"n_hidden": 20, "C": 8.0, "gamma": 0.5, "random_state": 3},
+    "RSVM": {"n_landmarks": 10, "random_state": 3},
+    "MKELM": {"max_iter": 20, "tol": 0.01},
+    "KOSELM": {"C": 8.0, "gamma": 0.5},
+    "FBKOSELM": {"C": 8.0, "gamma": 0.5, "budget": 15},
+    "ALDKOSELM": {"gamma": 0.5, "delta": 0.05},
+}
+CLASSIFIERS = {
+    "WELM": {"n_hidden": 9, "activation": "nsig", "random_state": 3},
+    "EEM": {"n_hidden": 20, "activation": "rbf", "random_state": 3},
+    "EEKM": {"n_landmarks": 12, "gamma": 0.5, "random_state": 3},
+    "BSGD": {"budget": 9, "C": 8.0, "gamma": 0.5, "n_epochs": 2, "random_state": 3},
+    "AMM": {"C": 8.0, "n_epochs": 2, "random_state": 3},
+    "Pegasos": {"C": 8.0, "n_epochs": 2, "random_state": 3},
+    "PVM": {},
+    "OSPVM": {"initial_batch": 7, "batch_size": 5},
+}
+SMALL = BOTH_TASKS | CLASSIFIERS
+KINDS = ("binary", "multi", "one", "regression", "two-targets")
+CASES = [(name, kind) for name in SMALL for kind in KINDS if name in BOTH_TASKS or is_classification(kind)]
+each_case = pytest.mark.parametrize(("name", "kind"), CASES, ids=["-".join(case) for case in CASES])
+quiet = pytest.mark.filterwarnings(
+    "ignore:there is one row only", "ignore:.*one class is predicted", "ignore:.*still change by more"
+)
+
+
+def small(name, kind):
+    return class_of(name, kind)(**SMALL[name])
+
+
+#: Beside the defaults of every class.
+OPTIONS = [
+    *(getattr(models, f"OSELM{task}")(start="ridge") for task in ("Classifier", "Regressor")),
+    *(getattr(models, f"{name}Classifier")(class_weight="balanced") for name in ("ELM", "KELM", "LSSVM")),
+    models.WELMClassifier(n_hidden=9, class_weight=None),
+    models.EEMClassifier(activation="rbf"),
+    models.RKELMClassifier(widths="random", kernel="inverse-multiquadric"),
+    models.RKELMRegressor(kernel="polynomial"),
+    models.MKELMClassifier(q=2.0),
+    models.MKELMClassifier(radius=True, tol=1e-2),
+    models.MKELMRegressor(q=2.0, radius=True, tol=1e-2),
+    *(models.BSGDClassifier(maintenance=maintenance) for maintenance in ("projection", "removal")),
+    models.AMMClassifier(mode="batch"),
+    models.OSPVMClassifier(mode="truncate", ratio="squared"),
+    models.OSPVMClassifier(update_mean=False),
+    models.SVMClassifier(class_weight="balanced", max_iter=1000),
+    SingularFeatures(3),
+]
+#: As scikit-learn's own models that draw rows have it: a row that is repeated is drawn as two centres.
+OTHER_CENTRES = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "the centres are drawn from other rows"
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [*(getattr(models, name)() for name in models.__all__), *OPTIONS],
+    expected_failed_checks=lambda model: OTHER_CENTRES if type(model).__name__.startswith("RKELM") else {},
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", [name for name in models.__all__ if name != "SVMClassifier"])
+def test_parameters_out_of_range_are_named(name):
+    check_param_validation(name, getattr(models, name)())
+
+
+@pytest.mark.parametrize("name", [name for name in models.__all__ if isinstance(getattr(models, name), GridPath)])
+def test_paths_name_parameters_out_of_range_before_anything_is_learnt(name):
+    cls = getattr(models, name)
+    bad = next({key: 0} for key in ("C", "n_hidden") if key in cls().get_params())
+    X = np.zeros((6, 2))
+    with pytest.raises(ValueError, match=f"The '{next(iter(bad))}' parameter of"):
+        next(cls.evaluate_grid(X, X[:, 0], [(np.arange(4), np.arange(4, 6))], [{}, bad]))
+
+
+@quiet
+@each_case
+def test_second_fit_equals_a_fresh_one(name, kind):
+    model = small(name, kind)
+    first, second = rows(30, 5, 0), rows(23, 4, 1)
+    model.fit(first, targets(first, 0, "multi" if kind == "binary" else kind))
+    y = targets(second, 1, kind)
+    fresh = clone(model.fit(second, y)).fit(second, y)
+    np.testing.assert_array_equal(real_outputs(model, second), real_outputs(fresh, second))
+    assert vars(model).keys() == vars(fresh).keys()
+    assert model.n_units_ == fresh.n_units_
+
+
+@quiet
+@each_case
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
+def test_awkward_rows(name, kind, n, d):
+    """Repeated rows, a constant column, fewer rows than columns and than nodes, one row, one class, large values."""
+    y = targets(rows(n, d, 5, awkward=True), 5, kind)
+    factors = (1.0, 0.0, 1e100) if name in ("BSGD", "AMM", "Pegasos", "KOSELM", "FBKOSELM", "ALDKOSELM") else (1.0, 0.0)
+    for factor in factors:
+        X = factor * rows(n, d, 5, awkward=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            model = small(name, kind).fit(X, y)
+        predicted = model.predict(X)
+        assert predicted.shape == y.shape
+        assert np.isfinite(real_outputs(model, X)).all()
+        assert getattr(model, "condition_", 1.0) > 0.999
+        if is_classification(kind):
+            assert set(predicted) <= set(y)
+        if hasattr(model, "predict_proba"):
+            np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, atol=1e-14)
+
+
+@quiet
+@each_case
+def test_other_containers(name, kind):
+    X = rows(30, 4, 2).astype(np.float32)
+    y = targets(X, 2, kind)
+    model = small(name, kind)
+    expected = real_outputs(clone(model).fit(X.astype(np.float64), y), X)
+    frozen = X.astype(np.float64)
+    frozen.flags.writeable = False
+    others = [X, X.tolist(), pd.DataFrame(X, columns=list("abcd")), np.asfortranarray(X), X[::-1][::-1], frozen]
+    for other in others:
+        labels = y.tolist() if isinstance(other, list) else y
+        outputs = real_outputs(clone(model).fit(other, labels), other)
+        np.testing.assert_allclose(outputs, expected, rtol=1e-6, atol=1e-6)
+
+
+@quiet
+@each_case
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.coo_array])
+def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
+    model = small(name, kind)
+    if not get_tags(model).input_tags.sparse:
+        assert name == "MKELM"
+        return
+    X, probe = sparse_rows(rows(60, 6, 0), 0), sparse_rows(rows(12, 6, 1), 1)
+    y = targets(X, 0, kind)
+    dense, sparse = clone(model).fit(X, y), clone(model).fit(container(X), y)
+    expected = real_outputs(dense, probe)
+    condition = getattr(dense, "condition_", 1.0) * (1e6 if name == "EEKM" else 1.0)  # of the landmarks
+    within = max(1e-8, 1e4 * EPS * condition) * max(1.0, np.abs(expected).max())
+    for fitted, given in ((sparse, container(probe)), (sparse, probe), (dense, container(probe))):
+        np.testing.assert_allclose(real_outputs(fitted, given), expected, rtol=0, atol=within)
+
+
+ONE_AGAINST_THE_REST = ("ELM", "KELM", "LSSVM", "RKELM", "ELMRBF", "RSVM", "OSELM", "KOSELM", "ALDKOSELM", "EEM", "PVM")
+
+
+@pytest.mark.parametrize("name", ONE_AGAINST_THE_REST)
+def test_more_classes_are_each_against_the_rest(name):
+    X, probe = rows(60, 3, 2), rows(25, 3, 3)
+    y = targets(X, 2, "multi")
+    model = small(name, "multi").fit(X, y)
+    outputs = model.decision_function(probe)
+    for k, label in enumerate(model.classes_):
+        single = small(name, "binary").fit(X, y == label).decision_function(probe)
+        np.testing.assert_allclose(outputs[:, k], single, atol=1e-7 * max(1.0, np.abs(single).max()))
+    np.testing.assert_array_equal(model.predict(probe), model.classes_[outputs.argmax(axis=1)])
+
+
+SEQUENTIAL = ("OSELM", "KOSELM", "FBKOSELM", "ALDKOSELM", "BSGD", "AMM", "Pegasos", "OSPVM")
+
+
+@pytest.mark.parametrize("name", SEQUENTIAL)
+def test_a_pickled_model_continues_to_learn(name):
+    X = rows(80, 3, 2)
+    y = targets(X, 2, "binary")
+    whole, stopped = (small(name, "binary").partial_fit(X[:40], y[:40]) for _ in range(2))
+    resumed = pickle.loads(pickle.dumps(stopped)).partial_fit(X[40:], y[40:])
+    expected = whole.partial_fit(X[40:], y[40:]).decision_function(X)
+    np.testing.assert_array_equal(resumed.decision_function(X), expected)
+
+
+@pytest.mark.parametrize("name", SEQUENTIAL)
+def test_unknown_labels_in_a_later_call(name):
+    X = rows(20, 3, 0)
+    model = small(name, "binary").partial_fit(X, np.arange(20) % 2)
+    with pytest.raises(ValueError, match=r"expected labels among \[0, 1\], got \[7\] instead"):
+        model.partial_fit(X, np.full(20, 7))
+
+
+#: Family, parameters, rows, columns, classes.
+FITS = [
+    ("ELM", {"n_hidden": 300}, 6000, 5, 2),
+    ("ELM", {"n_hidden": 1500}, 400, 5, 2),
+    ("ELM", {"n_hidden": 20}, 600, 3000, 2),
+    ("OSELM", {"n_hidden": 500}, 3000, 5, 2),
+    ("OSELM", {"n_hidden": 900, "initial_batch": 300}, 300, 5, 2),
+    ("WELM", {"n_hidden": 200}, 6000, 5, 2),
+    ("WELM", {"n_hidden": 900}, 300, 5, 2),
+    ("EEM", {"n_hidden": 200}, 6000, 5, 2),
+    ("EEM", {"n_hidden": 20}, 8000, 5, 60),
+    ("EEKM", {"n_landmarks": 200}, 6000, 5, 2),
+    ("EEKM", {"n_landmarks": 900}, 300, 5, 2),
+    ("KELM", {}, 1500, 6, 4),
+    ("KELM", {"dtype": "float32"}, 3000, 6, 4),
+    ("LSSVM", {}, 1500, 5, 2),
+    ("RKELM", {"n_landmarks": 200}, 6000, 5, 2),
+    ("RKELM", {"n_landmarks": 100}, 3000, 800, 2),
+    ("ELMRBF", {"n_hidden": 900}, 300, 5, 2),
+    ("ELMRBF", {"n_hidden": 100}, 100_000, 5, 2),
+    ("RSVM", {"n_landmarks": 50, "gamma": 5.0}, 20_000, 4, 2),
+    ("RSVM", {"n_landmarks": 700, "gamma": 5.0}, 3000, 4, 2),
+    ("BSGD", {"budget": 200, "maintenance": "removal", "gamma": 1.0}, 3000, 300, 2),
+    ("AMM", {"C": 100.0}, 3000, 300, 4),
+    ("Pegasos", {}, 60, 20_000, 4),
+    ("PVM", {}, 2500, 60, 3),
+    ("PVM", {"n_hidden": 20}, 120, 8000, 3),
+    ("OSPVM", {"mode": "truncate", "n_hidden": 20}, 2500, 60, 3),
+    ("OSPVM", {}, 120, 8000, 3),
+    *((name, {"gamma": 50.0}, 700, 4, 2) for name in ("KOSELM", "FBKOSELM", "ALDKOSELM")),
+    ("KOSELM", {"gamma": 50.0, "kernel": "laplacian"}, 700, 4, 2),
+]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "params", "n", "d", "n_classes"), FITS)
+def test_memory_estimates_bound_the_peak(name, params, n, d, n_classes):
+    X = np.random.default_rng(0).random((n, d))
+    y = np.argsort(np.argsort(X.sum(axis=1))) * n_classes // n
+    model = class_of(name, "binary")(**params)
+    clone(model).fit(X[:60], y[:60])  # imports and compiles
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    outputs = 1 if n_classes == 2 else n_classes
+    estimate = model.memory_estimate(n, d, outputs, **model.get_params())
+    fixed = model.memory_estimate(1, 1, 1, **model.get_params())
+    assert peak < estimate
+    assert estimate - fixed < 6 * peak
+
+
+@pytest.mark.parametrize("name", [name for name in models.__all__ if name != "SVMClassifier"])
+def test_memory_estimates_grow_and_know_the_defaults(name):
+    cls = getattr(models, name)
+    assert cls.memory_estimate(2000, 30) == cls.memory_estimate(2000, 30, 1, **cls().get_params())
+    for sizes in (
+        [cls.memory_estimate(n, 30, 3) for n in (10, 200, 3000, 10**5, 10**7)],
+        [cls.memory_estimate(2000, d, 3) for d in (1, 30, 2000, 10**5)],
+        [cls.memory_estimate(2000, 30, k) for k in (1, 2, 30, 1000)],
+    ):
+        assert sizes == sorted(sizes)
+        assert sizes[-1] > sizes[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        *(("ELM", {"n_hidden": n_hidden}) for n_hidden in (20, 450)),
+        ("OSELM", {"n_hidden": 20, "initial_batch": 40, "batch_size": 16}),
+        *((name, {"n_hidden": 20, "activation": "nsig"}) for name in ("WELM", "EEM")),
+    ],
+)
+def test_wide_sparse_rows_are_never_made_dense(name, params, seed):
+    n, d = 400, 50_000
+    X = sp.random(n, d, density=3e-4, format="csr", random_state=np.random.RandomState(seed))
+    y = np.where(np.asarray(X.sum(axis=1)).ravel() > X.sum() / n, 1, -1)
+    model = class_of(name, "binary")(random_state=0, **params)
+    clone(model).fit(X[:50, :9], y[:50])
+    size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    limit = model.memory_estimate(n, d, 1, **params) + 2 * size
+    for step in (lambda: model.fit(X, y), lambda: model.predict(X)):
+        tracemalloc.start()
+        step()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < limit
+        assert params["n_hidden"] > 50 or peak < 8 * n * d / 2

@@ -1,0 +1,151 @@
+"""`evaluate_grid` of every model against one fit for each candidate and fold, on random problems."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from elm_problems import FACTORS, class_of, is_classification, rows, sparse_rows, targets
+from hypothesis import given
+from hypothesis import strategies as st
+from path_rule import assert_path_follows_fits, assert_projections_follow_fits, random_folds
+from random_examples import examples
+from sklearn.model_selection import KFold
+
+import elmbench.numerics.centres as centres
+import elmbench.numerics.nodes.hidden_layer as nodes
+import elmbench.numerics.ridge_path as ridge_path
+import elmbench.numerics.shifted.band_reduction as reduction
+from elmbench.models import EEMClassifier, WELMClassifier
+from elmbench.models.protocols import ProjectionPath
+from elmbench.numerics.centres import KERNELS, OF_DISTANCES
+from elmbench.numerics.entropy import covariance
+
+EXPONENTS = st.integers(-4, 4).map(lambda e: 2.0**e)
+TENS = st.integers(-1, 10).map(lambda e: 10.0**e)
+GAMMAS = st.integers(-10, 1).map(lambda e: 10.0**e)
+SIZES = st.sampled_from([1, 2, 5, 20, 50, 64, 65, 100, 130])
+SEEDS = st.integers(0, 1)
+LAYERS = st.sampled_from(["sigmoid", "nsig", "rbf"])
+#: Strategies of the parameters that are searched.
+GRIDS = {
+    "KELM": {"C": FACTORS, "gamma": FACTORS},
+    "LSSVM": {"C": TENS, "gamma": GAMMAS},
+    "ELM": {
+        "n_hidden": st.integers(1, 200), "C": FACTORS, "slope": st.sampled_from([0.25, 1.0, 3.0]),
+        "activation": st.sampled_from(["sigmoid", "tanh", "relu"]), "random_state": SEEDS,
+    },
+    "RKELM": {
+        "n_landmarks": st.integers(1, 70), "C": st.integers(-5, 30).map(lambda e: 2.0**e), "gamma": EXPONENTS,
+        "kernel": st.sampled_from(KERNELS), "widths": st.sampled_from(["equal", "random"]),
+        "degree": st.integers(1, 2), "random_state": SEEDS,
+    },
+    "ELMRBF": {
+        "n_hidden": st.integers(1, 70), "C": st.integers(-5, 30).map(lambda e: 2.0**e), "gamma": EXPONENTS,
+        "random_state": SEEDS,
+    },
+    "WELM": {"n_hidden": SIZES, "activation": LAYERS, "random_state": SEEDS},
+    "EEM": {"n_hidden": SIZES, "activation": LAYERS, "random_state": SEEDS},
+    "KOSELM": {"C": FACTORS, "gamma": FACTORS},
+    "FBKOSELM": {"C": FACTORS, "gamma": EXPONENTS, "budget": st.sampled_from([1, 4, 9, 25, 30, 400])},
+    "ALDKOSELM": {
+        "C": FACTORS, "gamma": EXPONENTS, "delta": st.sampled_from([1e-3, 0.05, 0.051, 0.3, 0.9]),
+        "threshold": st.sampled_from(["squared", "as-printed"]), "max_atoms": st.sampled_from([None, None, 5]),
+    },
+}  # fmt: skip
+OF_CLASSIFIERS = {
+    "LSSVM": {
+        "class_weight": st.sampled_from(["balanced", None]), "weighting": st.sampled_from(["corrected", "as-printed"]),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.hypothesis
+@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_path_equals_one_fit_for_each_candidate(name):
+    """Repeated rows, more nodes than rows, sparse rows, any blocks, parameters searched in any mix."""
+
+    @examples(160)
+    @given(
+        data=st.data(),
+        n=st.integers(6, 60),
+        d=st.integers(1, 8),
+        seed=st.integers(0, 2**31 - 1),
+        kind=st.sampled_from(["binary", "multi", "one", "regression", "two-targets"]),
+        awkward=st.booleans(),
+        n_folds=st.integers(1, 3),
+        sparse=st.booleans(),
+        way=st.sampled_from(["as it comes", "tridiagonal", "band"]),
+        block=st.integers(1, 70),
+    )
+    def check(data, n, d, seed, kind, awkward, n_folds, sparse, way, block):
+        if name in ("WELM", "EEM") and not is_classification(kind):
+            kind = "binary"
+        grid = GRIDS[name] | (OF_CLASSIFIERS.get(name, {}) if is_classification(kind) else {})
+        searched = data.draw(st.sets(st.sampled_from(sorted(grid))))
+        fixed = {parameter: data.draw(values) for parameter, values in grid.items() if parameter not in searched}
+        point = st.fixed_dictionaries({parameter: grid[parameter] for parameter in sorted(searched)})
+        candidates = data.draw(st.lists(point, min_size=1, max_size=7))
+        if name == "RKELM":  # widths of their own are for kernels of distances only
+            candidates = [fixed | candidate for candidate in candidates]
+            for candidate in candidates:
+                candidate["widths"] = candidate["widths"] if candidate["kernel"] in OF_DISTANCES else "equal"
+            fixed = {}
+        X = rows(n, d, seed, awkward)
+        y = targets(X, seed, kind)
+        X = sp.csr_matrix(sparse_rows(X, seed)) if sparse else X
+        folds = random_folds(n, n_folds, np.random.RandomState(seed))
+        cls = class_of(name, kind)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(centres, "BLOCK_BYTES", 8 * 70 * block)
+            patch.setattr(nodes, "ROW_BLOCK", 16 + block)
+            if way != "as it comes":
+                patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
+                patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
+            assert_path_follows_fits(cls, X, y, folds, candidates, **fixed)
+            if isinstance(cls, ProjectionPath):
+                assert_projections_follow_fits(cls, X, y, folds, candidates, **fixed)
+
+    check()
+
+
+@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
+@pytest.mark.parametrize("name", ["KELM", "ELM", "LSSVM", "RKELM", "ELMRBF"])
+def test_grids_of_the_papers(name, kind):
+    """Ill-conditioned: few dimensions, repeated rows, ridges down to round-off, more nodes than rows."""
+    X = np.repeat(rows(95, 3, 1), 2, axis=0)
+    y = targets(X, 1, kind)
+    folds = list(KFold(2, shuffle=True, random_state=0).split(X, y))
+    sizes = {"ELM": "n_hidden", "ELMRBF": "n_hidden", "RKELM": "n_landmarks"}
+    if name in sizes:
+        second, fixed = {sizes[name]: (30, 95, 96, 300)}, {"random_state": 3}
+    else:
+        second, fixed = {"gamma": (2.0**-8, 2.0**-2, 2.0**4)}, {}
+    ((parameter, values),) = second.items()
+    Cs = [2.0**e for e in ((-8, -2, 4, 13) if name in ("KELM", "ELM") else (-5, 0, 13, 30))]
+    candidates = [{"C": C, parameter: value} for C in Cs for value in values]
+    assert_path_follows_fits(class_of(name, kind), X, y, folds, candidates, **fixed)
+
+
+@pytest.mark.parametrize("held", [0, 2**18, 2**28])
+@pytest.mark.parametrize("cls", [WELMClassifier, EEMClassifier])
+def test_several_row_blocks_with_features_in_memory_or_computed_twice(cls, held, monkeypatch):
+    monkeypatch.setattr(covariance, "HELD_BYTES", held)
+    X = rows(5200, 3, 2)
+    y = targets(X, 2, "binary")
+    folds = [(np.arange(0, 5000), np.arange(5000, 5200)), (np.arange(100, 5200), np.arange(100))]
+    assert_path_follows_fits(cls, X, y, folds, [{"n_hidden": h} for h in (130, 64, 10)], random_state=0)
+
+
+def test_priors_and_costs_of_candidates():
+    X = rows(60, 3, 0)
+    y = targets(X, 0, "binary")
+    weights = ({}, {"priors": [1, 9]}, {"costs": {-1: 5, 1: 1}})
+    candidates = [{"n_hidden": size, **weight} for size in (30, 5) for weight in weights]
+    folds = random_folds(60, 2, np.random.RandomState(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert_path_follows_fits(EEMClassifier, X, y, folds, candidates, random_state=0)
