@@ -73,7 +73,7 @@ TESTED_BY = {
 
 
 #: What of a room is about all its modules, and quick.
-OF_ALL = {"models": "models/test_defaults.py models/test_memory_estimates.py models/test_singular.py"}
+OF_ALL = {"models": "models/test_defaults.py models/test_every_model.py models/test_paths.py models/test_singular.py"}
 
 
 @dataclass(frozen=True)
