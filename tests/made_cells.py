@@ -17,6 +17,7 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.table import ResultTable, Section
 from elmbench.protocol.stored import _packed
 from elmbench.reporting.cells import LIMIT, PLACE, TIMES
+from elmbench.reporting.claims import check_claims
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import build_table, entry_sections
 from elmbench.running.store import Store
@@ -139,7 +140,8 @@ def table_from(cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
     """The table that a frame of cells makes."""
     summary = summarise(cells, resolved)
     parts = list(entry_sections(summary, cells, resolved))
-    return build_table(parts, optimism(cells, resolved), summary, cells, resolved)
+    claims = list(check_claims(summary, cells, resolved))
+    return build_table(parts, optimism(cells, resolved), summary, cells, claims, resolved)
 
 
 def rows_of(section: Section) -> list[dict[str, str]]:

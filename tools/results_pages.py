@@ -55,7 +55,7 @@ def findings(paper: str) -> str:
     ):
         parts += [
             f"**{finding.title}.**",
-            " ".join(finding.says),
+            " ".join(finding.evidence),
             "\n".join(pipe_rows([finding.columns, *finding.rows])),
         ]
     return "\n\n".join(parts)

@@ -11,9 +11,9 @@ from elmbench.layouts.table import JUDGED, VERDICTS, three_figures
 from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
+from elmbench.reporting.figures import counts_text
 from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.writers.junit import Case
-from elmbench.reporting.writers.terminal import counted
 from elmbench.reporting.writers.text import grid
 from elmbench.specs.catalogue import PROFILES
 from elmbench.workflow.checks import PublishedCheck
@@ -69,7 +69,7 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
         ]
     figures = [line for one in checks for line in one.figures]
     missing = pd.concat([one.results.missing_runs for one in checks])
-    return Group(*parts, Text(""), Text(counted(figures, missing)), *_claims(checks), *_papers(checks))
+    return Group(*parts, Text(""), Text(counts_text(figures, missing)), *_claims(checks), *_papers(checks))
 
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:

@@ -117,7 +117,6 @@ def _shown(file: ExperimentFile, profile: str, form: str) -> str:
     from elmbench.reporting.writers.csv import csv
     from elmbench.reporting.writers.latex import latex
     from elmbench.reporting.writers.markdown import markdown
-    from elmbench.reporting.writers.terminal import results_text
     from elmbench.specs.profiles import resolve
 
     results = read_results(resolve(file, profile), state.results_dirs.of(profile, file.id))
@@ -131,7 +130,7 @@ def _shown(file: ExperimentFile, profile: str, form: str) -> str:
     if form == "json":
         return as_json(results.summary_lines()) + "\n"
     with state.console.capture() as captured:
-        state.console.print(results_text(results, state.width))
+        state.console.print(results.renderable(state.width))
     return captured.get()
 
 

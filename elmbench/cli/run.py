@@ -167,7 +167,6 @@ def _run_cells(prepared: PreparedRun, executor: Executor) -> list[Results]:
 
 def _show(results: Sequence[Results]) -> None:
     """Print tables."""
-    from elmbench.reporting.writers.terminal import results_text
 
     state.emit(
         [
@@ -183,7 +182,7 @@ def _show(results: Sequence[Results]) -> None:
     )
     if not state.as_json:
         for result in results:
-            state.console.print(results_text(result, state.width, claims=False))
+            state.console.print(result.renderable(state.width, claims=False))
             if result.claims:
                 table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
                 state.say(f"tested claims of the paper: {len(result.claims)}; {table}")

@@ -1,4 +1,4 @@
-"""Kinds of table, one class a file, found by the name that an experiment file gives as `layout`."""
+"""Kinds of table, one class for each file, by the name that an experiment file gives as `layout`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: The kind of table that compares models on data of a user's own.
 SIDE_BY_SIDE = "comparison"
-#: Where each kind of table is; imported when it is asked for.
+#: The module and class of each kind of table, imported when it is needed.
 LAYOUTS = {
     "metrics": "elmbench.layouts.metrics:Metrics",
     SIDE_BY_SIDE: "elmbench.layouts.comparison:Comparison",

@@ -1,4 +1,4 @@
-"""What a kind of table says of itself: which measures it has, which of them get a verdict, and how it is shown."""
+"""Base class of the kinds of table: their measures, verdicts, lines and figures."""
 
 from __future__ import annotations
 
@@ -51,27 +51,27 @@ class LayoutOptions(BaseModel):
 class Entry:
     """One measure of one model (a column) on one data set (by the suite's name).
 
-    `found` is the mean as it is shown, or how the cells ended.
+    `shown` is the mean with its digits, or the ending of the cells.
     """
 
     dataset: str
     model: str
     measure: Measure
     mean: float | None = None
-    found: Item | None = None
+    shown: Item | None = None
     published: PublishedValue | None = None
     verdict: Verdict | None = None
 
     def items(self, suffix: str = "") -> dict[str, Item]:
-        """Return what was found, what is published and the verdict, by column."""
+        """Return our value, the published one and the verdict, by column."""
         printed = Printed(self.published) if self.published else None
-        items = {"value": self.found, "published": printed, "verdict": self.verdict}
+        items = {"value": self.shown, "published": printed, "verdict": self.verdict}
         return {name + suffix: item for name, item in items.items() if item is not None}
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The stored result of one cell, for the figure: of a fit, `predictions` (see `StoredPredictions`)."""
+    """The stored result of one cell, for the figure; that of a fit has `predictions` (see `StoredPredictions`)."""
 
     cell: Cell
     result: Mapping[str, Any]
@@ -87,21 +87,21 @@ class Layout(ABC):
     Options : type of LayoutOptions
         The options that an experiment file may give.
     chooses : bool
-        Whether hyperparameters are chosen. If not, cells go by the table's first selection.
+        True if hyperparameters are chosen. If not, cells belong to the table's first selection.
     has_folds : bool
-        Whether each outer fold has a cell; if not, one cell is measured on all rows.
+        True if each outer fold has a cell; if not, one cell is measured on all rows.
     has_runs : bool
-        Whether an entry has a value for each run, from which the spread of a draw is known.
+        True if an entry has a value for each run, which gives the spread of a draw.
     draws_from_store : bool
-        Whether the figure shows stored results, not `cells.csv` alone.
+        True if the figure shows stored results, and not only `cells.csv`.
     compares_readings : bool
-        Whether the published figures can be compared with the results under each reading.
+        True if the published figures can be compared with the results under each reading.
     shows_profile : bool
-        Whether the number of runs says something about the table.
+        True if the subtitle shows the number of runs.
     caption : str
-        What the table shows, if hyperparameters are not chosen.
+        The heading of the table, if hyperparameters are not chosen.
     own_columns : tuple of Column
-        The columns of the table, if they are the same whatever it shows.
+        The columns of the table, if they do not depend on the experiment.
     """
 
     Options: ClassVar[type[LayoutOptions]] = LayoutOptions
@@ -120,7 +120,7 @@ class Layout(ABC):
         Raises
         ------
         ValueError
-            With what was found and what was expected.
+            With the wrong value and the expected one.
         """
         if not spec.models:
             raise ValueError("models is empty; expected at least one column")
@@ -175,11 +175,11 @@ class Layout(ABC):
         return cells[measure.column].astype(float)
 
     def is_judged(self, measure: Measure) -> bool:
-        """Tell whether a measure gets a verdict; times are of another machine."""
+        """Return True if a measure gets a verdict; times come from another machine."""
         return measure.metric not in UNJUDGED
 
     def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
-        """Tell whether the cells of an entry have all the folds of each of their runs."""
+        """Return True if the cells of an entry have all the folds of each of their runs."""
         folds = resolved.spec.protocol.outer.folds_of(str(cells["dataset"].iloc[0]))
         return not self.has_folds or set(Counter(cells["run"].tolist()).values()) == {folds}
 

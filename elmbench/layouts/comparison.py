@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -20,52 +19,17 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 
-#: The rank of a model on a data set, and the probability of a difference from the best one like that which was found,
-#: were they equally good.
+#: The rank of a model on a data set, and the p-value of its difference from the best one.
 RANK, P = "rank", "p"
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
-#: The model that learns nothing from the features: it has no rank, and marks the models that it beats.
+#: The model that ignores the features: it has no rank; models that are no better are marked.
 DUMMY = "dummy"
 MARK = " *"
-#: p-values below it tell two models apart.
+#: The level of the test of two models.
 LEVEL = 0.05
-#: Repetitions of the folds that are worth advising.
+#: The most repetitions of the folds that a note advises.
 MOST_RUNS = 100
-
-
-@dataclass(frozen=True)
-class NotAboveDummy(Note):
-    """Models that are no better than the dummy."""
-
-    kind = "dummy"
-    dataset: str
-    models: tuple[str, ...]
-    task: str
-
-    @property
-    def text(self) -> str:
-        predicts = "the most frequent class" if self.task == "classification" else "the mean"
-        return f"{self.dataset}:{MARK} no better than always predicting {predicts} (dummy): {', '.join(self.models)}"
-
-
-@dataclass(frozen=True)
-class NotSeparated(Note):
-    """Models that the folds cannot tell from the best one, each with the runs that would; None if no number would."""
-
-    kind = "power"
-    dataset: str
-    best: str
-    runs: tuple[tuple[str, int | None], ...]
-
-    @property
-    def text(self) -> str:
-        parts = []
-        for runs, group in groupby(sorted(self.runs, key=lambda pair: pair[1] or math.inf), key=lambda pair: pair[1]):
-            models = ", ".join(model for model, _ in group)
-            parts.append(f"{models} ({f'--runs {runs} would' if runs else 'nor would more runs'})")
-        last = "" if all(runs is None for _, runs in self.runs) else "; if the differences stay as large as they are"
-        return f"{self.dataset}: these folds cannot separate {self.best} from {'; '.join(parts)}{last}"
 
 
 class Comparison(Layout):
@@ -77,7 +41,6 @@ class Comparison(Layout):
     """
 
     def heading(self, resolved: Resolved) -> str:
-        """Return what the lines show."""
         return "best first; p: p-value of the difference from the best model"
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
@@ -88,39 +51,37 @@ class Comparison(Layout):
         return [Measure(name) for name in (*own, RANK, P, *_TIMES, "n_units")]
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-        """Return the cells with the rank and the probability of their model, and the average ranks over data sets."""
+        """Return the cells with the rank and the p-value of their model, and the average ranks over data sets."""
         parts = []
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
-            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-            scores = self._scores(group, metric, resolved).drop(columns=dummies(resolved), errors="ignore")
+            scores = self._scores(group, _first_metric(resolved, dataset), resolved)
+            scores = scores.drop(columns=dummies(resolved), errors="ignore")
             p = against_best(scores, _test_share(resolved, str(dataset)))
             ranks = (-scores.mean()).rank()
             parts.append(group.assign(**{RANK: group["model"].map(ranks), P: group["model"].map(p)}))
-        found = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
-        return pd.concat([found, *_over_data_sets(found)], ignore_index=True)
+        ranked = pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
+        return pd.concat([ranked, *_over_data_sets(ranked)], ignore_index=True)
 
     def _scores(self, cells: pd.DataFrame, metric: str, resolved: Resolved) -> pd.DataFrame:
         """Return the score of each fold (more is better), a column for each model that has them all."""
-        found: dict[str, pd.Series[float]] = {}
-        for model, own in cells.groupby("model", sort=False):
-            if (own["status"] == "ok").all() and super().is_complete(own, resolved):
-                found[str(model)] = own.set_index(["run", "fold"])[metric].astype(float)
-        table = pd.DataFrame(found).dropna(axis="columns")
+        scores: dict[str, pd.Series[float]] = {}
+        for model, group in cells.groupby("model", sort=False):
+            if (group["status"] == "ok").all() and super().is_complete(group, resolved):
+                scores[str(model)] = group.set_index(["run", "fold"])[metric].astype(float)
+        table = pd.DataFrame(scores).dropna(axis="columns")
         return -table if less_is_better(metric) else table
 
     def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
-        """Tell whether the cells of an entry have all folds; an average rank is of data sets that have."""
         return str(cells["dataset"].iloc[0]) == ALL or super().is_complete(cells, resolved)
 
     def is_judged(self, measure: Measure) -> bool:
-        """Tell that nothing is judged: nothing is published."""
         return False
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns: the first metric, rank and probability, the other metrics, times and size."""
         protocol = resolved.spec.protocol
         shown = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
-        # That of each task first; what a data set's task has not is left empty.
+        # The first metric of each task comes first; metrics of another task are empty.
         first = dict.fromkeys(own[0] for own in shown)
         others = dict.fromkeys(name for own in shown for name in own[1:] if name not in first)
         ranked, more = ([Column(_column(name), words_for(name), whole=True) for name in of] for of in (first, others))
@@ -132,50 +93,67 @@ class Comparison(Layout):
         """Yield the lines of each data set, the best model first; models with failed cells come last."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             models = {
-                model: {entry.measure.metric: entry for entry in own}
-                for model, own in groupby(group, key=lambda entry: entry.model)
+                model: {entry.measure.metric: entry for entry in part}
+                for model, part in groupby(group, key=lambda entry: entry.model)
             }
-            ranks = {model: found[RANK].mean for model, found in models.items() if RANK in found}
+            ranks = {model: by_metric[RANK].mean for model, by_metric in models.items() if RANK in by_metric}
             order = {model: math.inf if rank is None else rank for model, rank in ranks.items()}
+            beaten: list[str] = []
             if dataset != ALL:
-                metric = resolved.spec.protocol.metric_for(resolved.dataset(dataset).task)
-                means = {model: found[metric].mean for model, found in models.items() if metric in found}
+                metric = _first_metric(resolved, dataset)
+                means = {model: by_metric[metric].mean for model, by_metric in models.items() if metric in by_metric}
                 beaten = _not_above_dummy(means, metric, resolved)
                 for dummy in set(dummies(resolved)) & set(means):
                     order[dummy] = min((order[model] for model in beaten), default=math.inf) - 0.5
-            else:
-                beaten = []
             for model in sorted(models, key=lambda model: order.get(model, math.inf)):
-                name = model + MARK * (model in beaten)
-                yield _line(dataset, name, models[model], resolved)
+                yield _line(dataset, model + MARK * (model in beaten), models[model], resolved)
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-        """Yield which models are no better than the dummy, and which the folds cannot tell from the best one."""
+        """Yield the models that are no better than the dummy, and those that the folds cannot tell from the best."""
         for dataset, group in default_cells(cells).groupby("dataset", sort=False):
             spec = resolved.dataset(str(dataset))
             metric = resolved.spec.protocol.metric_for(spec.task)
             scores = self._scores(group, metric, resolved)
             beaten = _not_above_dummy(scores.mean().to_dict(), "", resolved)
             if beaten:
-                yield NotAboveDummy(str(dataset), tuple(beaten), spec.task)
+                predicts = "the most frequent class" if spec.task == "classification" else "the mean"
+                text = f"{dataset}:{MARK} no better than always predicting {predicts} (dummy): {', '.join(beaten)}"
+                yield Note("dummy", text)
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
             most = 1 if outer.kind == "ordered-kfold" else MOST_RUNS
             needed = runs_needed(rivals, _test_share(resolved, str(dataset)), outer.folds_of(str(dataset)), most)
             if needed:
-                yield NotSeparated(str(dataset), str(rivals.mean().idxmax()), tuple(needed.items()))
+                best = rivals.mean().idxmax()
+                yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(needed)}")
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         """Return the score of each model on each fold."""
         parts = []
         for dataset, group in default_cells(cells[cells["status"] == "ok"]).groupby("dataset", sort=False):
-            metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+            metric = _first_metric(resolved, dataset)
             places = group[["dataset", "model", "run", "fold"]]
             parts.append(places.assign(metric=metric, value=group[metric].astype(float)))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:
         return draw_scores(points, resolved)
+
+
+def _with_runs(needed: Mapping[str, int | None]) -> str:
+    """Return models in words, grouped by the runs that would separate them from the best one."""
+    models_of: dict[int | None, list[str]] = {}
+    for model, runs in sorted(needed.items(), key=lambda pair: pair[1] or math.inf):
+        models_of.setdefault(runs, []).append(model)
+    groups = (
+        f"{', '.join(models)} ({f'--runs {runs} would' if runs else 'nor would more runs'})"
+        for runs, models in models_of.items()
+    )
+    return "; ".join(groups) + "; if the differences stay as large as they are" * any(needed.values())
+
+
+def _first_metric(resolved: Resolved, dataset: Any) -> str:
+    return resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
 
 
 def dummies(resolved: Resolved) -> list[str]:
@@ -193,18 +171,15 @@ def _not_above_dummy(means: Mapping[Any, float | None], metric: str, resolved: R
     return [str(name) for name, mean in others if sign * mean <= sign * dummy]
 
 
-def _line(dataset: str, model: str, found: dict[str, Entry], resolved: Resolved) -> Line:
-    over_all = dataset == ALL
-    line: dict[str, Item] = {
-        "dataset": Text("all data sets" if over_all else resolved.dataset(dataset).title),
-        "model": Text(model),
-    }
-    metrics = [] if over_all else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
-    for metric in metrics:
-        item = found[metric].found if metric in found else None
-        if item is not None:
-            line[_column(metric)] = item
-    means = {name: entry.mean for name, entry in found.items() if entry.mean is not None}
+def _line(dataset: str, model: str, entries: dict[str, Entry], resolved: Resolved) -> Line:
+    overall = dataset == ALL
+    title = "all data sets" if overall else resolved.dataset(dataset).title
+    line: dict[str, Item] = {"dataset": Text(title), "model": Text(model)}
+    for metric in [] if overall else resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task):
+        shown = entries[metric].shown if metric in entries else None
+        if shown is not None:
+            line[_column(metric)] = shown
+    means = {name: entry.mean for name, entry in entries.items() if entry.mean is not None}
     if RANK in means:
         line[RANK] = Text(f"{means[RANK]:.3g}")
     if P in means:
@@ -220,7 +195,7 @@ def _column(metric: str) -> str:
 
 
 def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) -> pd.Series[float]:
-    """Return for each model the probability of a difference from the best one like that found, were they equally good.
+    """Return the p-value of the difference of each model from the best one.
 
     Parameters
     ----------
@@ -229,12 +204,13 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
     test_share : float
         Test rows over training rows: the variance of the mean of n differences is s^2 (1/n + test_share).
     n : int, optional
-        Take the mean and the deviation of the differences as those of so many folds.
+        The number of folds that the mean and the deviation of the differences are taken for; by default, as many as
+        there are.
 
     Returns
     -------
     Series
-        By model, by Holm's correction; 1 for the best. Empty where there are fewer than two folds.
+        By model, after Holm's correction; 1 for the best. Empty if there are fewer than two folds.
     """
     from scipy.special import stdtr
 
@@ -263,8 +239,8 @@ def holm(p: Sequence[float]) -> list[float]:
 def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int = MOST_RUNS) -> dict[str, int | None]:
     """Return the runs that would separate models from the best one, for those that the folds do not separate.
 
-    The differences keep their means and deviations. None means that `most` runs would not do: training parts overlap,
-    so the variance of a mean difference does not fall below s^2 x `test_share`.
+    The differences keep their means and deviations. None means that `most` runs would not suffice: training parts
+    overlap, so the variance of a mean difference does not fall below s^2 x `test_share`.
     """
     p = against_best(scores, test_share)
     best = scores.mean().idxmax() if len(p) else ""
@@ -278,7 +254,7 @@ def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int =
 def _test_share(resolved: Resolved, dataset: str) -> float:
     outer = resolved.spec.protocol.outer
     folds = outer.folds_of(dataset)
-    # Of rows in their order a fold is 1/(k+1) of all, and half of all are learnt on average.
+    # If rows are in order, a fold is 1/(k+1) of all, and half of all rows are learnt on average.
     return 2 / (folds + 1) if outer.kind == "ordered-kfold" else 1 / (folds - 1)
 
 

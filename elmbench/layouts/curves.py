@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from elmbench.work.base import Work
     from elmbench.work.planner import DatasetPlanner
 
-#: What a hyperparameter is called in the heading of a table.
+#: The name of a hyperparameter in the heading of a table.
 _NAMES = {"n_hidden": "number of hidden nodes", "n_landmarks": "number of hidden nodes"}
-#: A table of more points than this shows some of them.
+#: The most points that a table shows all of.
 _MOST_POINTS = 20
 
 
@@ -60,7 +60,7 @@ class Curves(Layout):
                 planner.add_works(column, works, planner.own_selection)
 
     def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Tell whether a column belongs to the table or has one hyperparameter, as the table's own columns have."""
+        """Return True for a column of the table, and for one that also has one hyperparameter."""
         return column in planner.resolved.spec.models or len(planner.work.grid(column)) == 1
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
@@ -78,13 +78,13 @@ class Curves(Layout):
         """Return the measures of a column, one for each value of its hyperparameter."""
         model = resolved.spec.models.get(column)
         if model is None:
-            values = {name: list(found) for name, found in find_model(column).grid.items()}
+            values = {name: list(grid) for name, grid in find_model(column).grid.items()}
         else:
             search = model.search
             grids = search if isinstance(search, dict) else {name: resolved.spec.grids[name] for name in search}
             values = {name: grid.expand() for name, grid in grids.items()}
         metric = self.metric(resolved, task)
-        return [Measure.at(metric, name, value) for name, found in values.items() for value in found]
+        return [Measure.at(metric, name, value) for name, grid in values.items() for value in grid]
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
@@ -96,7 +96,7 @@ class Curves(Layout):
         return self.points(resolved, model, resolved.dataset(dataset).task)
 
     def heading(self, resolved: Resolved) -> str:
-        """Return what is varied."""
+        """Return the names of the hyperparameters that vary."""
         names = [_NAMES.get(name, name) for name in self.varied(resolved.spec)]
         return f"each {' or '.join(names)} on the outer test folds; none is chosen"
 
@@ -105,9 +105,9 @@ class Curves(Layout):
         return list(dict.fromkeys(name for model in spec.models.values() for name in model.search))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
-        """Yield a line for each point; of a long curve, for the first point and at each fifth of its length.
+        """Yield a line for each point, or for a long curve the first point and each fifth of its length.
 
-        Of a long curve over powers of two, there is a line for both ends and for each exponent that five divides.
+        A long curve over powers of two has a line for both ends and for each exponent that five divides.
         """
         values = list(dict.fromkeys(_number(entry.measure) for entry in entries))
         if len(values) > _MOST_POINTS:

@@ -15,7 +15,7 @@ from elmbench.specs.published import DATA
 if TYPE_CHECKING:
     from elmbench.work.planner import DatasetPlanner
 
-#: The columns of a table without models; what was found is no mean over cells.
+#: The columns of a table without models; its values are no means over cells.
 FOUND_COLUMNS = (DATASET, MEASURE, Column("value", "found"), PUBLISHED, VERDICT)
 #: Facts that a regression problem does not have.
 _OF_CLASSES = ("classes", "negatives", "positives")
@@ -62,5 +62,5 @@ class Data(Layout):
 
 
 def _prints_parts(resolved: Resolved) -> bool:
-    """Tell whether the paper prints the rows of the training and of the test part."""
+    """Return True if the paper prints the rows of the training and of the test part."""
     return any(figure.metric in PARTS for figure in resolved.file.figures)

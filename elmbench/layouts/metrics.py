@@ -20,7 +20,7 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
-#: Of the predictions for the test rows, where the table asks for it.
+#: Times of the predictions for the test rows.
 TEST_TIMES = (Column("predict", "test s", numeric=True), Column("published_predict", "publ. s", numeric=True))
 RATIOS = (Column("ratio", "fit ratio", numeric=True), Column("published_ratio", "publ. ratio", numeric=True))
 #: The name of the columns of the second metric, the third, ...
@@ -31,7 +31,7 @@ class Metrics(Layout):
     """A line for each model on each data set: every metric of the task in the protocol's order, and the fit times."""
 
     compares_readings = True
-    #: What each metric has a column for.
+    #: The columns of each metric.
     per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
@@ -68,16 +68,20 @@ class Metrics(Layout):
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
             base: dict[str, float] | None = None
-            for model, own in groupby(group, key=lambda entry: entry.model):
-                found = {entry.measure.metric: entry for entry in own}
+            for model, part in groupby(group, key=lambda entry: entry.model):
+                by_metric = {entry.measure.metric: entry for entry in part}
                 line: dict[str, Item] = {"dataset": Text(resolved.spelling(dataset)), "model": Text(model)}
                 for metric, suffix in zip(metrics, _SUFFIXES, strict=False):
-                    line |= found[metric].items(suffix) if metric in found else {}
+                    line |= by_metric[metric].items(suffix) if metric in by_metric else {}
                 if (dataset, model) in gains:
                     line["optimism"] = Gain(gains[dataset, model])
-                seconds = _seconds(found.get("fit_seconds"))
+                seconds = _seconds(by_metric.get("fit_seconds"))
                 base = seconds if base is None else base
-                yield line | _times(found.get("fit_seconds"), seconds, base) | _test_times(found.get("predict_seconds"))
+                yield (
+                    line
+                    | _times(by_metric.get("fit_seconds"), seconds, base)
+                    | _test_times(by_metric.get("predict_seconds"))
+                )
 
 
 def _seconds(fit: Entry | None) -> dict[str, float]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RankCorrelationOptions(LayoutOptions):
-    """How many hidden layers and operators are drawn, and the form of D_CS."""
+    """The numbers of hidden layers and operators that are drawn, and the form of D_CS."""
 
     projections: int = Field(default=100, ge=1)
     operators: int = Field(default=100, ge=1)
@@ -47,7 +47,7 @@ class RankCorrelation(Curves):
             raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
 
     def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Tell whether a column belongs to the table: other models have no place in it."""
+        """Return True for a column of the table; other models are left out."""
         return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:

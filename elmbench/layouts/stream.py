@@ -74,7 +74,7 @@ class StreamCurves(Curves):
         return [metric for metric in spec.protocol.metrics if metric in _EVERY]
 
     def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Tell whether a column belongs to the table: other models have no place in it."""
+        """Return True for a column of the table; other models are left out."""
         return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
@@ -120,8 +120,8 @@ class StreamCurves(Curves):
             for entry in own:
                 rows = f"{entry.measure.value:g}" if measured and entry.measure.value is not None else ""
                 line = lines.setdefault(rows, {"dataset": Text(resolved.spelling(dataset)), "rows": Text(rows)})
-                if entry.found is not None:
-                    line[_column(entry.model, entry.measure.metric, metrics).name] = entry.found
+                if entry.shown is not None:
+                    line[_column(entry.model, entry.measure.metric, metrics).name] = entry.shown
             yield from lines.values()
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:

@@ -41,13 +41,13 @@ class Surface(Curves):
             varied = ", ".join(self.varied(spec))
             raise ValueError(f"models search {varied}; expected the same hyperparameter of each column")
         rows = self.options(spec).rows
-        found = [model.params.get(rows) for model in spec.models.values()]
-        for column, value in zip(spec.models, found, strict=True):
-            if isinstance(value, bool) or not isinstance(value, int | float) or found.count(value) > 1:
+        values = [model.params.get(rows) for model in spec.models.values()]
+        for column, value in zip(spec.models, values, strict=True):
+            if isinstance(value, bool) or not isinstance(value, int | float) or values.count(value) > 1:
                 raise ValueError(f"models.{column}.params.{rows} is {value!r}; expected a number of its own")
 
     def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Tell whether a column belongs to the table: other models are at no value of the second hyperparameter."""
+        """Return True for a column of the table; other models have no value of the second hyperparameter."""
         return column in planner.resolved.spec.models
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:

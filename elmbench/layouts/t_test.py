@@ -17,7 +17,7 @@ from elmbench.specs.published import ALL, PublishedValue
 #: The statistic that the paper prints, its degrees of freedom and probability; the same for the paired test; the number
 #: of data sets that have both models.
 MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
-#: What the cells of one entry share.
+#: The columns that the cells of one entry share.
 _ENTRY = ["select", "reading"]
 
 
@@ -56,7 +56,7 @@ class TTest(Layout):
         return [Measure(name) for name in MEASURES]
 
     def is_complete(self, cells: pd.DataFrame, resolved: Resolved) -> bool:
-        """Tell that a comparison is complete: it leaves out the data sets that are not."""
+        """Return True: a comparison leaves out the data sets that are incomplete."""
         return True
 
     def places(self, measure: Measure, figure: PublishedValue | None) -> int | None:
@@ -70,19 +70,19 @@ class TTest(Layout):
         for (select, reading), group in cells.groupby(_ENTRY, sort=False):
             means = self._means(group, resolved)
             for name, (one, other) in self.options(resolved.spec).pairs.items():
-                found = compare(means, one, other)
-                place = {"dataset": ALL, "model": name, "run": 0, "fold": 0, "select": select, "reading": reading}
-                lines.append(place | {"status": "ok" if found else "incomplete"} | found)
+                figures = compare(means, one, other)
+                line = {"dataset": ALL, "model": name, "run": 0, "fold": 0, "select": select, "reading": reading}
+                lines.append(line | {"status": "ok" if figures else "incomplete"} | figures)
         return pd.DataFrame(lines, columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES])
 
     def _means(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-        """Return the mean of the first metric by data set and column, where every cell is there and ended ok."""
-        found: dict[tuple[str, str], float] = {}
+        """Return the mean of the first metric by data set and column, if every cell ended ok."""
+        values: dict[tuple[str, str], float] = {}
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
             metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
             if (group["status"] == "ok").all() and super().is_complete(group, resolved):
-                found[str(dataset), str(model)] = float(group[metric].astype(float).mean())
-        return pd.Series(found, dtype=float).unstack() if found else pd.DataFrame(dtype=float)
+                values[str(dataset), str(model)] = float(group[metric].astype(float).mean())
+        return pd.Series(values, dtype=float).unstack() if values else pd.DataFrame(dtype=float)
 
 
 def compare(means: pd.DataFrame, one: str, other: str) -> dict[str, float]:

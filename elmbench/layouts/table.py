@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from elmbench.specs.papers import ChosenReading
@@ -27,7 +26,7 @@ _ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
 
 
 class Item(Protocol):
-    """What a table has in one column of one line."""
+    """The content of one column of one line of a table."""
 
     @property
     def text(self) -> str:
@@ -70,7 +69,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Ending:
-    """How the cells of an entry ended if none ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
+    """The ending of an entry without a cell that ended ok, as the papers print it: `> 600 s`, `out of memory`, `-`.
 
     `limit` is the limit of time that stopped them, in seconds; `in_search` tells whether it stopped the search, if
     searches may take longer than fits.
@@ -155,15 +154,20 @@ class Column:
     optional: bool = False
 
 
-class Note(ABC):
-    """A remark below a table; its kind is `claim`, `optimism`, `capped`, `warning`, `ending` or `published`."""
+@dataclass(frozen=True)
+class Note:
+    """A remark below a table.
 
-    kind: ClassVar[str]
+    Attributes
+    ----------
+    kind : str
+        `claim`, `optimism`, `capped`, `warning`, `ending`, `published`, `data`, ...
+    text : str
+        The remark in one sentence.
+    """
 
-    @property
-    @abstractmethod
-    def text(self) -> str:
-        """The remark in one sentence."""
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ _COLUMNS = tuple(Column(name, name, numeric=True) for name in COUNTED)
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), "-.")
 
 Labels = Mapping[str, Sequence[str]]
-"""What the kernels on each data set are called."""
+"""The names of the kernels on each data set."""
 
 
 class Options(LayoutOptions):
-    """What the kernels on some data sets are called, in their order, in place of their names and parameters."""
+    """The names of the kernels on some data sets, in place of their functions and parameters."""
 
     kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
@@ -55,8 +55,8 @@ class WeightPaths(Metrics):
             for column, model in spec.models.items():
                 kernels = model.on(dataset).params.get("kernels")
                 if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
-                    found = f"options.kernels has {len(names)} names for {dataset}, models.{column} {len(kernels)}"
-                    raise ValueError(f"{found} kernels; expected a name for each")
+                    counts = f"options.kernels has {len(names)} names for {dataset}, models.{column} {len(kernels)}"
+                    raise ValueError(f"{counts} kernels; expected a name for each")
 
     def plan(self, planner: DatasetPlanner) -> None:
         from elmbench.work.kernel_weights import KernelWeights
@@ -83,9 +83,9 @@ class WeightPaths(Metrics):
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         groups = groupby(entries, key=lambda entry: (entry.dataset, entry.model))
-        for line, (_, own) in zip(super().lines(entries, gains, resolved), groups, strict=True):
-            found = {entry.measure.metric: entry.found for entry in own}
-            yield {**line, **{name: item for name in COUNTED if (item := found.get(name)) is not None}}
+        for line, (_, group) in zip(super().lines(entries, gains, resolved), groups, strict=True):
+            counts = {entry.measure.metric: entry.shown for entry in group if entry.measure.metric in COUNTED}
+            yield {**line, **{name: item for name, item in counts.items() if item is not None}}
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         default = default_cells(cells)
@@ -155,7 +155,7 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
     paths : DataFrame
         As `weight_paths` returns it.
     labels : dict of str to sequence of str
-        What the kernels are called, by the name of the data set in `paths`.
+        The names of the kernels, by the data set in `paths`.
     """
     from matplotlib.figure import Figure as Drawing
 

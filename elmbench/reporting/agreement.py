@@ -1,14 +1,15 @@
 """The agreement of a table with the print, and the error and power of the verdicts on its figures.
 
-The agreement is in differences, the order of the models on each data set, and times as ratios. The error and power are
-the verdicts on figures of which the truth is known: our own runs, and figures of another model.
+The agreement covers differences, the order of the models on each data set, and ratios of times. The error and power
+come from verdicts on figures whose truth is known: our own runs, and figures of another model.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,8 @@ import pandas as pd
 from elmbench.metrics import less_is_better
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.figures import ComparedFigure
-from elmbench.reporting.joint import rank_correlation
-from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of_means, judge
+from elmbench.reporting.joint import mean_rank_correlation, rank_correlation
+from elmbench.reporting.verdicts import FEWEST_RUNS, judge
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 
@@ -29,23 +30,23 @@ class Agreement:
     Attributes
     ----------
     metric : str
-        Without the value of a hyperparameter that it is measured at.
+        The metric, without the value of a hyperparameter that it is measured at.
     figures : int
         The published figures that were compared.
     median_difference : float or None
-        The median distance of mean and published figure; None of times.
+        The median distance of mean and published figure; None for times.
     median_factor : float or None
-        Of times: by which factor measured and published ratio over the first model differ, the median.
+        For times, the median factor between the measured and the published ratio over the first model.
     rank_correlation : float or None
-        Spearman's, the mean over the rows that have three models or more.
+        The mean of Spearman's correlation over the rows that have three models or more.
     rows, same_best : int
-        The rows (data sets) of two models or more, and on how many of them the same model is the best.
+        The rows (data sets) of two models or more, and the number of them on which the same model is the best.
     pairings, pairings_reproduced, pairings_untold : int
-        A published figure compared with each *other* model of its row: the pairs that the rule can tell (`reproduced`,
-        `close` or `differs`), the share of `reproduced` among them, and the pairs that it cannot tell (`consistent` or
-        `too few runs`).
+        Comparisons of a published figure with each *other* model of its row: the pairs that the rule decides
+        (`reproduced`, `close` or `differs`), the number of `reproduced` ones, and the pairs that it does not decide
+        (`consistent` or `too few runs`).
     left_out, left_out_reproduced : int
-        One of our runs compared with the others of its entry: the number of such runs, and of those inside.
+        Our runs that were compared with the other runs of their entry, and the number of those inside.
     """
 
     metric: str
@@ -63,7 +64,7 @@ class Agreement:
 
 
 def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolved: Resolved) -> list[Agreement]:
-    """Return how each metric of a table agrees with the print, in the order of the table.
+    """Return the agreement of each metric of a table with the print, in the order of the table.
 
     Parameters
     ----------
@@ -76,76 +77,57 @@ def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolv
     return scores + [times for metric in TIMES if (times := _times(metric, figures, resolved)) is not None]
 
 
-def _agreement(metric: str, entries: Sequence[ComparedFigure]) -> Agreement:
-    rows: dict[tuple[str, str], list[ComparedFigure]] = {}
-    for entry in entries:
-        rows.setdefault((entry.dataset, entry.measure.column), []).append(entry)
-    measured = [[entry.draws.mean for entry in row] for row in rows.values()]
-    published = [[entry.printed.value for entry in row] for row in rows.values()]
-    pairs = list(zip(measured, published, strict=True))
-    several = [pair for pair in pairs if len(pair[0]) > 1] if is_quality(metric) else []
-    wrong = Counter(judge(*pairing).verdict for row in rows.values() for pairing in _wrong_pairings(row))
-    left_out = [verdict for entry in entries for verdict in _left_out(entry)]
+def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:
+    by_row: dict[tuple[str, str], list[ComparedFigure]] = {}
+    for one in figures:
+        by_row.setdefault((one.dataset, one.measure.column), []).append(one)
+    rows = list(by_row.values())
+    several = [row for row in rows if len(row) > 1] if is_quality(metric) else []
+    wrong = Counter(
+        judge(one.draws, replace(other.printed, apart=one.printed.apart)).verdict
+        for row in rows
+        for one, other in permutations(row, 2)
+    )
+    left_out = [hit for one in figures if len(one.means) > FEWEST_RUNS for hit in one.left_out.values()]
+    undecided = wrong["consistent"] + wrong["too few runs"]
     return Agreement(
         metric,
-        len(entries),
-        float(np.median([abs(entry.draws.mean - entry.printed.value) for entry in entries])),
-        rank_correlation=_mean_rank_correlation(pairs),
+        len(figures),
+        float(np.median([abs(one.draws.mean - one.printed.value) for one in figures])),
+        rank_correlation=mean_rank_correlation(rows),
         rows=len(several),
-        same_best=sum(_same_best(*pair, less=less_is_better(metric)) for pair in several),
-        pairings=wrong.total() - (untold := wrong["consistent"] + wrong["too few runs"]),
+        same_best=sum(_has_same_best(row, less_is_better(metric)) for row in several),
+        pairings=wrong.total() - undecided,
         pairings_reproduced=wrong["reproduced"],
-        pairings_untold=untold,
+        pairings_untold=undecided,
         left_out=len(left_out),
         left_out_reproduced=sum(left_out),
     )
 
 
-def _wrong_pairings(row: list[ComparedFigure]) -> Iterator[tuple[Draws, Printed]]:
-    """Yield the runs of each model of a row with the published figure of each other one."""
-    for i, entry in enumerate(row):
-        for j, other in enumerate(row):
-            if i != j:
-                yield entry.draws, replace(other.printed, apart=entry.printed.apart)
+def _has_same_best(row: Sequence[ComparedFigure], less: bool) -> bool:
+    """Return True if the best measured model is the best published one, or one of several that are."""
+    pick = min if less else max
+    best = pick(row, key=lambda one: one.draws.mean)
+    return best.printed.value == pick(one.printed.value for one in row)
 
 
-def _left_out(entry: ComparedFigure) -> Iterator[bool]:
-    """Yield for each run of an entry whether the others reproduce it; nothing if they are too few."""
-    if len(entry.means) <= FEWEST_RUNS:
-        return
-    for run, mean in enumerate(entry.means):
-        others = draws_of_means(np.delete(entry.means, run), entry.draws.least)
-        yield judge(others, Printed(float(mean), 0.0)).verdict == "reproduced"
+def _times(metric: str, figures: pd.DataFrame, resolved: Resolved) -> Agreement | None:
+    """Return the agreement of times, as ratios over the first model of each data set; None if there are none.
 
-
-def _mean_rank_correlation(rows: Iterable[tuple[list[float], list[float]]]) -> float | None:
-    """Return the mean of Spearman's correlation over the rows that have three values or more and an order."""
-    known = [value for row in rows if (value := rank_correlation(*row)) is not None]
-    return float(np.mean(known)) if known else None
-
-
-def _same_best(measured: list[float], published: list[float], *, less: bool) -> bool:
-    """Tell whether the best measured model is the best published one, or one of several that are."""
-    sign = -1 if less else 1
-    best = int(np.argmax(np.multiply(sign, measured)))
-    return sign * published[best] == max(sign * value for value in published)
-
-
-def _times(metric: str, own: pd.DataFrame, resolved: Resolved) -> Agreement | None:
-    """Return how times compare, as ratios over the first model of each data set; None if there are none.
-
-    Times on data sets of which the profile left rows out say nothing.
+    Times on data sets whose rows the profile cut are left out.
     """
-    lines = own[(own["metric"] == metric) & (own["ended"] == "ok")].dropna(subset=["mean"])
+    lines = figures[(figures["metric"] == metric) & (figures["ended"] == "ok")].dropna(subset=["mean"])
     lines = lines[lines["dataset"].map(resolved.compares).astype(bool) & (lines["published"] > 0)]
     factors: list[float] = []
-    rows = []
+    correlations = []
     for _, row in lines.groupby("dataset", sort=False):
         measured, published = row["mean"].to_numpy(float), row["published"].to_numpy(float)
-        rows.append((list(measured), list(published)))
+        correlations.append(rank_correlation(measured.tolist(), published.tolist()))
         ratios = np.log(measured[1:] / measured[0]) - np.log(published[1:] / published[0])
         factors += np.exp(np.abs(ratios)).tolist()
     if not factors:
         return None
-    factor = float(np.median(factors))
-    return Agreement(metric, len(lines), median_factor=factor, rank_correlation=_mean_rank_correlation(rows))
+    known = [value for value in correlations if value is not None]
+    correlation = float(np.mean(known)) if known else None
+    return Agreement(metric, len(lines), median_factor=float(np.median(factors)), rank_correlation=correlation)

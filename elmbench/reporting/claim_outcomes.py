@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from elmbench.layouts.table import Note
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.comparisons import LEVEL, Finding
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
@@ -26,7 +25,7 @@ _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
 
 
 @dataclass(frozen=True)
-class ClaimOutcome(Note):
+class ClaimOutcome:
     """The result of testing a claim.
 
     Attributes
@@ -37,21 +36,19 @@ class ClaimOutcome(Note):
     others : tuple of (tuple of str)
         The columns that each comparison of the claim compares with.
     in_print : bool or None
-        Whether the paper's own figures bear the claim out; None if it prints too few of them.
+        True if the paper's own figures bear the claim out; None if it prints too few of them.
     finding : Finding or None
         The decisive test; None if nothing was tested.
     p : float or None
-        The probability of data that speak for the verdict as ours do if the contrary is right (of a claim that is not
-        decided: for the claim).
+        The p-value of the verdict; for a claim that is not decided, that of the claim.
     place : str
-        What the decisive test is about: the data set, model, column and metric, as far as the tests differ in them.
+        The data set, model, column and metric of the decisive test, as far as the tests differ in them.
     means : tuple of float
-        Of the two columns, if the decisive test is about a single data set.
+        The means of the two columns, if the decisive test is about a single data set.
     remark : str
-        What else the reader must know.
+        Further remarks.
     """
 
-    kind = "claim"
     claim: Claim
     verdict: ClaimVerdict
     others: tuple[tuple[str, ...], ...] = ()
@@ -64,6 +61,7 @@ class ClaimOutcome(Note):
 
     @property
     def text(self) -> str:
+        """The claim, its verdict and the evidence in one sentence."""
         return f'claim "{self.claim.says}": {self.verdict}; {self.evidence}'
 
     @property

@@ -6,17 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from elmbench.layouts import layout_of
 from elmbench.layouts.table import COMPLETE
 from elmbench.reporting.cells import TIMES
 from elmbench.reporting.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
 from elmbench.reporting.claim_terms import columns_compared, datasets_claimed, is_borne_out, is_true, region_of
 from elmbench.reporting.comparisons import LEVEL, Finding, corrected_t, sign, signed_rank, together, welch
-from elmbench.reporting.summary import TOLD, is_other_data, share_of_test_rows
+from elmbench.reporting.summary import MeasuredCells, is_other_data, share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of
 from elmbench.specs.experiments import MOST, Claim
 from elmbench.specs.measures import Measure
@@ -35,7 +32,7 @@ def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved)
     Parameters
     ----------
     summary, cells : DataFrame
-        As `summary.csv` and `cells.csv` have them.
+        The lines of `summary.csv` and `cells.csv`.
     resolved : Resolved
     """
     if not len(summary) or not resolved.file.spec.claims:
@@ -50,18 +47,13 @@ class _Results:
     """The results that claims are tested on: default readings, first selection."""
 
     def __init__(self, summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> None:
-        select = summary["select"].iloc[0]
-        lines = summary[(summary["reading"] == "") & (summary["select"] == select)]
-        # If a limit stopped some cells or they have not run, those that are left may be the easier folds.
-        whole = (lines["ended"] == COMPLETE) & lines["mean"].notna()
-        self._whole = set(zip(*(lines.loc[whole, name] for name in ("dataset", "model", "metric")), strict=True))
-        self.resolved, self.layout = resolved, layout_of(resolved)
-        entries = self.layout.entries_of(cells, resolved)
-        ok = (entries["reading"] == "") & (entries["select"] == select) & (entries["status"] == COMPLETE)
-        self._entries = entries[ok].reset_index(drop=True)
-        columns = self._entries[[name for name in TOLD if name in entries]]
-        self._groups = dict(tuple(columns.groupby(["dataset", "model"], sort=False)))
-        self._measured: dict[Measure, NDArray[np.float64]] = {}
+        self.resolved = resolved
+        self._select = str(summary["select"].iloc[0])
+        lines = summary[(summary["reading"] == "") & (summary["select"] == self._select)]
+        # If a limit stopped some cells or they have not run, the remaining ones may be the easier folds.
+        complete = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
+        self._complete = set(complete[["dataset", "model", "metric"]].itertuples(index=False, name=None))
+        self._cells = MeasuredCells(cells, resolved)
         self._run = set(lines["dataset"])
 
     def shows(self, claim: Claim) -> bool:
@@ -69,33 +61,28 @@ class _Results:
         return not self._run.isdisjoint(datasets_claimed(claim, self.resolved))
 
     def datasets(self, claim: Claim) -> list[str]:
-        """Return the data sets of a comparison; of `most`, those that were run."""
+        """Return the data sets of a comparison; for `most`, those that were run."""
         names = datasets_claimed(claim, self.resolved)
         # A run of some data sets cannot confirm a claim about all.
         return [name for name in names if name in self._run] if claim.dataset == MOST else names
 
-    def cells(self, dataset: str, model: str, measure: Measure) -> pd.DataFrame | None:
-        """Return the cells of a column on a data set; None unless all of them are there and have the measure.
-
-        They have the columns that a verdict hangs on; what they measured is `measured`.
-        """
-        return self._groups.get((dataset, model)) if (dataset, model, measure.column) in self._whole else None
-
     def is_comparable(self, dataset: str) -> bool:
         """Return True if the rows are all of the paper's, and no others."""
-        groups = [group for (name, _), group in self._groups.items() if name == dataset]
-        return self.resolved.compares(dataset) and not any(map(is_other_data, groups))
+        entries = [key for key in self._cells.lines if (key[0], *key[2:]) == (dataset, self._select, "")]
+        return self.resolved.compares(dataset) and not any(is_other_data(self._cells.frame(key)) for key in entries)
 
-    def measured(self, cells: pd.DataFrame, measure: Measure) -> NDArray[np.float64]:
-        """Return the value of each cell, NaN if it has none."""
-        if measure not in self._measured:
-            self._measured[measure] = np.asarray(self.layout.values_of(self._entries, measure), dtype=np.float64)
-        return self._measured[measure][cells.index.to_numpy()]
+    def values(self, dataset: str, model: str, measure: Measure) -> pd.Series[float] | None:
+        """Return the values of a column by run and fold; None unless every cell ended ok and has the measure."""
+        if (dataset, model, measure.column) not in self._complete:
+            return None
+        cells = self._cells.frame(key := (dataset, model, self._select, ""))
+        keys = list(zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True))
+        return pd.Series(self._cells.values(key, measure), index=pd.Index(keys, tupleize_cols=False)).dropna()
 
-    def values(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
-        """Return the values of cells by run and fold."""
-        keys = pd.MultiIndex.from_arrays([cells["run"].astype(int), cells["fold"].astype(int)])
-        return pd.Series(self.measured(cells, measure), index=keys).dropna()
+    def least(self, dataset: str, model: str, measure: Measure) -> float:
+        """Return the least half width of an interval of a column on a data set."""
+        key = (dataset, model, self._select, "")
+        return draws_of(self._cells.values(key, measure), self._cells.frame(key), measure).least
 
 
 @dataclass(frozen=True)
@@ -115,7 +102,7 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Test:
-    """A test that a claim must pass, and what it is about: data set, model, column and metric."""
+    """A test that a claim must pass, with its data set, model, column and metric."""
 
     finding: Finding
     about: tuple[str, str, str, str]
@@ -124,7 +111,7 @@ class _Test:
 
 @dataclass(frozen=True)
 class _Tests:
-    """The tests of a comparison; `verdict` and `remark` say why they cannot confirm it, if they cannot."""
+    """The tests of a comparison; `verdict` and `remark` give the reason if they cannot confirm it."""
 
     tests: list[_Test] = field(default_factory=list)
     verdict: ClaimVerdict = "undecided"
@@ -136,12 +123,12 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     for one in claim.comparisons:
         columns = (columns_compared(one, name, results.resolved) for name in results.datasets(one))
         others.append(tuple(dict.fromkeys(column for names in columns for column in names)))
-    found = [_tests(one, results) for one in claim.comparisons]
-    blocked = next((one for one in found if one.verdict != "undecided"), None)
+    parts = [_tests(one, results) for one in claim.comparisons]
+    blocked = next((one for one in parts if one.verdict != "undecided"), None)
     remarks = (blocked.remark if blocked else "", _ONE_MACHINE if claim.metric.metric in TIMES else "")
     outcome = ClaimOutcome(claim, blocked.verdict if blocked else "undecided", tuple(others))
     outcome = replace(outcome, in_print=is_borne_out(claim, results.resolved), remark="; ".join(filter(None, remarks)))
-    tests = [test for one in found for test in one.tests]
+    tests = [test for one in parts for test in one.tests]
     return _decided(outcome, tests) if tests else outcome
 
 
@@ -181,23 +168,19 @@ def _about(claim: Claim, pair: _Pair) -> tuple[str, str, str, str]:
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
-    """Return the values of a claim's column beside those of each other one; nothing unless all are there."""
-    cells = results.cells(dataset, claim.model, claim.metric)
-    if cells is None:
+    """Return the values of a claim's column beside those of each other one; empty unless all are complete."""
+    one = results.values(dataset, claim.model, claim.metric)
+    columns = columns_compared(claim, dataset, results.resolved)
+    others = [results.values(dataset, column, claim.than_metric or claim.metric) for column in columns]
+    known = [other for other in others if other is not None]
+    if one is None or len(known) < len(others):
         return []
-    one, pairs = results.values(cells, claim.metric), []
-    least = draws_of(results.measured(cells, claim.metric), cells, claim.metric).least
-    measure = claim.than_metric or claim.metric
-    for column in columns_compared(claim, dataset, results.resolved):
-        other = results.cells(dataset, column, measure)
-        if other is None:
-            return []
-        pairs.append(_Pair(dataset, column, one, results.values(other, measure), least))
-    return pairs
+    least = results.least(dataset, claim.model, claim.metric)
+    return [_Pair(dataset, column, one, other, least) for column, other in zip(columns, known, strict=True)]
 
 
 def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
-    """Return the test of a claim on one data set; of ratios it is about their logarithm."""
+    """Return the test of a claim on one data set; ratios are tested by their logarithm."""
     of_ratios = is_of_ratios(claim)
     one, two = (pair.one.map(math.log), pair.two.map(math.log)) if of_ratios else (pair.one, pair.two)
     region = region_of(claim)
@@ -205,7 +188,7 @@ def _on_one(claim: Claim, pair: _Pair, results: _Results) -> Finding:
     if share is None:
         finding = welch(one, two, region, least)
     else:
-        of = "folds" if len(one) > one.index.get_level_values("run").nunique() else "runs"
+        of = "folds" if len(one) > len({run for run, _ in one.index}) else "runs"
         finding = corrected_t((one - two).dropna(), share, region, least, of)
     return _as_ratio(finding) if of_ratios else finding
 

@@ -1,7 +1,8 @@
-"""Tests of what a claim says of two models: on one data set, over data sets, by how often it is so.
+"""Tests of a claim about two models: on one data set, over data sets, or by the number of data sets.
 
-Each returns a `Finding`: the estimate with its interval of 95 %, and how probable data like ours are if the claim is
-wrong (`confirming`) or right (`contradicting`). All but the corrected resampled t-test are those of scipy.
+Each returns a `Finding`: the estimate with its 95 % interval, and two probabilities of data at least as extreme as
+ours: if the claim is wrong (`confirming`), and if it is right (`contradicting`). All tests but the corrected resampled
+t-test are those of scipy.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-#: A claim is decided where one of its two probabilities is at most this: one side of an interval of 95 %.
+#: A claim is decided if one of its two probabilities is at most this, which is one side of a 95 % interval.
 LEVEL = 0.025
 #: The most differences whose signs scipy enumerates.
 _MOST_ENUMERATED = 13
@@ -21,7 +22,7 @@ _MOST_ENUMERATED = 13
 
 @dataclass(frozen=True)
 class Region:
-    """Where the tested figure lies if a claim is right: between `low` and `high`."""
+    """The values between `low` and `high` that the tested figure has if a claim is right."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -29,22 +30,20 @@ class Region:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a test says of a claim.
+    """The result of a test of a claim.
 
     Attributes
     ----------
     test : str
-        Its name.
+        The name of the test.
     estimate : float
         The tested figure: a difference of means, a ratio of times, or a share of data sets.
-    confirming : float
-        The probability of data that speak for the claim as ours do, or more, if it is wrong.
-    contradicting : float
-        The same the other way round.
+    confirming, contradicting : float
+        The p-values against and for the claim.
     n : int
         The number of folds, runs or data sets (`of`).
     low, high : float or None
-        The ends of the interval of 95 %, if the test gives one.
+        The ends of the 95 % interval, if the test gives one.
     """
 
     test: str
@@ -68,19 +67,19 @@ def corrected_t(
     Parameters
     ----------
     differences : array-like of shape (n,)
-        On the same rows, n of 2 or more.
+        Two or more differences on the same rows.
     test_share : float
         n_test/n_train; 0 is the ordinary paired t-test.
     region : Region
     least : float
         The least half width of the interval, for models that do not vary.
     of : str
-        What the differences are of: folds or trials.
+        The unit of the differences: folds or trials.
     """
-    found = np.asarray(differences, dtype=float)
-    n = len(found)
-    error = float(found.std(ddof=1)) * math.sqrt(1 / n + test_share)
-    return _by_t("corrected resampled t-test", float(found.mean()), error, n - 1, region, n, of, least)
+    values = np.asarray(differences, dtype=float)
+    n = len(values)
+    error = float(values.std(ddof=1)) * math.sqrt(1 / n + test_share)
+    return _by_t("corrected resampled t-test", float(values.mean()), error, n - 1, region, n, of, least)
 
 
 def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) -> Finding:
@@ -89,7 +88,7 @@ def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) 
     Parameters
     ----------
     one, other : array-like
-        Of two values or more each.
+        Two or more values each.
     region : Region
     least : float
         The least half width of the interval.
@@ -107,7 +106,7 @@ def _by_t(
     test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, least: float
 ) -> Finding:
     quantile = float(stdtrit(freedom, 1 - LEVEL))
-    # So that interval and probabilities say the same.
+    # The interval and the probabilities agree.
     error = max(error, least / quantile, np.finfo(float).tiny)
     over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))
     return Finding(
@@ -123,19 +122,19 @@ def _by_t(
 
 
 def signed_rank(differences: ArrayLike, region: Region) -> Finding:
-    """Test the differences of means, one a data set, by Wilcoxon's signed ranks; the estimate is their median.
+    """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the estimate is their median.
 
     Differences of zero count half on both sides, as Demsar (2006) advises.
     """
-    found = np.asarray(differences, dtype=float)
+    values = np.asarray(differences, dtype=float)
 
-    def p(bound: float, side: str, nowhere: float) -> float:
-        return wilcoxon_p(found - bound, side) if math.isfinite(bound) else nowhere
+    def p(bound: float, side: str, unbounded: float) -> float:
+        return wilcoxon_p(values - bound, side) if math.isfinite(bound) else unbounded
 
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))
     contradicting = min(p(region.low, "less", 1.0), p(region.high, "greater", 1.0))
     name = "Wilcoxon signed-rank test"
-    return Finding(name, float(np.median(found)), confirming, contradicting, len(found), "data sets")
+    return Finding(name, float(np.median(values)), confirming, contradicting, len(values), "data sets")
 
 
 def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided") -> float:
@@ -163,7 +162,7 @@ def wilcoxon_p(differences: NDArray[np.float64], alternative: str = "two-sided")
 
 
 def sign(confirmed: int, n: int) -> Finding:
-    """Test whether a claim is true on more than half of all data sets, by the number of ours on which it is."""
+    """Test if a claim is true on more than half of all data sets, from the number of ours on which it is."""
     from scipy.stats import binomtest
 
     p = {side: float(binomtest(confirmed, n, alternative=side).pvalue) for side in ("greater", "less")}
@@ -173,12 +172,12 @@ def sign(confirmed: int, n: int) -> Finding:
 
 
 def together(findings: list[Finding]) -> tuple[Finding, float, float]:
-    """Return the finding that decides of several that must all be true, and the two probabilities of all of them.
+    """Return the decisive finding of several that must all be true, and the two probabilities of all of them.
 
-    All are right only if the weakest is (no correction is due); that one of k is wrong is said at k times its own
-    probability (Bonferroni).
+    All are right only if the weakest is, so that its probability needs no correction; the smallest probability that one
+    of k is wrong is multiplied by k (Bonferroni).
     """
-    weakest = max(findings, key=lambda found: found.confirming)
-    contrary = min(findings, key=lambda found: found.contradicting)
+    weakest = max(findings, key=lambda one: one.confirming)
+    contrary = min(findings, key=lambda one: one.contradicting)
     contradicting = min(1.0, len(findings) * contrary.contradicting)
     return contrary if contradicting <= LEVEL else weakest, weakest.confirming, contradicting

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts import layout_of
-from elmbench.layouts.table import COMPARED
+from elmbench.layouts.table import COMPARED, SIGNS, VERDICTS
 from elmbench.reporting.summary import ENTRY, printed_of
-from elmbench.reporting.verdicts import FEWEST_RUNS, Draws, Printed, draws_of, is_fact, measured_runs, run_means
+from elmbench.reporting.verdicts import (
+    FEWEST_RUNS,
+    Draws,
+    Printed,
+    draws_of,
+    draws_of_means,
+    is_fact,
+    measured_runs,
+    run_means,
+)
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
@@ -47,6 +57,19 @@ class ComparedFigure:
     means: NDArray[np.float64]
     draws: Draws
     printed: Printed
+
+    @cached_property
+    def left_out(self) -> dict[int, bool]:
+        """True for each run that lies in the interval of the other runs, as if it were the published figure."""
+        n = len(self.means)
+        if n < FEWEST_RUNS:
+            return {}
+        others = np.tile(self.means, (n, 1))[~np.eye(n, dtype=bool)].reshape(n, n - 1)
+        draws = (draws_of_means(row, self.draws.least) for row in others)
+        hits = (
+            abs(mean - one.mean) <= one.half_width() * (1 + 1e-9) for mean, one in zip(self.means, draws, strict=True)
+        )
+        return dict(zip(self.runs.tolist(), map(bool, hits), strict=True))
 
 
 def compared_figures(figures: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ComparedFigure]:
@@ -127,3 +150,42 @@ def missing_runs(figures: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
         )
         missing.append((line["dataset"], line["model"], more, more * float(seconds) / int(line["runs"]) / 60))
     return pd.DataFrame(missing, columns=["dataset", "model", "more_runs", "minutes"])
+
+
+def counts_text(figures: Iterable[Mapping[Any, Any]], missing: pd.DataFrame) -> str:
+    """Return the sentences that count verdicts, with their signs, and the missing runs.
+
+    Parameters
+    ----------
+    figures : iterable of dict
+        Lines of `summary.csv`, one for each published figure. Facts of data sets are counted apart.
+    missing : DataFrame
+        The lines that `missing_runs` returns.
+    """
+    counts, facts = verdict_counts(figures)
+    of_facts = facts_sentence(facts)
+    if not counts:
+        return of_facts or "No published figure to judge."
+    listed = ", ".join(f"{counts[verdict]} {SIGNS[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    text = f"{counts.total()} published figure{'s' * (counts.total() > 1)}: {listed}."
+    if len(missing):
+        fewest, most = missing["more_runs"].min(), missing["more_runs"].max()
+        more = str(most) if fewest == most else f"{fewest} to {most}"
+        duration = _duration(missing["minutes"].sum())
+        text += f" An interval needs {FEWEST_RUNS} runs, {more} more than there are: {duration}."
+    return f"{text} {of_facts}".rstrip()
+
+
+def _duration(minutes: float) -> str:
+    """Return a time on one core in words."""
+    if minutes < 1:
+        return "less than a minute"
+    return f"about {minutes:.0f} min" if minutes < 120 else f"about {minutes / 60:.0f} h"
+
+
+def facts_sentence(counts: Mapping[str, int]) -> str:
+    """Return the sentence on the facts of data sets, from their numbers by verdict; empty if none was compared."""
+    compared = counts["reproduced"] + counts["differs"]
+    if not compared:
+        return ""
+    return f"{counts['reproduced']} of {compared} facts of the data sets (rows, columns, classes) are as printed."

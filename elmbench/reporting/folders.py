@@ -1,4 +1,4 @@
-"""Where the files of a table are: below a user's results folder, or below the committed one."""
+"""Folders of results: the user's, and the committed ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The figures of a table in the shape that papers print them in: data sets as rows, models as columns."""
+"""The figures of a table in the shape of the print: data sets as rows, models as columns."""
 
 from __future__ import annotations
 
@@ -13,28 +13,33 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
 
-#: How a place in a grid is named: the data set, the model, the measure, the last two together, all alike.
-_AXES = ("dataset", "model", "measure", "pair", "all")
 _CORNERS = {"dataset": "data set", "model": "model", "measure": "measure"}
 
 
 @dataclass(frozen=True)
-class Place:
+class GridFigure:
     """One figure of a grid.
 
     Attributes
     ----------
     entry : Entry
-    line : dict
+    line : mapping
         Its line of `summary.csv`.
     best, best_printed : bool
-        Whether our mean, or the printed figure, is the best of the models on that data set; of times and sizes none is.
+        True if our mean, or the printed figure, is the best of the models on that data set; never for times and sizes.
     """
 
     entry: Entry
     line: Mapping[Any, Any]
     best: bool = False
     best_printed: bool = False
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names that a row, a column or a grid may have."""
+        model, measure = self.entry.model, self.entry.measure.column
+        names = {"dataset": self.entry.dataset, "model": model, "measure": measure}
+        return names | {"pair": f"{model} {measure}", "all": "measures by model"}
 
 
 @dataclass(frozen=True)
@@ -44,99 +49,87 @@ class Grid:
     Attributes
     ----------
     heading : str
-        What all its figures share: a measure, a data set or a model.
+        The name that all its figures share: a measure, a data set or a model.
     corner : str
-        What its rows are: data sets or models.
+        The kind of its rows: data sets, models or measures.
     columns : tuple of str
-    rows : tuple of (str, tuple of Place or None)
-        The name of each row and its places, one for each column; None where there is nothing.
+    rows : tuple of (str, tuple of GridFigure or None)
+        The name of each row and its figures, one for each column; None if there is none.
     """
 
     heading: str
     corner: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Place | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[GridFigure | None, ...]], ...]
+
+    @property
+    def figures(self) -> list[GridFigure]:
+        """The figures, row by row."""
+        return [figure for _, figures in self.rows for figure in figures if figure is not None]
 
     @property
     def has_printed(self) -> bool:
-        """Whether the paper prints one of these figures."""
-        return any(place.entry.published for _, places in self.rows for place in places if place is not None)
+        """True if the paper prints one of these figures."""
+        return any(figure.entry.published for figure in self.figures)
 
     @property
     def measures(self) -> set[str]:
         """The metrics of its figures."""
-        return {place.entry.measure.metric for place in self.places}
-
-    @property
-    def places(self) -> list[Place]:
-        """The figures, row by row."""
-        return [place for _, places in self.rows for place in places if place is not None]
+        return {figure.entry.measure.metric for figure in self.figures}
 
 
 def grids_of(section: EntrySection, resolved: Resolved) -> list[Grid]:
     """Return the figures of a section as grids, those with published figures first.
 
-    There is a grid of data sets and models for each measure. Of a single model there is one of data sets and measures,
-    of a table with a single data set one of models and measures, of models that have few measures in common one of data
+    There is a grid of data sets and models for each measure. A single model has a grid of data sets and measures, a
+    table with a single data set one of models and measures, and models that have few measures in common one of data
     sets and the measures of each model.
     """
-    best = _best(section.entries, lambda entry: entry.mean)
-    printed = _best(section.entries, _printed)
-    places = [
-        Place(entry, line, id(entry) in best, id(entry) in printed)
+    best, printed = _best(section.entries, lambda entry: entry.mean), _best(section.entries, _printed)
+    figures = [
+        GridFigure(entry, line, id(entry) in best, id(entry) in printed)
         for entry, line in zip(section.entries, section.lines, strict=True)
-        if entry.found is not None or entry.published is not None
+        if entry.shown is not None or entry.published is not None
     ]
-    names = {axis: list(dict.fromkeys(_names(place)[axis] for place in places)) for axis in _AXES}
-    if len(names["model"]) <= 1:
+    models, measures, datasets, pairs = (
+        {figure.names[axis] for figure in figures} for axis in ("model", "measure", "dataset", "pair")
+    )
+    if len(models) <= 1:
         shape = ("dataset", "measure", "model")
-    elif len({*names["dataset"], *resolved.file.spec.datasets}) <= 1:
+    elif len({*datasets, *resolved.file.spec.datasets}) <= 1:
         shape = ("model", "measure", "dataset")
-    elif (
-        len({(place.entry.model, place.entry.measure) for place in places})
-        <= len(names["model"]) * len(names["measure"]) / 2
-    ):
+    elif len(pairs) <= len(models) * len(measures) / 2:
         shape = ("dataset", "pair", "all")
     else:
         shape = ("dataset", "model", "measure")
-    grids = [grid for name in names[shape[2]] for grid in _split(places, name, shape, resolved)]
-    return sorted(grids, key=lambda grid: not grid.has_printed)
+    groups: dict[tuple[str, bool], list[GridFigure]] = {}
+    # If the columns are measures, those that the paper prints have a grid of their own.
+    in_print = {(f.names[shape[2]], f.names["measure"]) for f in figures if f.entry.published is not None}
+    for figure in figures:
+        name = figure.names[shape[2]]
+        is_printed = shape[1] != "measure" or (name, figure.names["measure"]) in in_print
+        groups.setdefault((name, is_printed), []).append(figure)
+    order = list(dict.fromkeys(name for name, _ in groups))
+    keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
+    return sorted((_grid(groups[key], shape, resolved) for key in keys), key=lambda grid: not grid.has_printed)
 
 
-def _split(places: Sequence[Place], name: str, shape: tuple[str, str, str], resolved: Resolved) -> list[Grid]:
-    """Return a grid of all places with a name, or two where columns are measures that the paper prints only in part."""
-    own = [place for place in places if _names(place)[shape[2]] == name]
-    if shape[1] != "measure":
-        return [_grid(own, name, shape, resolved)]
-    printed = {place.entry.measure.column for place in own if place.entry.published is not None}
-    parts = [[place for place in own if (place.entry.measure.column in printed) is told] for told in (True, False)]
-    return [_grid(part, name, shape, resolved) for part in parts if part]
-
-
-def _grid(places: Sequence[Place], name: str, shape: tuple[str, str, str], resolved: Resolved) -> Grid:
+def _grid(figures: Sequence[GridFigure], shape: tuple[str, str, str], resolved: Resolved) -> Grid:
     row, column, other = shape
-    shown = {(_names(place)[row], _names(place)[column]): place for place in places}
-    rows, columns = (list(dict.fromkeys(_names(place)[axis] for place in places)) for axis in (row, column))
-
-    def said(axis: str, text: str) -> str:
-        return _dataset(text, resolved) if axis == "dataset" else text
-
-    lines = tuple((said(row, r), tuple(shown.get((r, c)) for c in columns)) for r in rows)
-    heading, titles = said(other, name), tuple(said(column, c) for c in columns)
-    metrics = {place.entry.measure.metric for place in places}
+    by_place = {(figure.names[row], figure.names[column]): figure for figure in figures}
+    rows, columns = (list(dict.fromkeys(figure.names[axis] for figure in figures)) for axis in (row, column))
+    lines = tuple((_spelt(row, r, resolved), tuple(by_place.get((r, c)) for c in columns)) for r in rows)
+    heading, titles = _spelt(other, figures[0].names[other], resolved), tuple(columns)
+    metrics = {figure.entry.measure.metric for figure in figures}
     if column == "measure" and len(columns) > 1 and all("@" in title for title in titles) and len(metrics) == 1:
-        # One metric at many values of something: a column says the value alone.
+        # For one metric at many values of a hyperparameter, the columns are the values alone.
         heading, titles = f"{heading}, {metrics.pop()}", tuple(title.partition("@")[2] for title in titles)
     return Grid(heading, _CORNERS[row], titles, lines)
 
 
-def _names(place: Place) -> dict[str, str]:
-    entry = place.entry
-    model, measure = entry.model, entry.measure.column
-    return dict(zip(_AXES, (entry.dataset, model, measure, f"{model} {measure}", "measures by model"), strict=True))
-
-
-def _dataset(name: str, resolved: Resolved) -> str:
+def _spelt(axis: str, name: str, resolved: Resolved) -> str:
+    if axis != "dataset":
+        return name
     return "all data sets" if name == ALL else resolved.spelling(name)
 
 
@@ -146,16 +139,16 @@ def _printed(entry: Entry) -> float | None:
 
 
 def _best(entries: Iterable[Entry], value_of: Callable[[Entry], float | None]) -> set[int]:
-    """Return which entries (by `id`) are the best of two models or more on their data set."""
+    """Return the entries (by `id`) that are the best of two models or more on their data set."""
     groups: dict[tuple[str, str], list[tuple[float, Entry]]] = {}
     for entry in entries:
         value = value_of(entry)
         if value is not None and is_quality(entry.measure.metric):
             groups.setdefault((entry.dataset, entry.measure.column), []).append((value, entry))
-    found = set()
+    best = set()
     for group in groups.values():
         if len(group) > 1:
-            less = less_is_better(group[0][1].measure.metric)
-            best = (min if less else max)(value for value, _ in group)
-            found |= {id(entry) for value, entry in group if value == best}
-    return found
+            pick = min if less_is_better(group[0][1].measure.metric) else max
+            limit = pick(value for value, _ in group)
+            best |= {id(entry) for value, entry in group if value == limit}
+    return best

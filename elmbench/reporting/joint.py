@@ -114,10 +114,8 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
     judged = [one for one in figures if one.draws.runs >= FEWEST_RUNS]
     inside = sum(map(_is_inside, judged))
     coverage_p = _coverage_p(judged, inside) if judged else None
-    rows = _rows(figures)
+    rows = rows_of(figures)
     pattern_p = pattern_test([_costs(row) for row in rows], *key, metric)
-    ranks = (rank_correlation([one.draws.mean for one in row], [one.printed.value for one in row]) for row in rows)
-    known = [value for value in ranks if value is not None]
     return JointVerdict(
         metric,
         len(figures),
@@ -126,7 +124,7 @@ def judge_metric(figures: Sequence[ComparedFigure], *key: str) -> JointVerdict:
         len(judged),
         coverage_p,
         pattern_p,
-        float(np.mean(known)) if known else None,
+        mean_rank_correlation(rows),
         _verdict(coverage_p, pattern_p),
     )
 
@@ -161,34 +159,24 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
 
 
 def _correlation(figures: Sequence[ComparedFigure]) -> float:
-    """Return the correlation between the models of a data set of lying inside the interval, from our own runs.
-
-    Each run of ours takes the place of the published figure, and the other runs make the interval.
-    """
+    """Return the correlation between the models of a data set of lying inside the interval, from our own runs."""
+    by_dataset: dict[str, list[dict[int, bool]]] = {}
+    for one in figures:
+        by_dataset.setdefault(one.dataset, []).append(one.left_out)
     products, squares = [], []
-    for dataset in {one.dataset for one in figures}:
-        hits = [_left_out(one) for one in figures if one.dataset == dataset]
-        squares += [(hit - LEVEL) ** 2 for own in hits for hit in own.values()]
-        for one, other in combinations(hits, 2):
-            products += [(one[run] - LEVEL) * (other[run] - LEVEL) for run in one.keys() & other.keys()]
+    for hits in by_dataset.values():
+        squares += [(hit - LEVEL) ** 2 for by_run in hits for hit in by_run.values()]
+        for first, second in combinations(hits, 2):
+            products += [(first[run] - LEVEL) * (second[run] - LEVEL) for run in first.keys() & second.keys()]
     if not products:
         return 0.0
     return min(1.0, max(0.0, math.fsum(products) / len(products) / (math.fsum(squares) / len(squares))))
 
 
-def _left_out(figure: ComparedFigure) -> dict[int, bool]:
-    """Return for each run of a figure if it lies in the interval of the other runs."""
-    hits = {}
-    for place, run in enumerate(figure.runs.tolist()):
-        others = draws_of_means(np.delete(figure.means, place), figure.draws.least)
-        hits[run] = bool(abs(figure.means[place] - others.mean) <= others.half_width() * (1 + 1e-9))
-    return hits
+def rows_of(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
+    """Return the figures in groups that the pattern compares: those of one data set and measure.
 
-
-def _rows(figures: Sequence[ComparedFigure]) -> list[list[ComparedFigure]]:
-    """Return the figures that the pattern compares with each other: those of one data set and measure.
-
-    If a data set has one model at several values of a hyperparameter, the values take the place of the models.
+    If a data set has one model at several values of a hyperparameter, its group has these values.
     """
     rows: dict[tuple[str, str], list[ComparedFigure]] = {}
     for one in figures:
@@ -245,11 +233,18 @@ def _sums(costs: _Costs, orders: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Return Spearman's correlation; None for fewer than three values or for values that are all equal."""
-    from scipy.stats import spearmanr
+    from scipy.stats import rankdata
 
     if len(one) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
         return None
-    return float(spearmanr(one, other).statistic)
+    return float(np.corrcoef(rankdata(one), rankdata(other))[0, 1])
+
+
+def mean_rank_correlation(rows: Iterable[Sequence[ComparedFigure]]) -> float | None:
+    """Return the mean of Spearman's correlation between measured and published figures over rows that have one."""
+    values = (rank_correlation([one.draws.mean for one in row], [one.printed.value for one in row]) for row in rows)
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 @dataclass(frozen=True)

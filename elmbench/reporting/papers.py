@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from elmbench.layouts.table import COMPARED, JUDGED, VERDICTS
+from elmbench.reporting.figures import facts_sentence
 from elmbench.reporting.joint import ALPHA, TABLE_VERDICTS, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, is_fact
@@ -94,7 +95,7 @@ def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
     figures, facts = _counts(chosen)
     sentences = [*_summary(joints)]
     sentences += [table_sentence(one.resolved.file.spec.label, joint, names) for one, joint, names in joints]
-    sentences += [*_figures_sentence(figures), *_facts_sentence(facts)]
+    sentences += [*_figures_sentence(figures), *filter(None, [facts_sentence(facts)])]
     record = {
         "paper": paper,
         "figures": {verdict: figures[verdict] for verdict in VERDICTS},
@@ -203,14 +204,3 @@ def _figures_sentence(counts: Counter[str]) -> Iterator[str]:
     if total := counts.total():
         listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
         yield f"{total} published figure{'s' * (total > 1)}, each counted once: {listed}."
-
-
-def _facts_sentence(counts: Counter[str]) -> Iterator[str]:
-    if counts["reproduced"] or counts["differs"]:
-        yield facts_sentence(counts)
-
-
-def facts_sentence(counts: Mapping[str, int]) -> str:
-    """Return the sentence on the facts of data sets, from the number of facts with each verdict."""
-    compared = counts["reproduced"] + counts["differs"]
-    return f"{counts['reproduced']} of {compared} facts of the data sets (rows, columns, classes) are as printed."

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
 
 from elmbench.files import write_atomically
 from elmbench.layouts import layout_of
@@ -18,7 +20,8 @@ from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import ResultTable
 from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
-from elmbench.reporting.figures import ComparedFigure, compared_figures, missing_runs
+from elmbench.reporting.claims import check_claims
+from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
 from elmbench.reporting.folders import PICTURE, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
@@ -26,6 +29,8 @@ from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
+from elmbench.reporting.writers.terminal import MARKS, table_text
+from elmbench.reporting.writers.text import WIDTH
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work import work_from
@@ -39,11 +44,13 @@ class Results:
     Attributes
     ----------
     folder : path
-        Of their files.
+        The folder of their files.
     cells, summary, gains : DataFrame
-        As `cells.csv`, `summary.csv` and `optimism.csv` have them.
+        The lines of `cells.csv`, `summary.csv` and `optimism.csv`.
     table : ResultTable
     sections : tuple of EntrySection
+    claims : list of ClaimOutcome
+        The outcome of each claim of the paper about the table.
     resolved : Resolved
     """
 
@@ -52,13 +59,9 @@ class Results:
     summary: pd.DataFrame
     table: ResultTable
     sections: tuple[EntrySection, ...]
+    claims: list[ClaimOutcome]
     gains: pd.DataFrame
     resolved: Resolved
-
-    @property
-    def claims(self) -> list[ClaimOutcome]:
-        """The outcome of each claim of the paper about the table."""
-        return [note for note in self.table.notes if isinstance(note, ClaimOutcome)]
 
     def summary_lines(self) -> list[dict[Any, Any]]:
         """Return the lines of the summary as dictionaries, None for what is missing."""
@@ -85,16 +88,29 @@ class Results:
         """The verdicts on the table, one for each metric with published figures."""
         return judge_table(self.compared, self.resolved.file.id, self.resolved.profile)
 
+    def renderable(self, width: int = WIDTH, *, claims: bool = True) -> RenderableType:
+        """Return the table as rich prints it, with a last line that counts the verdicts.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Characters of a line.
+        claims : bool, default=True
+            Print the tested claims of the paper too.
+        """
+        table = table_text(self.table, self.sections, self.resolved, width, claims=claims)
+        if self.resolved.file.spec.published is None:
+            return table
+        marks = [Text(MARKS, style="dim")] if len(self.figures) else []
+        counts = counts_text(self.figures.to_dict("records"), self.missing_runs)
+        return Group(table, Text(""), *marks, Text(counts))
+
     @property
     def text(self) -> str:
         """The table as a terminal of 80 columns shows it."""
-        from rich.console import Console
-
-        from elmbench.reporting.writers.terminal import results_text
-
-        console = Console(width=80, highlight=False)
+        console = Console(width=WIDTH, highlight=False)
         with console.capture() as captured:
-            console.print(results_text(self))
+            console.print(self.renderable())
         return captured.get()
 
     def __str__(self) -> str:
@@ -195,8 +211,9 @@ def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
     summary = summarise(cells, resolved)
     gains = optimism(cells, resolved)
     sections = tuple(entry_sections(summary, cells, resolved))
-    table = build_table(sections, gains, summary, cells, resolved)
-    return Results(folder, cells, with_remarks(summary, cells), table, sections, gains, resolved)
+    claims = list(check_claims(summary, cells, resolved))
+    table = build_table(sections, gains, summary, cells, claims, resolved)
+    return Results(folder, cells, with_remarks(summary, cells), table, sections, claims, gains, resolved)
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
@@ -229,7 +246,7 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
         "profile": resolved.profile,
         "commands": commands,
         "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
-        "datasets": {name: sorted(found) for name, found in datasets.items()},
+        "datasets": {name: sorted(checksums) for name, checksums in datasets.items()},
         **({"remarks": remarks} if remarks else {}),
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
@@ -263,9 +280,16 @@ def _solvers(planned: list[Cell], store: Store) -> dict[str, int]:
     return dict(total)
 
 
-def read_commands(folder: Path) -> list[str]:
-    """Return the commands that made a table's results, as its `environment.json` says."""
+def read_environment(folder: Path) -> dict[str, Any]:
+    """Return the content of a table's `environment.json`; empty if it is missing or damaged."""
     try:
-        return list(json.loads((folder / "environment.json").read_text("utf-8"))["commands"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+        record = json.loads((folder / "environment.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def read_commands(folder: Path) -> list[str]:
+    """Return the commands that made a table's results, from its `environment.json`."""
+    commands = read_environment(folder).get("commands")
+    return list(map(str, commands)) if isinstance(commands, list) else []

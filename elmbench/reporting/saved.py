@@ -1,8 +1,7 @@
-"""Results that an earlier run, here or elsewhere, has left: their files as data frames."""
+"""Results of earlier runs, read from their files as data frames."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +14,13 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import RESULTS_DIR
 from elmbench.reporting import claim_outcomes
 from elmbench.reporting.cells import read_cells
+from elmbench.reporting.results import read_environment
 from elmbench.reporting.summary import COLUMNS, GAINS
 
 #: Columns of the frames of several tables, before those of their files.
 PLACE = ["profile", "paper", "table"]
-#: Columns of words, empty where there is nothing to say.
-_WORDS = ("dataset", "model", "metric", "select", "reading", "verdict", "ended", "remark", "than", "is", "test", "of")
+#: Columns of text, empty if there is none.
+_TEXT = ("dataset", "model", "metric", "select", "reading", "verdict", "ended", "remark", "than", "is", "test", "of")
 #: Columns of whole numbers, some of which may be missing.
 _WHOLE = ("n", "runs", "runs_to_tell")
 
@@ -32,24 +32,24 @@ class SavedTable:
     Attributes
     ----------
     folder : path
-        Of the files.
+        The folder of the files.
     cells : DataFrame
-        One line a cell: a model on a data set in one run and one outer fold. `params` is JSON.
+        One line for each cell: a model on a data set in one run and one outer fold. `params` is JSON.
     summary : DataFrame
-        One line a model, data set and metric: the mean beside the published value.
+        One line for each model, data set and metric: the mean beside the published value.
     claims, optimism : DataFrame
-        Tested sentences of the paper; what a choice on the test folds gains. Without lines where there is no such file.
+        Tested sentences of the paper, and the gains of a choice on the test folds; empty if the file is missing.
     figure : DataFrame or None
         The data of the picture, if the table has one.
     environment : dict
-        Commands, versions, machine and checksums; empty where the file is not there.
+        Commands, versions, machine and checksums; empty if the file is missing.
     """
 
     folder: Path
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Profile, paper and table, as the folders are called."""
+        """Profile, paper and table, which are the names of the folders."""
         profile, paper, table = self.folder.parts[-3:]
         return profile, paper, table
 
@@ -76,10 +76,7 @@ class SavedTable:
 
     @cached_property
     def environment(self) -> dict[str, Any]:
-        try:
-            return dict(json.loads((self.folder / "environment.json").read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
-            return {}
+        return read_environment(self.folder)
 
     def _frame(self, name: str, columns: list[str]) -> pd.DataFrame:
         path = self.folder / name
@@ -129,9 +126,9 @@ class SavedResults(Mapping[str, SavedTable]):
     def _all(self, name: str) -> pd.DataFrame:
         frames = []
         for table in self._tables.values():
-            own = getattr(table, name)
-            place = pd.DataFrame([table.place] * len(own), columns=PLACE, index=own.index)
-            frames.append(pd.concat([place, own], axis=1))
+            lines = getattr(table, name)
+            place = pd.DataFrame([table.place] * len(lines), columns=PLACE, index=lines.index)
+            frames.append(pd.concat([place, lines], axis=1))
         whole = [frame for frame in frames if len(frame)] or frames[:1]
         return pd.concat(whole, ignore_index=True)
 
@@ -161,25 +158,22 @@ def read_results(folder: Path | str = RESULTS_DIR) -> SavedResults:
     >>> found["fast/kos-elm/table4"].cells  # doctest: +SKIP
     """
     top = Path(folder).expanduser().resolve()
-    found = [path.parent for path in sorted(top.rglob("cells.csv")) if not _is_hidden(path.relative_to(top))]
-    if not found:
-        lacks = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} is not there"
-        raise ElmbenchError(lacks, expected="a folder of results with cells.csv", next_step="elmbench run table4")
-    return SavedResults([SavedTable(one) for one in found])
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+    paths = (path.relative_to(top) for path in sorted(top.rglob("cells.csv")))
+    tables = [SavedTable(top / path.parent) for path in paths if not any(part.startswith(".") for part in path.parts)]
+    if not tables:
+        problem = f"{folder} holds no table" if top.is_dir() else f"the folder {folder} does not exist"
+        raise ElmbenchError(problem, expected="a folder of results with cells.csv", next_step="elmbench run table4")
+    return SavedResults(tables)
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """Return a file of results: words stay words, and whole numbers whole."""
+    """Return a file of results; columns of text stay text, and whole numbers stay whole."""
     try:
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     except (OSError, ValueError) as error:
         raise ElmbenchError(
             f"cannot read {path}: {error}", expected="a file as it was written", next_step="elmbench table --update"
         ) from error
-    words = {name: frame[name].astype("object").fillna("").astype("str") for name in _WORDS if name in frame}
+    text = {name: frame[name].astype("object").fillna("").astype("str") for name in _TEXT if name in frame}
     whole = {name: frame[name].astype("Int64") for name in _WHOLE if name in frame}
-    return frame.assign(**words, **whole)
+    return frame.assign(**text, **whole)

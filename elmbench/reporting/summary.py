@@ -35,43 +35,75 @@ ENTRY = ["dataset", "model", "select", "reading"]
 #: Columns of `summary.csv`.
 COLUMNS = ["dataset", "model", "metric", "select", "reading", "mean", "std", "n"]
 COLUMNS += ["published", "published_std", "verdict", "ended", "runs", "low", "high", "runs_to_tell"]
-#: Columns of the cells that say what a verdict hangs on, beside the measured values.
-TOLD = [*ENTRY, "run", "fold", "status", "n_test", REMARKS, FIRST_RUNS]
-#: Columns of `summary.csv` that are whole numbers or nothing.
+#: Columns of the cells that a verdict depends on, beside the measured values.
+_NEEDED = [*ENTRY, "run", "fold", "status", "n_test", REMARKS, FIRST_RUNS]
+#: Columns of `summary.csv` that are whole numbers or empty.
 _WHOLE = ["runs", "runs_to_tell"]
 #: Columns of `optimism.csv`.
 GAINS = ["dataset", "model", "metric", "reading", "oracle", "nested", "optimism", "std", "n", "low", "high"]
 
+Key = tuple[str, ...]
+
+
+class MeasuredCells:
+    """The cells of a table that ended ok, by entry; each measure is read from the frame only once.
+
+    Attributes
+    ----------
+    layout : Layout
+    every : DataFrame
+        The lines of all entries, whatever their ending, with the columns that a verdict needs.
+    lines : dict of tuple to ndarray of int
+        The numbers of an entry's lines among the cells that ended ok, by the values of `ENTRY`.
+    """
+
+    def __init__(self, cells: pd.DataFrame, resolved: Resolved) -> None:
+        self.layout = layout_of(resolved)
+        cells = self.layout.entries_of(cells, resolved)
+        self._cells = cells[cells["status"] == COMPLETE].reset_index(drop=True)
+        self.every, self._needed = (frame[[c for c in _NEEDED if c in frame]] for frame in (cells, self._cells))
+        groups: Any = self._cells.groupby(ENTRY, sort=False).indices
+        self.lines: dict[Key, NDArray[np.int64]] = groups
+        self.runs: NDArray[Any] = self._cells["run"].to_numpy()
+        self._values: dict[Measure, NDArray[np.float64]] = {}
+
+    def frame(self, entry: Key) -> pd.DataFrame:
+        """Return the cells of an entry, with the columns that a verdict needs."""
+        return self._needed.iloc[self.lines.get(entry, _NONE)]
+
+    def values(self, entry: Key, measure: Measure) -> NDArray[np.float64]:
+        """Return the value of each cell of an entry, NaN if it has none."""
+        if measure not in self._values:
+            self._values[measure] = np.asarray(self.layout.values_of(self._cells, measure), dtype=np.float64)
+        return self._values[measure][self.lines.get(entry, _NONE)]
+
+
+_NONE = np.arange(0)
+
 
 def summarise(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return one line for each entry and metric, with the columns of `summary.csv`, from cells as `cells.csv` has them.
+    """Return one line for each entry and metric, with the columns of `summary.csv`, from the lines of `cells.csv`.
 
-    `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the ending of an entry of
-    which every cell ended in one other way, or `incomplete` if some of its cells did not end ok or if a run lacks folds
-    that have not been run yet, or `not measured` of a model that the suite does not run. `verdict` compares the mean
-    with the published value (`elmbench.reporting.verdicts`). It is based on `runs` runs; `low` and `high` are the ends
-    of the interval. `runs_to_tell` is the number of runs that an interval needs, or that would tell the models apart.
+    `n` is the number of cells that ended ok; only these are averaged. `ended` is `ok`, or the ending that all cells of
+    an entry share, or `incomplete` if some of its cells did not end ok or a run lacks folds, or `not measured` for a
+    model that the suite does not run. `verdict` compares the mean with the published value
+    (`elmbench.reporting.verdicts`). It is based on `runs` runs; `low` and `high` are the ends of the interval.
+    `runs_to_tell` is the number of runs that an interval needs, or that would tell the models apart.
     """
-    order, layout = Order(resolved), layout_of(resolved)
-    lines = []
-    cells = layout.entries_of(cells, resolved)
-    all_ok = cells[cells["status"] == COMPLETE]
-    every, places = _Measured(all_ok, layout), all_ok.groupby(ENTRY, sort=False).indices
-    # Entry by entry the few columns that count are taken in a fraction of the time of all.
-    cells, all_ok = (frame[[name for name in TOLD if name in frame]] for frame in (cells, all_ok))
-    for entry, group in cells.groupby(ENTRY, sort=False):
-        place = dict(zip(ENTRY, map(str, entry), strict=True))
-        rows = places.get(entry, np.arange(0))
-        ended, ok = _ending(group, layout, resolved), all_ok.iloc[rows]
-        for position, measure in enumerate(layout.measures(resolved, place["dataset"], place["model"])):
-            paper = resolved.published.get((place["dataset"], place["model"], measure.column))
-            values = every.values(measure)[rows]
-            line = {"metric": measure.column, **_statistics(values, every.runs[rows], resolved.spec.protocol.std)}
-            line |= _printed(paper) | {"ended": ended}
-            line |= _compared(values, ok, measure, ended, paper, layout, resolved)
-            if position == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
-                lines.append(place | line)
-    lines += _only_published(cells, layout, order, resolved)
+    order, measured, std = Order(resolved), MeasuredCells(cells, resolved), resolved.spec.protocol.std
+    layout, lines = measured.layout, []
+    for key, group in measured.every.groupby(ENTRY, sort=False):
+        entry = tuple(map(str, key))
+        ended, runs = _ending(group, layout, resolved), measured.runs[measured.lines.get(entry, _NONE)]
+        for i, measure in enumerate(layout.measures(resolved, entry[0], entry[1])):
+            paper = resolved.published.get((entry[0], entry[1], measure.column))
+            values = measured.values(entry, measure)
+            line = dict(zip(ENTRY, entry, strict=True)) | {"metric": measure.column, "n": len(values), "ended": ended}
+            line |= _statistics(values, runs, std) | _printed(paper)
+            line |= _compared(entry, measure, ended, paper, measured, resolved)
+            if i == 0 or line["mean"] is not None or paper is not None or ended != COMPLETE:
+                lines.append(line)
+    lines += _only_published(measured.every, layout, order, resolved)
     return pd.DataFrame(sorted(lines, key=order.key), columns=COLUMNS).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
@@ -106,49 +138,36 @@ def _printed(paper: PublishedValue | None) -> dict[str, float | None]:
     }
 
 
-class _Measured:
-    """The values of each measure of all cells of a table, and their runs: taken from the frame once, not an entry."""
-
-    def __init__(self, cells: pd.DataFrame, layout: Layout) -> None:
-        self.runs: NDArray[Any] = cells["run"].to_numpy()
-        self._cells, self._layout = cells, layout
-        self._values: dict[Measure, NDArray[np.float64]] = {}
-
-    def values(self, measure: Measure) -> NDArray[np.float64]:
-        """Return the value of each cell, NaN if it has none."""
-        if measure not in self._values:
-            found: NDArray[np.float64] = np.asarray(self._layout.values_of(self._cells, measure), dtype=np.float64)
-            self._values[measure] = found
-        return self._values[measure]
-
-
-def _statistics(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> dict[str, Any]:
-    there = ~np.isnan(values)
-    found, own = values[there], runs[there]
+def _statistics(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> dict[str, float | None]:
+    """Return the mean, and the deviation over run means or over folds; None for too few values."""
+    known = ~np.isnan(values)
+    values = values[known]
+    spread = run_means(values, runs[known]) if kind == "of-run-means" else values
     return {
-        "mean": float(found.mean()) if len(found) else None,
-        "std": _deviation(found, own, kind),
-        "n": len(values),
+        "mean": float(values.mean()) if len(values) else None,
+        "std": float(spread.std(ddof=1)) if len(spread) > 1 else None,
     }
 
 
 def _compared(
-    values: NDArray[np.float64],
-    ok: pd.DataFrame,
+    entry: Key,
     measure: Measure,
     ended: str,
     paper: PublishedValue | None,
-    layout: Layout,
+    measured: MeasuredCells,
     resolved: Resolved,
 ) -> dict[str, Any]:
-    """Return the verdict on a published figure and what it goes by; nothing where there is none to be judged."""
+    """Return the verdict on a published figure and its evidence; an empty verdict if there is nothing to judge."""
+    layout, (dataset, _, _, reading) = measured.layout, entry
     if paper is None or paper.value is None or not layout.is_judged(measure):
         return {"verdict": ""}
     if paper.cited:
         return {"verdict": "cited"}
+    values = measured.values(entry, measure)
     if ended != COMPLETE or np.isnan(values).all():
         return {"verdict": "no data"}
-    dataset, reading, runs = str(ok["dataset"].iloc[0]), str(ok["reading"].iloc[0]), ok["run"].nunique()
+    ok = measured.frame(entry)
+    runs = ok["run"].nunique()
     if resolved.cuts(dataset) or any(one.leaks for one in resolved.file.paper.read_label(reading)):
         return {"verdict": "not comparable", "runs": runs}
     if is_fact(measure.metric):
@@ -163,7 +182,7 @@ def _compared(
 
 
 def is_other_data(cells: pd.DataFrame) -> bool:
-    """Tell whether the rows are known not to be those of the public file."""
+    """Return True if the rows are known to differ from those of the public file."""
     return REMARKS in cells and bool(cells[REMARKS].fillna("").str.contains(OTHER_DATA).any())
 
 
@@ -179,15 +198,8 @@ def printed_of(dataset: str, paper: PublishedValue, layout: Layout, resolved: Re
     return Printed(value, layout.last_place(paper) / 2, resolved.mean_of, typical_distance(value, others))
 
 
-def _deviation(values: NDArray[np.float64], runs: NDArray[Any], kind: str) -> float | None:
-    """Return the deviation over run means or over folds; None if there are fewer than two."""
-    if kind == "of-run-means":
-        values = run_means(values, runs)
-    return float(values.std(ddof=1)) if len(values) > 1 else None
-
-
 def _ending(group: pd.DataFrame, layout: Layout, resolved: Resolved) -> str:
-    """Return how the cells of an entry ended: `ok` if all are there and did."""
+    """Return the ending of an entry: `ok` if all its cells are there and ended ok."""
     ended = group["status"].unique().tolist()
     if ended != [COMPLETE]:
         return str(ended[0]) if len(ended) == 1 else "incomplete"
@@ -195,24 +207,24 @@ def _ending(group: pd.DataFrame, layout: Layout, resolved: Resolved) -> str:
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return what a choice on the outer test folds (oracle) gains over a choice on inner folds (nested).
+    """Return the gain of a choice on the outer test folds (oracle) over a choice on inner folds (nested).
 
     There is a line for each model on each data set, in the order of the cells. `oracle` and `nested` are means over
-    the same folds, `optimism` is the first minus the second (of an error the second minus the first, so that a
-    positive value always favours the oracle), `std` its deviation from fold to fold, `n` the number of folds, `low` and
-    `high` the ends of its interval of 95 % by the corrected resampled t-test, as folds share training rows (nothing of
-    a single fold). An entry is left out if one of its cells did not end ok or if it was run under one selection only:
-    the folds that are left may be the easier ones.
+    the same folds. `optimism` is the first minus the second, for an error the second minus the first, so that a
+    positive value always favours the oracle. `std` is its deviation from fold to fold, `n` the number of folds, `low`
+    and `high` the ends of its interval of 95 % by the corrected resampled t-test, as folds share training rows. An
+    entry is left out if one of its cells did not end ok or if it was run under one selection only: the remaining folds
+    may be the easier ones.
     """
     lines = []
     metrics = {resolved.spec.protocol.metric_for(dataset.task) for dataset in resolved.datasets.values()}
-    cells = cells[[name for name in cells if name in metrics or name in TOLD]]
-    for (dataset, model, reading), group in cells.groupby(["dataset", "model", "reading"], sort=False):
-        both = group[group["select"].isin(["oracle", "nested"])]
+    both = cells.loc[cells["select"].isin(["oracle", "nested"]), [c for c in cells if c in metrics or c in _NEEDED]]
+    both = both if len(set(both["select"])) > 1 else both[:0]
+    for (dataset, model, reading), group in both.groupby(["dataset", "model", "reading"], sort=False):
         metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
-        if metric not in both or both["select"].nunique() < 2 or (both["status"] != "ok").any():
+        if metric not in group or group["select"].nunique() < 2 or (group["status"] != COMPLETE).any():
             continue
-        table = both.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
+        table = group.pivot(index=["run", "fold"], columns="select", values=metric).astype(float)
         gain = table["oracle"] - table["nested"]
         if gain.isna().any():
             continue
@@ -221,8 +233,8 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         spread: list[float | None] = [None, len(gain), None, None]
         if len(gain) > 1:
             # On a fixed split the runs are independent.
-            found = corrected_t(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
-            spread = [float(gain.std(ddof=1)), len(gain), found.low, found.high]
+            test = corrected_t(gain, share_of_test_rows(str(dataset), resolved) or 0.0, Region())
+            spread = [float(gain.std(ddof=1)), len(gain), test.low, test.high]
         lines.append([dataset, model, metric, reading, *means, float(gain.mean()), *spread])
     return pd.DataFrame(lines, columns=GAINS)
 

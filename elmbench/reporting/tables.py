@@ -8,13 +8,12 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Entry, Layout
-from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Quantity, ResultTable, Section, Verdict
+from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Note, Quantity, ResultTable, Section, Verdict
 from elmbench.reporting.cells import LIMIT
-from elmbench.reporting.claims import check_claims
+from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import (
-    arithmetic_notes,
     capped_notes,
-    clean_times_notes,
+    cells_notes,
     data_notes,
     ending_notes,
     not_run_notes,
@@ -66,7 +65,12 @@ def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolve
 
 
 def build_table(
-    parts: Sequence[EntrySection], gains: pd.DataFrame, summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved
+    parts: Sequence[EntrySection],
+    gains: pd.DataFrame,
+    summary: pd.DataFrame,
+    cells: pd.DataFrame,
+    claims: Sequence[ClaimOutcome],
+    resolved: Resolved,
 ) -> ResultTable:
     """Return the table that the sections of a summary make.
 
@@ -74,7 +78,8 @@ def build_table(
     ----------
     parts : sequence of EntrySection
     gains, summary, cells : DataFrame
-        As `optimism.csv`, `summary.csv` and `cells.csv` have them.
+        The lines of `optimism.csv`, `summary.csv` and `cells.csv`.
+    claims : sequence of ClaimOutcome
     """
     layout = layout_of(resolved)
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
@@ -97,9 +102,8 @@ def build_table(
         notes=(
             *data_notes(cells),
             *layout.notes(cells, resolved),
-            *arithmetic_notes(cells),
-            *clean_times_notes(cells),
-            *check_claims(summary, cells, resolved),
+            *cells_notes(cells),
+            *(Note("claim", claim.text) for claim in claims),
             *optimism_notes(gains),
             *capped_notes(cells),
             *warning_notes(cells),

@@ -66,7 +66,7 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
         {"dataset": "wdbc", "rows": rows} | {f"value {name}": f"{name}@rows={rows}" for name in names}
         for rows in ("60", "100")
     ]
-    missing = [replace(entry, mean=None, found=Ending("unavailable")) for entry in entries]
+    missing = [replace(entry, mean=None, shown=Ending("unavailable")) for entry in entries]
     (line,) = layout.lines(missing, {}, resolved)
     assert {item.text for name, item in line.items() if name.startswith("value")} == {"-"}
     assert line["rows"].text == ""

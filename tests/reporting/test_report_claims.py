@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import cell, folds, table_of
+from made_cells import cell, folds, frame
 from scipy.stats import t, ttest_ind
 
 from elmbench.reporting.claim_outcomes import COLUMNS, ClaimOutcome, claims_frame, correct_by_holm
+from elmbench.reporting.claims import check_claims
+from elmbench.reporting.summary import summarise
 from elmbench.specs.profiles import Resolved
 
 CLAIM: dict[str, Any] = {"says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above"}
@@ -29,7 +31,8 @@ def cells_of(model: str, *values: float, **columns: Any) -> list[dict[str, Any]]
 
 
 def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutcome]:
-    return [note for note in table_of(resolved, lines).notes if isinstance(note, ClaimOutcome)]
+    cells = frame(resolved, lines)
+    return list(check_claims(summarise(cells, resolved), cells, resolved))
 
 
 def claimed(toy: Callable[..., Resolved], lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:

@@ -18,7 +18,6 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.layouts import precision_recall
 from elmbench.reporting.results import read_commands, read_results, write_results
-from elmbench.reporting.writers.terminal import results_text
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Cell
@@ -271,7 +270,7 @@ def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
             changed[random.integers(len(changed))] = random.integers(256)
         path.write_bytes(changed)
         with contextlib.suppress(ElmbenchError):
-            results_text(read_results(resolved, tmp_path))
+            read_results(resolved, tmp_path).renderable()
 
 
 @pytest.mark.parametrize(

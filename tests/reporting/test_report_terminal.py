@@ -12,9 +12,9 @@ from made_cells import folds, frame
 
 from elmbench.layouts.table import SIGNS, VERDICTS
 from elmbench.reporting.cells import write_frame
+from elmbench.reporting.figures import counts_text as counted
 from elmbench.reporting.folders import results_folder
 from elmbench.reporting.results import Results, read_results
-from elmbench.reporting.writers.terminal import counted
 from elmbench.specs.profiles import Resolved
 
 Toy = Callable[..., Resolved]

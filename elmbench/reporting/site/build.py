@@ -62,9 +62,9 @@ def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any]
         (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
         _replace(folder, fresh)
     except OSError as error:
-        found = f"cannot write {folder}: {error.strerror or error}"
+        problem = f"cannot write {folder}: {error.strerror or error}"
         raise WriteError(
-            found, expected="a folder that can be written", next_step="elmbench report --out DIR"
+            problem, expected="a folder that can be written", next_step="elmbench report --out DIR"
         ) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -79,15 +79,15 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
     texts = dict(pages(papers)) | {name: asset(name) for name in ("style.css", "sort.js")}
     copies: dict[str, Path] = {}
     for paper in papers:
-        shown = [own for table in paper.tables for own in table.profiles]
+        shown = [profile for table in paper.tables for profile in table.profiles]
         texts[f"{paper.paper.key}.md"] = paper_markdown(paper)
         texts[f"{paper.paper.key}.tex"] = paper_latex(paper)
-        for own in shown:
-            texts[address(own, "figures.csv")] = csv(figures_frame(own))
-            if own.picture_data is not None:
-                texts[address(own, own.picture_data.name)] = _shortened(own.picture_data)
-            if own.picture is not None:
-                copies[address(own, own.picture.name)] = own.picture
+        for profile in shown:
+            texts[address(profile, "figures.csv")] = csv(figures_frame(profile))
+            if profile.picture_data is not None:
+                texts[address(profile, profile.picture_data.name)] = _shortened(profile.picture_data)
+            if profile.picture is not None:
+                copies[address(profile, profile.picture.name)] = profile.picture
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")

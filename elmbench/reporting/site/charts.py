@@ -11,7 +11,7 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.base import ALWAYS_SHOWN
-from elmbench.layouts.figures import finish, line_styles, new_figure, panel_title, panels, png
+from elmbench.layouts.figures import line_styles, new_figure, panel_title, panels, png
 from elmbench.layouts.table import COMPARED, COMPLETE
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
@@ -97,24 +97,24 @@ def scatter(papers: Iterable[PaperResults]) -> tuple[Picture, int]:
     return Picture(label, png(figure)), int((~within).sum())
 
 
-def rank_diagrams(own: ProfileResults) -> Iterator[Picture]:
+def rank_diagrams(profile: ProfileResults) -> Iterator[Picture]:
     """Yield the critical differences of the average ranks, measured and printed, if there are models to compare."""
     try:
-        comparisons = compare_models(own.results.summary, own.resolved)
+        comparisons = compare_models(profile.results.summary, profile.resolved)
     except ElmbenchError:
         return
     for one in comparisons:
         if len(one.ranks) >= _FEWEST_MODELS and len(one.datasets) >= _FEWEST_SETS:
             label = (
-                f"{_name(own)}: average ranks of the {one.source} figures on {len(one.datasets)} data sets; a bar "
+                f"{_name(profile)}: average ranks of the {one.source} figures on {len(one.datasets)} data sets; a bar "
                 f"joins models that do not differ (Nemenyi, critical distance {one.critical_distance:.2f})"
             )
-            yield Picture(label, draw_critical_differences(one, _name(own)))
+            yield Picture(label, draw_critical_differences(one, _name(profile)))
 
 
-def optimism_chart(own: ProfileResults) -> Picture | None:
+def optimism_chart(profile: ProfileResults) -> Picture | None:
     """Return the gains of the oracle: a dot for each data set, the mean of each model and its interval."""
-    gains = own.results.gains[own.results.gains["reading"] == ""]
+    gains = profile.results.gains[profile.results.gains["reading"] == ""]
     if not len(gains):
         return None
     groups = list(gains.groupby("model", sort=False)["optimism"])
@@ -128,23 +128,25 @@ def optimism_chart(own: ProfileResults) -> Picture | None:
         axes.plot(values.mean(), i, "|", color="black", markersize=11, markeredgewidth=2)
     axes.set_yticks(range(len(groups)), [str(model) for model, _ in groups])
     axes.set(xlabel="oracle minus nested", ylim=(len(groups) - 0.5, -0.5))
-    label = f"{_name(own)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
+    label = f"{_name(profile)}: optimism; a dot is a data set, the stroke the mean, the band its interval of 95 %"
     return Picture(label, png(figure))
 
 
-def trade_offs(own: ProfileResults) -> Iterator[Picture]:
+def trade_offs(profile: ProfileResults) -> Iterator[Picture]:
     """Yield the first metric against the time of a fit and the size of the model, for a table of few data sets."""
-    section = own.results.sections[0] if own.results.sections else None
-    if section is None or section.select == "" or not own.resolved.file.figures:
+    section = profile.results.sections[0] if profile.results.sections else None
+    if section is None or section.select == "" or not profile.resolved.file.figures:
         return
     lines = pd.DataFrame(section.lines)
     lines = lines[(lines["ended"] == COMPLETE) & lines["mean"].notna()]
     datasets = [name for name in dict.fromkeys(lines["dataset"]) if name != ALL]
     if len(datasets) > _MOST_PANELS:
         return
-    drawn = [panel for dataset in datasets for panel in _trade_off(lines[lines["dataset"] == dataset], own)]
+    drawn = [panel for dataset in datasets for panel in _trade_off(lines[lines["dataset"] == dataset], profile)]
     if drawn:
-        label = f"{_name(own)}: the metric against the time of a fit and the units of the model; a bar is the deviation"
+        label = (
+            f"{_name(profile)}: the metric against the time of a fit and the units of the model; a bar is the deviation"
+        )
         yield Picture(label, _draw_trade_offs(drawn))
 
 
@@ -152,9 +154,9 @@ def trade_offs(own: ProfileResults) -> Iterator[Picture]:
 _Panel = tuple[str, str, str, pd.DataFrame]
 
 
-def _trade_off(lines: pd.DataFrame, own: ProfileResults) -> Iterator[_Panel]:
+def _trade_off(lines: pd.DataFrame, profile: ProfileResults) -> Iterator[_Panel]:
     dataset = str(lines["dataset"].iloc[0])
-    metric = own.resolved.spec.protocol.metric_for(own.resolved.dataset(dataset).task)
+    metric = profile.resolved.spec.protocol.metric_for(profile.resolved.dataset(dataset).task)
     if not is_quality(metric):
         return
     table = lines.pivot(index="model", columns="metric", values=["mean", "std"]).reindex(lines["model"].unique())
@@ -168,23 +170,32 @@ def _trade_off(lines: pd.DataFrame, own: ProfileResults) -> Iterator[_Panel]:
             points = pd.DataFrame(columns, dtype=float).dropna()
             points = points[points["cost"] > 0]
             if len(points) >= _FEWEST_MODELS:
-                yield own.resolved.spelling(dataset), metric, cost, points
+                yield profile.resolved.spelling(dataset), metric, cost, points
 
 
 def _draw_trade_offs(drawn: Sequence[_Panel]) -> bytes:
     styles = line_styles(list(dict.fromkeys(str(model) for *_, points in drawn for model in points.index)))
-    styles = {model: style | {"linestyle": ""} for model, style in styles.items()}
-    figure, every = panels(len(drawn), height=2.8)
+    # A fixed layout and few ticks: matplotlib's profile take most of the time of a report.
+    figure, every = panels(len(drawn), height=2.6, constrained=False)
+    columns = max(1, int(figure.get_figwidth() * 10 // (max(map(len, styles)) + 6)))
+    height, margin = figure.get_figheight(), 0.8 + 0.2 * -(-len(styles) // columns)
+    figure.subplots_adjust(0.07, margin / height, 0.98, 1 - 0.3 / height, wspace=0.3, hspace=0.55)
     for axes, (title, metric, cost, points) in zip(every, drawn, strict=True):
         axes.set_xscale("log")
+        axes.minorticks_off()
+        ticks = sorted({points["cost"].min(), points["cost"].median(), points["cost"].max()})
+        axes.set_xticks(ticks, [f"{tick:.2g}" if tick < 100 else f"{tick:.0f}" for tick in ticks])
         axes.errorbar(points["cost"], points["mean"], points["std"], fmt="none", ecolor="grey", linewidth=1)
         for model, point in points.iterrows():
-            axes.plot(point["cost"], point["mean"], markersize=6, **styles[str(model)])
-        axes.set(xlabel=_COSTS[cost], ylabel=metric)
+            axes.plot(point["cost"], point["mean"], **styles[str(model)] | {"linestyle": ""})
+        axes.set_xlabel(_COSTS[cost], fontsize="small")
+        axes.set_ylabel(metric, fontsize="small")
         panel_title(axes, title)
-    return finish(figure, every, styles, "")
+    handles = [every[0].plot([], [], label=name, **style | {"linestyle": ""})[0] for name, style in styles.items()]
+    figure.legend(handles, styles, loc="lower center", ncols=min(columns, len(styles)), fontsize="small")
+    return png(figure)
 
 
-def _name(own: ProfileResults) -> str:
-    file: Any = own.resolved.file
-    return f"{file.spec.label} of {file.paper.key}, profile {own.profile}"
+def _name(profile: ProfileResults) -> str:
+    file: Any = profile.resolved.file
+    return f"{file.spec.label} of {file.paper.key}, profile {profile.name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from elmbench.layouts.table import Printed
-from elmbench.reporting.grids import Grid, Place, grids_of
+from elmbench.reporting.grids import Grid, GridFigure, grids_of
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
 from elmbench.reporting.writers.latex import tex
 from elmbench.reporting.writers.markdown import pipe_rows
@@ -17,11 +17,11 @@ def paper_markdown(paper: PaperResults) -> str:
     """Return the published figures of a paper beside ours as Markdown, in the paper's shape."""
     about = paper.paper
     lines = [f"# {about.title}", "", f"{about.authors} ({about.year}), doi:{about.doi}. {_MARKS}"]
-    for own in _shown(paper):
-        table = own.results.table
+    for profile in _shown(paper):
+        table = profile.results.table
         lines += ["", f"## {_text(table.title)}", "", _text(table.subtitle)]
-        for grid in _grids(own):
-            rows = [[grid.corner, *grid.columns], *([name, *map(_words, places)] for name, places in grid.rows)]
+        for grid in _grids(profile):
+            rows = [[grid.corner, *grid.columns], *([name, *map(_words, figures)] for name, figures in grid.rows)]
             lines += ["", f"### {_text(grid.heading)}", "", *pipe_rows([[_text(text) for text in row] for row in rows])]
     return "\n".join(lines) + "\n"
 
@@ -41,10 +41,10 @@ def paper_latex(paper: PaperResults) -> str:
         r"\maketitle",
         tex(_MARKS),
     ]
-    for own in _shown(paper):
-        title = own.results.table.title
-        for grid in _grids(own):
-            lines += ["", *_latex_grid(f"{title}, profile {own.profile}: {grid.heading}", grid)]
+    for profile in _shown(paper):
+        title = profile.results.table.title
+        for grid in _grids(profile):
+            lines += ["", *_latex_grid(f"{title}, profile {profile.name}: {grid.heading}", grid)]
         lines.append(r"\clearpage")
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
@@ -57,8 +57,8 @@ def _latex_grid(caption: str, grid: Grid) -> Iterator[str]:
     yield r"\toprule"
     yield " & ".join(map(tex, [grid.corner, *grid.columns])) + r" \\"
     yield r"\midrule"
-    for name, places in grid.rows:
-        yield " & ".join(map(tex, [name, *map(_words, places)])) + r" \\"
+    for name, figures in grid.rows:
+        yield " & ".join(map(tex, [name, *map(_words, figures)])) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}}"
     yield r"\end{table}"
@@ -66,23 +66,26 @@ def _latex_grid(caption: str, grid: Grid) -> Iterator[str]:
 
 def _shown(paper: PaperResults) -> list[ProfileResults]:
     """Return the results of the tables that have printed figures."""
-    return [own for table in paper.tables for own in table.profiles if _grids(own)]
+    return [profile for table in paper.tables for profile in table.profiles if _grids(profile)]
 
 
-def _grids(own: ProfileResults) -> Sequence[Grid]:
+def _grids(profile: ProfileResults) -> Sequence[Grid]:
     return [
-        grid for section in own.results.sections[:1] for grid in grids_of(section, own.resolved) if grid.has_printed
+        grid
+        for section in profile.results.sections[:1]
+        for grid in grids_of(section, profile.resolved)
+        if grid.has_printed
     ]
 
 
-def _words(place: Place | None) -> str:
+def _words(figure: GridFigure | None) -> str:
     """Return a place as `0.946 * (0.95, reproduced)`: ours, then the printed figure and the verdict."""
-    if place is None:
+    if figure is None:
         return ""
-    entry = place.entry
-    ours = (entry.found.text if entry.found is not None else "-") + " *" * place.best
+    entry = figure.entry
+    ours = (entry.shown.text if entry.shown is not None else "-") + " *" * figure.best
     known = [
-        *([Printed(entry.published).text + "†" * place.best_printed] if entry.published else []),
+        *([Printed(entry.published).text + "†" * figure.best_printed] if entry.published else []),
         *([entry.verdict.text] if entry.verdict else []),
     ]
     return f"{ours} ({', '.join(known)})" if known else ours

@@ -1,11 +1,10 @@
-"""What the site shows, read once from the results folder: never from the store."""
+"""The content of the site, read once from the results folder and never from the store."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from elmbench.reporting.folders import PICTURE, ResultsDirs
 from elmbench.reporting.main_claims import TestedClaim, tested_claims
 from elmbench.reporting.papers import PaperAnswer, answer_papers, worth
 from elmbench.reporting.readings import ReadingComparison, compare_readings
-from elmbench.reporting.results import Results, read_results, records
+from elmbench.reporting.results import Results, read_environment, read_results, records
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import Paper
@@ -31,58 +30,72 @@ class ProfileResults:
 
     Attributes
     ----------
-    resolved : Resolved
     results : Results
     figures : list of dict
-        A line of `summary.csv` for each published figure, under the default readings and the table's own selection.
+        A line of `summary.csv` for each published figure, under the default readings and the table's first selection.
     agreements : list of Agreement
     environment : dict
-        As `environment.json` has it; empty if it is not there.
+        The content of `environment.json`; empty if the file is missing.
     """
 
-    resolved: Resolved
     results: Results
     figures: list[dict[Any, Any]]
     agreements: list[Agreement]
     environment: Mapping[str, Any]
 
     @property
-    def profile(self) -> str:
+    def resolved(self) -> Resolved:
+        """The experiment under the profile."""
+        return self.results.resolved
+
+    @property
+    def name(self) -> str:
+        """The name of the profile."""
         return self.resolved.profile
+
+    def file(self, name: str) -> Path | None:
+        """Return a file of the results, such as the picture of the figure or its data; None if it is missing."""
+        path = self.results.folder / name
+        return path if path.is_file() else None
 
     @property
     def picture(self) -> Path | None:
         """The picture of the figure, if there is one."""
-        path = self.results.folder / PICTURE
-        return path if path.is_file() else None
+        return self.file(PICTURE)
 
     @property
     def picture_data(self) -> Path | None:
-        """The data of the figure, if they are there."""
-        path = self.results.folder / "figure.csv"
-        return path if path.is_file() else None
+        """The data of the figure, if there are any."""
+        return self.file("figure.csv")
 
 
 @dataclass(frozen=True)
 class TableResults:
-    """A table of a paper and its results, the most faithful profile first; none if it has not been run."""
+    """A table of a paper and its results.
+
+    Attributes
+    ----------
+    file : ExperimentFile
+    profiles : tuple of ProfileResults
+        The most faithful profile first; empty if the table has not been run.
+    printed : int
+        The number of printed figures that get a verdict when they are measured.
+    """
 
     file: ExperimentFile
     profiles: tuple[ProfileResults, ...]
-    #: How many figures the paper prints in it that get a verdict when they are measured.
     printed: int
 
-    @property
+    @cached_property
     def figures(self) -> list[dict[Any, Any]]:
-        """Each published figure once, with the key `profile`: of the most faithful profile that could compare it."""
-        found: dict[tuple[str, str, str], dict[Any, Any]] = {}
-        for own in self.profiles:
-            for line in own.figures:
-                place = (line["dataset"], line["model"], line["metric"])
-                known = found.get(place)
-                if line["verdict"] and (known is None or worth(line["verdict"]) > worth(known["verdict"])):
-                    found[place] = line | {"profile": own.profile}
-        return list(found.values())
+        """Each published figure once, with the key `profile`: the most faithful one that could compare it."""
+        best: dict[tuple[str, str, str], dict[Any, Any]] = {}
+        for profile in self.profiles:
+            for line in profile.figures:
+                key = (line["dataset"], line["model"], line["metric"])
+                if line["verdict"] and (key not in best or worth(line["verdict"]) > worth(best[key]["verdict"])):
+                    best[key] = line | {"profile": profile.name}
+        return list(best.values())
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -99,12 +112,23 @@ class TableResults:
 
 @dataclass(frozen=True)
 class PaperResults:
-    """A paper, its tables in their order, and its figures under each value of a reading, by the reading's id."""
+    """A paper and its results.
+
+    Attributes
+    ----------
+    paper : Paper
+    tables : tuple of TableResults
+        In the order of the paper.
+    readings : dict of str to list of ReadingComparison
+        The figures under each value of a reading, by the name of the reading.
+    answer : PaperAnswer or None
+        The verdicts on the tables in words, and the counts of figures; None without published figures.
+    claims : sequence of TestedClaim
+    """
 
     paper: Paper
     tables: tuple[TableResults, ...]
     readings: Mapping[str, list[ReadingComparison]]
-    #: The verdicts on the tables in words, and the counts of figures; None without published figures.
     answer: PaperAnswer | None
     claims: Sequence[TestedClaim]
 
@@ -124,20 +148,22 @@ class PaperResults:
         """The facts of data sets: those `as_printed`, and those compared (`of`)."""
         return dict(self.answer.record["facts"]) if self.answer else {"as_printed": 0, "of": 0}
 
+    def label(self, id: str) -> str:
+        """Return the label of a table by its id."""
+        return next(table.file.spec.label for table in self.tables if table.file.id == id)
 
-def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+
+def added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     """Return the sum of counts by name."""
-    total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
-    return dict(total)
+    return {name: sum(one[name] for one in counts) for name in (counts[0] if counts else ())}
 
 
 def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
-    """Return what there is to show of every paper.
+    """Return the results of every paper.
 
     Parameters
     ----------
+    dirs : ResultsDirs
     watch : callable
         Yields the tables that it is given, one after the other.
 
@@ -146,34 +172,31 @@ def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
     ElmbenchError
         If there are no results.
     """
-    papers: dict[str, list[TableResults]] = {}
+    tables: dict[str, list[TableResults]] = {}
     for file in watch(list(load_catalogue().values())):
-        papers.setdefault(file.spec.paper, []).append(_table(file, dirs))
-    found = [_paper(tables) for tables in papers.values()]
-    if not any(table.profiles for paper in found for table in paper.tables):
+        tables.setdefault(file.spec.paper, []).append(_table(file, dirs))
+    if not any(table.profiles for of_paper in tables.values() for table in of_paper):
         raise ElmbenchError(
             f"no table has results in {dirs.own}",
             expected="cells.csv of an earlier run",
             next_step="elmbench run table4",
         )
-    return found
-
-
-def _paper(tables: list[TableResults]) -> PaperResults:
-    paper = tables[0].file.paper
-    ids = [table.file.id for table in tables]
-    results = [one.results for table in tables for one in table.profiles]
-    answer, claims = next(iter(answer_papers(results)), None), tested_claims(results)
-    # On the pages of readings the fast profile comes first.
-    results.sort(key=lambda one: (ids.index(one.resolved.file.id), PROFILES.index(one.resolved.profile)))
-    return PaperResults(paper, tuple(tables), compare_readings(paper.readings, results), answer, claims)
+    papers = []
+    for of_paper in tables.values():
+        paper = of_paper[0].file.paper
+        results = [profile.results for table in of_paper for profile in table.profiles]
+        # On the pages of readings the fast profile comes first.
+        fast_first = [profile.results for table in of_paper for profile in reversed(table.profiles)]
+        readings = compare_readings(paper.readings, fast_first)
+        answer = next(iter(answer_papers(results)), None)
+        papers.append(PaperResults(paper, tuple(of_paper), readings, answer, tested_claims(results)))
+    return papers
 
 
 def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
     run = [name for name in file.profiles if dirs.has(name, file.id)]
-    # Profile ci shows on other or fewer data that the code still does the same; it says little of the paper.
+    # Profile ci shows on other or fewer data that the code still does the same; it says little about the paper.
     shown = [name for name in reversed(PROFILES) if name in run and (name != PROFILES[0] or run == [PROFILES[0]])]
-    profiles = tuple(_profile(resolve(file, name), dirs) for name in shown)
     printed = resolve(file, file.profiles[-1])
     layout = layout_of(printed)
     judged = [
@@ -181,23 +204,10 @@ def _table(file: ExperimentFile, dirs: ResultsDirs) -> TableResults:
         for figure in printed.published.values()
         if figure.cited or (figure.value is not None and layout.is_judged(Measure(figure.metric.partition("@")[0])))
     ]
-    return TableResults(file, profiles, len(judged))
+    return TableResults(file, tuple(_profile(resolve(file, name), dirs) for name in shown), len(judged))
 
 
 def _profile(resolved: Resolved, dirs: ResultsDirs) -> ProfileResults:
     results = read_results(resolved, dirs.of(resolved.profile, resolved.file.id))
-    return ProfileResults(
-        resolved,
-        results,
-        records(results.figures),
-        agreements(results.compared, results.figures, resolved),
-        _environment(results.folder),
-    )
-
-
-def _environment(folder: Path) -> dict[str, Any]:
-    try:
-        found = json.loads((folder / "environment.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    agreement = agreements(results.compared, results.figures, resolved)
+    return ProfileResults(results, records(results.figures), agreement, read_environment(results.folder))

@@ -10,10 +10,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.layouts.table import COMPARED, SIGNS, Printed
-from elmbench.reporting.grids import Place
+from elmbench.reporting.grids import GridFigure
 from elmbench.reporting.main_claims import main_claims
 from elmbench.reporting.site.charts import scatter, verdict_map
-from elmbench.reporting.site.findings import Finding, find, power
+from elmbench.reporting.site.findings import Finding, find
 from elmbench.reporting.site.gather import PaperResults, added
 from elmbench.reporting.site.links import doc_page, paper_page, readings_page, table_page
 from elmbench.reporting.site.listings import Listing, listings
@@ -26,7 +26,7 @@ _SIGNS = SIGNS | {"not run": "○"}
 
 def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
-    found = find(papers)
+    findings = find(papers)
     shown = [paper for paper in papers if any(table.profiles for table in paper.tables)]
     docs = documents()
     lists = list(listings(papers))
@@ -39,10 +39,10 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
         return name, _environment().get_template(template).render(page=name, navigation=navigation, **content)
 
-    yield page("index.html", "index.html", rule_page=rule, **_front(papers, found))
+    yield page("index.html", "index.html", rule_page=rule, **_front(papers, findings))
     for paper in papers:
-        own = [finding for finding in found if finding.paper == paper.paper.key]
-        yield page(paper_page(paper.paper.key), "paper.html", **_paper(paper, own))
+        of_paper = [finding for finding in findings if finding.paper == paper.paper.key]
+        yield page(paper_page(paper.paper.key), "paper.html", **_paper(paper, of_paper))
     for paper in shown:
         for table in paper.tables:
             if table.profiles:
@@ -55,8 +55,8 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
 
 
 def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
-    total = added(paper.verdicts for paper in papers)
-    facts = added(paper.facts for paper in papers)
+    total = added([paper.verdicts for paper in papers])
+    facts = added([paper.facts for paper in papers])
     picture, outside = scatter(papers)
     rows = [_count(paper_page(paper.paper.key), paper.paper.key, paper.verdicts) for paper in papers]
     return {
@@ -72,10 +72,17 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
             if paper.answer
         ],
         "legend": LEGEND,
-        "power": power(papers),
+        "power": _power(papers),
         "scatter": picture,
         "outside": outside,
     }
+
+
+def _power(papers: Sequence[PaperResults]) -> dict[str, int]:
+    """Return the results of the rule of verdicts on our own runs and on wrong pairs, for the tables' first profiles."""
+    names = ("pairings", "pairings_reproduced", "left_out", "left_out_reproduced")
+    first = [table.profiles[0] for paper in papers for table in paper.tables if table.profiles]
+    return {name: sum(getattr(one, name) for own in first for one in own.agreements) for name in names}
 
 
 def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
@@ -113,8 +120,8 @@ def _environment() -> Environment:
     return environment
 
 
-def _printed(place: Place) -> str:
-    return Printed(place.entry.published).text if place.entry.published is not None else ""
+def _printed(figure: GridFigure) -> str:
+    return Printed(figure.entry.published).text if figure.entry.published is not None else ""
 
 
 def asset(name: str) -> str:

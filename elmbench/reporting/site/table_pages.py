@@ -1,19 +1,16 @@
-"""What the page of a table shows: its grids, its figure, its intervals and its notes, profile by profile."""
+"""The content of a table's page, profile by profile: grids, figure, intervals and notes."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from elmbench.layouts.table import VERDICTS
 from elmbench.reporting.agreement import Agreement
-from elmbench.reporting.figures import verdict_counts
+from elmbench.reporting.figures import facts_sentence, verdict_counts
 from elmbench.reporting.grids import grids_of
-from elmbench.reporting.papers import facts_sentence, table_sentence
+from elmbench.reporting.papers import table_sentence
 from elmbench.reporting.results import read_commands
 from elmbench.reporting.site.charts import rank_diagrams, trade_offs
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
@@ -29,124 +26,104 @@ LEGEND = (
 )
 #: The lines of a figure's data that its page shows, and the most columns of a grid.
 _MOST_LINES, _MOST_COLUMNS = 40, 16
-_FIGURES = ("dataset", "model", "metric", "mean", "low", "high", "runs", "published", "verdict", "runs_to_tell")
-_HEADINGS = (
-    "data set",
-    "model",
-    "measure",
-    "ours",
-    "from",
-    "to",
-    "runs",
-    "published",
-    "verdict",
-    "runs to tell",
-)
-
-
-def table_context(paper: PaperResults, table: TableResults) -> dict[str, Any]:
-    """Return what the template of a table's page takes."""
-    return {
-        "file": table.file,
-        "paper_page": paper_page(paper.paper.key),
-        "legend": LEGEND,
-        "profiles": [_profile(own, beside=own is table.profiles[0]) for own in table.profiles],
-    }
-
-
-def figures_frame(own: ProfileResults) -> pd.DataFrame:
-    """Return the lines of `summary.csv` with a published figure, under the default readings and the own selection."""
-    return pd.DataFrame(own.figures, columns=list(own.results.summary.columns))
-
-
-def address(own: ProfileResults, name: str) -> str:
-    """Return where a file of a table under one profile lies below the site's folder."""
-    return f"data/{own.resolved.file.id.replace('/', '-')}-{own.profile}-{name}"
-
-
-def _profile(own: ProfileResults, *, beside: bool) -> dict[str, Any]:
-    """Return what a profile shows, with `beside` also the measures that the paper does not print."""
-    table = own.results.table
-    counts, facts = verdict_counts(own.figures)
-    return {
-        "profile": own.profile,
-        "subtitle": table.subtitle,
-        "counted": [(name, counts[name]) for name in VERDICTS if counts[name]],
-        "sentences": [table_sentence(own.resolved.file.spec.label, one, [own.profile]) for one in own.results.verdicts]
-        + [facts_sentence(facts)] * bool(facts),
-        "picture": address(own, own.picture.name) if own.picture is not None else "",
-        "data": _data(own),
-        "sections": [
-            shown for section in own.results.sections if (shown := _section(section, own, beside=beside))["shown"]
-        ],
-        "figure_columns": _HEADINGS,
-        "figures": [[_said(line[name]) for name in _FIGURES] for line in own.figures if line["verdict"]],
-        "csv": address(own, "figures.csv"),
-        "agreement_columns": _AGREEMENT,
-        "agreement": [_agreement(one) for one in own.agreements],
-        "charts": [*rank_diagrams(own), *trade_offs(own)] if beside else [],
-        "notes": [note.text for note in table.notes],
-        "commands": read_commands(own.results.folder),
-    }
-
-
-def _section(section: EntrySection, own: ProfileResults, *, beside: bool) -> dict[str, Any]:
-    readings = ", ".join(map(str, section.readings))
-    leaks = any(reading.leaks for reading in section.readings)
-    heading = section.how + (f"; reading {readings}" if readings else "") + (" (LEAKING)" if leaks else "")
-    grids = [one for one in grids_of(section, own.resolved) if len(one.columns) <= _MOST_COLUMNS]
-    printed = [one for one in grids if one.has_printed] or grids[:1]
-    more = (
-        []
-        if section.readings or section is not own.results.sections[0] or not beside
-        else [one for one in grids if one not in printed]
-    )
-    short = f"profile {own.profile}, {section.select}" + (f", {readings}" if readings else "")
-    names = dict.fromkeys(place.entry.measure.column for one in more for place in one.places)
-    return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
-
-
-def _data(own: ProfileResults) -> dict[str, Any] | None:
-    path = own.picture_data
-    if path is None:
-        return None
-    columns, rows, total = _first_lines(path)
-    caption = f"The data of the figure, profile {own.profile}"
-    if total > len(rows):
-        caption += f": the first {len(rows)} of {total} lines"
-    place = address(own, path.name)
-    return {"columns": columns, "rows": rows, "caption": caption, "total": total, "address": place}
-
-
-def _first_lines(path: Path) -> tuple[list[str], list[list[str]], int]:
-    with path.open(newline="", encoding="utf-8") as stream:
-        lines = list(csv.reader(stream))
-    return lines[0], lines[1 : _MOST_LINES + 1], len(lines) - 1
-
-
-def _said(value: Any) -> str:
-    if value is None or (isinstance(value, float) and pd.isna(value)):
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
+#: The columns of the printed figures, with their headings.
+_FIGURES = {
+    "dataset": "data set", "model": "model", "metric": "measure", "mean": "ours", "low": "from", "high": "to",
+    "runs": "runs", "published": "published", "verdict": "verdict", "runs_to_tell": "runs to tell",
+}  # fmt: skip
 _AGREEMENT = (
     "measure", "figures", "median distance", "median factor of times", "rank correlation", "same best model",
     "wrong pairs reproduced", "own runs reproduced",
 )  # fmt: skip
 
 
-def _agreement(one: Agreement) -> Sequence[str]:
-    shown = (one.median_difference, one.median_factor, one.rank_correlation)
-    return (
-        one.metric,
-        str(one.figures),
-        *("" if value is None else f"{value:.3g}" for value in shown),
-        _of(one.same_best, one.rows),
-        _of(one.pairings_reproduced, one.pairings),
-        _of(one.left_out_reproduced, one.left_out),
+def table_context(paper: PaperResults, table: TableResults) -> dict[str, Any]:
+    """Return the content of the template of a table's page."""
+    return {
+        "file": table.file,
+        "paper_page": paper_page(paper.paper.key),
+        "legend": LEGEND,
+        "profiles": [_profile(profile, first=profile is table.profiles[0]) for profile in table.profiles],
+    }
+
+
+def figures_frame(profile: ProfileResults) -> pd.DataFrame:
+    """Return the lines of `summary.csv` with a published figure, under the default readings and the first selection."""
+    return pd.DataFrame(profile.figures, columns=list(profile.results.summary.columns))
+
+
+def address(profile: ProfileResults, name: str) -> str:
+    """Return the address of a file of a table under one profile, below the site's folder."""
+    return f"data/{profile.resolved.file.id.replace('/', '-')}-{profile.name}-{name}"
+
+
+def _profile(profile: ProfileResults, *, first: bool) -> dict[str, Any]:
+    """Return the content of a profile; the first one has charts and the measures that the paper does not print."""
+    table, label = profile.results.table, profile.resolved.file.spec.label
+    counts, facts = verdict_counts(profile.figures)
+    sections = [
+        _section(section, profile, with_more=first and i == 0) for i, section in enumerate(profile.results.sections)
+    ]
+    sentences = [table_sentence(label, one, [profile.name]) for one in profile.results.verdicts] + [
+        facts_sentence(facts)
+    ]
+    return {
+        "profile": profile.name,
+        "subtitle": table.subtitle,
+        "counted": [(name, counts[name]) for name in VERDICTS if counts[name]],
+        "sentences": sentences,
+        "picture": address(profile, profile.picture.name) if profile.picture is not None else "",
+        "data": _data(profile),
+        "sections": [section for section in sections if section["shown"]],
+        "figure_columns": list(_FIGURES.values()),
+        "figures": [[_text(line[name]) for name in _FIGURES] for line in profile.figures if line["verdict"]],
+        "csv": address(profile, "figures.csv"),
+        "agreement_columns": _AGREEMENT,
+        "agreement": [_agreement(one) for one in profile.agreements],
+        "charts": [*rank_diagrams(profile), *trade_offs(profile)] if first else [],
+        "notes": [note.text for note in table.notes],
+        "commands": read_commands(profile.results.folder),
+    }
+
+
+def _section(section: EntrySection, profile: ProfileResults, *, with_more: bool) -> dict[str, Any]:
+    readings = ", ".join(map(str, section.readings))
+    leaks = any(reading.leaks for reading in section.readings)
+    heading = section.how + (f"; reading {readings}" if readings else "") + (" (LEAKING)" if leaks else "")
+    grids = [one for one in grids_of(section, profile.resolved) if len(one.columns) <= _MOST_COLUMNS]
+    printed = [one for one in grids if one.has_printed] or grids[:1]
+    more = [one for one in grids if one not in printed] if with_more and not section.readings else []
+    short = f"profile {profile.name}, {section.select}" + (f", {readings}" if readings else "")
+    names = dict.fromkeys(figure.entry.measure.column for one in more for figure in one.figures)
+    return {"heading": heading, "short": short, "shown": printed, "more": more, "beside": list(names)}
+
+
+def _data(profile: ProfileResults) -> dict[str, Any] | None:
+    """Return the first lines of the figure's data."""
+    path = profile.picture_data
+    if path is None:
+        return None
+    lines = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows = lines[:_MOST_LINES].to_numpy().tolist()
+    caption = f"The data of the figure, profile {profile.name}"
+    if len(lines) > len(rows):
+        caption += f": the first {len(rows)} of {len(lines)} lines"
+    place = {"total": len(lines), "address": address(profile, path.name)}
+    return {"columns": list(lines.columns), "rows": rows, "caption": caption} | place
+
+
+def _text(value: Any) -> str:
+    if value is None or (isinstance(value, float) and pd.isna(value)):
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _agreement(one: Agreement) -> list[str]:
+    numbers = (one.median_difference, one.median_factor, one.rank_correlation)
+    shares = (
+        (one.same_best, one.rows),
+        (one.pairings_reproduced, one.pairings),
+        (one.left_out_reproduced, one.left_out),
     )
-
-
-def _of(part: int, whole: int) -> str:
-    return f"{part} of {whole}" if whole else ""
+    texts = [one.metric, str(one.figures), *("" if value is None else f"{value:.3g}" for value in numbers)]
+    return texts + [f"{part} of {whole}" if whole else "" for part, whole in shares]

@@ -1,7 +1,9 @@
-"""A table of results for the terminal, within 80 columns."""
+"""Tables of text for the terminal, and the lines of a table of results within 80 columns."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeVar
 
 from rich import box
 from rich.console import RenderableType
@@ -10,9 +12,11 @@ from rich.text import Text
 
 from elmbench.layouts.table import Column, Ending, Item, ResultTable, Section, Verdict
 
-#: Characters of a line, a wider table being cut into several below each other, and those between two columns.
-WIDTH, _GAP = 80, 2
-_COLOURS = {"reproduced": "green", "close": "yellow", "differs": "red", "failed": "red"}
+#: Characters of a line, and between two columns.
+WIDTH, GAP = 80, 2
+#: The colours of verdicts and endings.
+COLOURS = {"reproduced": "green", "consistent": "green", "close": "yellow", "differs": "red", "failed": "red"}
+T = TypeVar("T")
 
 
 def grid(
@@ -20,7 +24,14 @@ def grid(
 ) -> RichTable:
     """Return a table of text without vertical lines.
 
-    Columns with these headings are aligned to the `right`, or `whole`: their words are never broken, others give way.
+    Parameters
+    ----------
+    headings : sequence of str
+    rows : iterable of sequence
+    right : sequence of str
+        The headings of the columns that are aligned to the right.
+    whole : sequence of str
+        The headings of the columns whose words are never broken.
     """
     shown = any(headings)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False, show_header=shown)
@@ -32,19 +43,36 @@ def grid(
     return table
 
 
+def side_by_side(units: Sequence[Sequence[T]], width_of: Callable[[T], int], room: int) -> list[list[T]]:
+    """Return columns in groups that each fit the room; the columns of a unit stay together."""
+    groups: list[list[T]] = [[]]
+    for unit in units:
+        if groups[-1] and sum(GAP + width_of(column) for column in (*groups[-1], *unit)) > room:
+            groups.append([])
+        groups[-1] += unit
+    return groups
+
+
 def section_text(table: ResultTable, section: Section, width: int = WIDTH) -> Iterator[RenderableType]:
-    """Yield the lines of a section as its kind of table has them; a data set has a line of its own above its models."""
+    """Yield the lines of a section in blocks of columns; a data set has a line of its own above its models."""
     # A column of data sets would leave too little room for the figures.
-    columns = [column for column in table.columns_of(section, narrow=True) if column.name != "dataset"]
-    first, *others = columns
-    for number, some in enumerate(_side_by_side(section, first, others, width)):
+    first, *others = (column for column in table.columns_of(section, narrow=True) if column.name != "dataset")
+    units: list[list[Column]] = []
+    for column in others:
+        # The published value of a measure and its verdict stay beside it.
+        if units and column.name.startswith(("published", "verdict")):
+            units[-1].append(column)
+        else:
+            units.append([column])
+    names = (len(line["dataset"].text) for line in section.lines)
+    room = width - max(len("  ") + _width(section, first), max(names, default=0))
+    for number, columns in enumerate(side_by_side(units, lambda column: _width(section, column), room)):
         if number:
             yield Text("")
-        yield _grid_of(section, first, some)
+        yield _block(section, first, columns)
 
 
-def _grid_of(section: Section, first: Column, others: Sequence[Column]) -> RichTable:
-    """Return some columns of a section beside its models."""
+def _block(section: Section, first: Column, others: Sequence[Column]) -> RichTable:
     rows: list[list[Text]] = []
     previous = ""
     for line in section.lines:
@@ -58,30 +86,6 @@ def _grid_of(section: Section, first: Column, others: Sequence[Column]) -> RichT
     return grid([column.heading for column in columns], rows, right=right, whole=whole)
 
 
-def _side_by_side(section: Section, first: Column, others: Sequence[Column], width: int) -> list[list[Column]]:
-    """Return the columns beside the first one in groups that each fit a line, if none is wider than a line alone."""
-    names = (len(line["dataset"].text) for line in section.lines)
-    room = width - max(len("  ") + _width(section, first), max(names, default=0))
-    groups: list[list[Column]] = [[]]
-    # What is published of a measure, and its verdict, stay beside it.
-    for unit in _units(others):
-        if groups[-1] and sum(_GAP + _width(section, column) for column in (*groups[-1], *unit)) > room:
-            groups.append([])
-        groups[-1] += unit
-    return groups
-
-
-def _units(columns: Sequence[Column]) -> list[list[Column]]:
-    """Return the columns in groups that belong together, each with what it is compared with."""
-    units: list[list[Column]] = []
-    for column in columns:
-        if units and column.name.startswith(("published", "verdict")):
-            units[-1].append(column)
-        else:
-            units.append([column])
-    return units
-
-
 def _width(section: Section, column: Column) -> int:
     texts = (line[column.name].text for line in section.lines if column.name in line)
     return max(len(column.heading), *map(len, texts))
@@ -90,4 +94,4 @@ def _width(section: Section, column: Column) -> int:
 def _coloured(item: Item | None) -> Text:
     if item is None:
         return Text("")
-    return Text(item.text, style=_COLOURS.get(item.text, "") if isinstance(item, Verdict | Ending) else "")
+    return Text(item.text, style=COLOURS.get(item.text, "") if isinstance(item, Verdict | Ending) else "")

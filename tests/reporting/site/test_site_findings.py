@@ -31,8 +31,8 @@ def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
     for name, one in comparisons:
         readings[name].append(one)
     tables = (SimpleNamespace(profiles=(), file=SimpleNamespace(id="toy/one", spec=SimpleNamespace(label="Table I"))),)
-    found = find([SimpleNamespace(paper=paper, tables=tables, readings=readings)])  # type: ignore[list-item]
-    return [f"{one.title}; {' '.join(one.says)}" for one in found]
+    found = find([SimpleNamespace(paper=paper, tables=tables, readings=readings, label=lambda id: "Table I")])  # type: ignore[list-item]
+    return [f"{one.title}; {' '.join(one.evidence)}" for one in found]
 
 
 def test_a_leak_comes_within_a_distance_and_its_interval_says_whether_the_print_is_inside(toy: Toy) -> None:
@@ -53,14 +53,14 @@ def choice(model: str, oracle: int, nested: int, table: Any) -> _Choice:
 
 def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pytest.MonkeyPatch, toy: Toy) -> None:
     resolved = toy()
-    table = SimpleNamespace(file=resolved.file, profiles=(SimpleNamespace(profile="paper"),))
+    table = SimpleNamespace(file=resolved.file, profiles=(SimpleNamespace(name="paper"),))
     paper: Any = SimpleNamespace(paper=resolved.file.paper, tables=(table,))
 
     def title(*counts: tuple[str, int, int]) -> str:
         choices = [choice(*count, table) for count in counts]
         monkeypatch.setattr(findings, "_choices", lambda _: choices)
         found = findings._choice(paper)
-        return f"{found[1].title} {' '.join(found[1].says)}" if found else ""
+        return f"{found[1].title} {' '.join(found[1].evidence)}" if found else ""
 
     # Together they are 29 against 15, less than twice as many.
     found = title(("EEM", 21, 2), ("W-ELM", 8, 13))

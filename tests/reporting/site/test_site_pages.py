@@ -273,8 +273,8 @@ def test_a_table_of_several_data_sets_has_the_shape_of_the_print(results: Path) 
     assert (grid.heading, grid.corner) == ("mcc", "data set")
     assert grid.columns == ("ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM")
     assert [name for name, _ in grid.rows] == ["Sylva", "WDBC"]
-    for _, places in grid.rows:
-        marked = [place.entry.model for place in places if place is not None and place.best_printed]
+    for _, figures in grid.rows:
+        marked = [figure.entry.model for figure in figures if figure is not None and figure.best_printed]
         assert marked == ["FB-KOS-ELM"]
 
 
