@@ -90,8 +90,8 @@ def options(
 def _folder(results_dir: str) -> Path:
     path = Path(results_dir).expanduser()
     if not results_dir.strip() or (os.path.lexists(path) and not path.is_dir()):
-        found = f"--results-dir is {results_dir!r}, which is {'not a folder' if results_dir.strip() else 'empty'}"
-        raise ElmbenchError(found, expected="a folder, which need not exist", next_step="name one, or leave it out")
+        problem = f"--results-dir is {results_dir!r}, which is {'not a folder' if results_dir.strip() else 'empty'}"
+        raise ElmbenchError(problem, expected="a folder, which need not exist", next_step="name one, or leave it out")
     return path
 
 

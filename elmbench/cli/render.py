@@ -64,7 +64,7 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
         ("selection", ", ".join(protocol.selections) + f" by {criterion}"),
         ("inputs", _scaling(protocol.scale) + unlike),
         ("order", protocol.order),
-        *((f"grid {name}", _values(found.expand())) for name, found in spec.grids.items()),
+        *((f"grid {name}", _values(values.expand())) for name, values in spec.grids.items()),
         ("readings", ", ".join(spec.readings)),
     ]
     facts = [
@@ -78,7 +78,7 @@ def show_experiment(file: ExperimentFile) -> RenderableType:
     models = []
     for column, model in spec.models.items():
         searched = model.search if isinstance(model.search, tuple) else [
-            f"{name} in {_values(found.expand())}" for name, found in model.search.items()
+            f"{name} in {_values(values.expand())}" for name, values in model.search.items()
         ]  # fmt: skip
         fixed = ", ".join(f"{k}={v}" for k, v in model.params.items())
         printed = ", ".join(f"{k}={v}" for k, v in model.printed.items())

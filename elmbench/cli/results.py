@@ -143,10 +143,10 @@ def _compare_models(file: ExperimentFile, profile: str, diagram: Path | None) ->
     from elmbench.specs.profiles import resolve
 
     resolved = resolve(file, profile)
-    found = compare_models(read_results(resolved, state.results_dirs.of(profile, file.id)).summary, resolved)
+    comparisons = compare_models(read_results(resolved, state.results_dirs.of(profile, file.id)).summary, resolved)
     if diagram is not None:
-        write_atomically(diagram, draw_critical_differences(found[0], title_of(resolved)))
-    state.emit([one.record() for one in found], statistics_text(found))
+        write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
+    state.emit([one.record() for one in comparisons], statistics_text(comparisons))
 
 
 def _update_tables(names: list[str], profile: str) -> None:
@@ -194,9 +194,9 @@ def _check_baseline(names: list[str], profile: str, *, junit: bool) -> None:
     if junit:
         typer.echo(xml(baseline_cases(outcomes)), nl=False)
     else:
-        lines = [{"experiment": name, **asdict(found)} for name, found in outcomes.items()]
+        lines = [{"experiment": name, **asdict(check)} for name, check in outcomes.items()]
         state.emit(lines, baseline_text(outcomes))
-    _end(sum(found.compared for found in outcomes.values()), any(found.differences for found in outcomes.values()))
+    _end(sum(check.compared for check in outcomes.values()), any(check.differences for check in outcomes.values()))
 
 
 def _check_published(names: list[str], profile: str | None, strict: bool, *, junit: bool) -> None:

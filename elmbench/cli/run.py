@@ -88,8 +88,8 @@ def run(
     if budget is not None and not until_told:
         from elmbench.errors import ElmbenchError
 
-        found, next_step = f"--budget {budget} is given without --until-told", f"--until-told --budget {budget}"
-        raise ElmbenchError(found, expected="both, or neither", next_step=next_step)
+        problem, next_step = f"--budget {budget} is given without --until-told", f"--until-told --budget {budget}"
+        raise ElmbenchError(problem, expected="both, or neither", next_step=next_step)
     seconds = math.inf if budget is None else parse_duration(budget)
     settings = Settings(jobs, state.data_dir, state.plugins, blas_threads, parse_limits(limit))
     with executor_of(engine, settings, scheduler) as executor:
@@ -263,8 +263,8 @@ def _pairs(readings: list[str]) -> dict[str, str]:
 
     pairs: dict[str, str] = {}
     for text in readings:
-        name, found, value = text.partition("=")
-        if not found or name in pairs:
+        name, separator, value = text.partition("=")
+        if not separator or name in pairs:
             raise ElmbenchError(
                 f"--reading {text!r}" + (" names a reading twice" if name in pairs else ""),
                 expected="ID=VALUE, each id once",

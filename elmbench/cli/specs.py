@@ -51,8 +51,8 @@ def _models() -> Iterator[dict[str, Any]]:
     for entry in registry().values():
         title = entry.title + (" (baseline)" if entry.baseline else "")
         tasks = [task for task in TASKS if getattr(entry, task) is not None]
-        found = {"name": entry.name, "title": title, "parameters": list(entry.grid)}
-        yield found | {"tasks": tasks, "origin": entry.origin}
+        line = {"name": entry.name, "title": title, "parameters": list(entry.grid)}
+        yield line | {"tasks": tasks, "origin": entry.origin}
 
 
 def _metrics() -> Iterator[dict[str, Any]]:
@@ -73,8 +73,8 @@ def _readings() -> Iterator[dict[str, Any]]:
             tables = [file.id for file in files if file.paper.key == paper.key and name in file.spec.readings]
             for value, choice in reading.values.items():
                 default = value == reading.default
-                found = {"reading": name, "question": reading.question, "value": value, "default": default}
-                yield found | {"meaning": choice.says, "tables": tables}
+                line = {"reading": name, "question": reading.question, "value": value, "default": default}
+                yield line | {"meaning": choice.says, "tables": tables}
 
 
 #: What is listed, with the columns of its table; readings have blocks instead.
@@ -123,8 +123,8 @@ def validate() -> None:
                 _ = resolved.published
             _ = file.printed_parameters
         except ElmbenchError as error:
-            found = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
-            raise ElmbenchError(found, expected=error.expected, next_step=error.next_step) from error
+            problem = error.found if str(file.path.parent) in error.found else f"{file.path}: {error.found}"
+            raise ElmbenchError(problem, expected=error.expected, next_step=error.next_step) from error
     counts = {"datasets": len(load_dataset_specs()), "experiments": len(files)}
     state.emit(counts, f"valid: {counts['datasets']} data sets, {counts['experiments']} experiments")
 
@@ -135,13 +135,13 @@ def env() -> None:
     from elmbench.cli.render import grid
     from elmbench.running.environment import describe_environment
 
-    found = describe_environment()
+    environment = describe_environment()
     rows = []
-    for key, value in found.items():
+    for key, value in environment.items():
         if isinstance(value, dict):
             rows += [(name, version) for name, version in value.items()]
         elif isinstance(value, list):
             rows += [(key, ", ".join(str(v) for v in entry.values() if v)) for entry in value]
         else:
             rows.append((key, value))
-    state.emit(found, grid(("what", "found"), rows))
+    state.emit(environment, grid(("item", "value"), rows))

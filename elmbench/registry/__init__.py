@@ -20,8 +20,8 @@ def registry() -> dict[str, ModelEntry]:
     entries = {entry.name: entry for entry in BUILT_IN}
     for entry in models_from_outside():
         if entry.name in entries:
-            found = f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}"
-            raise ElmbenchError(found, expected="a name of its own", next_step="rename it where it is declared")
+            problem = f"the model name {entry.name!r} ({entry.origin}) is taken by {entries[entry.name].origin}"
+            raise ElmbenchError(problem, expected="a name of its own", next_step="rename it where it is declared")
         entries[entry.name] = entry
     return entries
 
@@ -80,9 +80,9 @@ def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[st
     known = parameter_names(factory)
     for key in params:
         if known is not None and key not in known:
-            found = f"the model {name!r} has no parameter {key!r}"
+            problem = f"the model {name!r} has no parameter {key!r}"
             helped = f"elmbench list models, or in Python: help({factory.__name__})"
-            raise ElmbenchError(found, expected=f"one of {', '.join(known)}", next_step=helped)
+            raise ElmbenchError(problem, expected=f"one of {', '.join(known)}", next_step=helped)
 
 
 @cache  # a run asks for them with every cell

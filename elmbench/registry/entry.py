@@ -52,9 +52,9 @@ class ModelEntry:
         target = getattr(self, task)
         if target is None:
             other = next(t for t in TASKS if getattr(self, t) is not None)
-            found = f"the model {self.name!r} has no estimator for {task}"
+            problem = f"the model {self.name!r} has no estimator for {task}"
             expected = f"a model for {task}; {self.name!r} does {other}"
-            raise ElmbenchError(found, expected=expected, next_step="elmbench list models")
+            raise ElmbenchError(problem, expected=expected, next_step="elmbench list models")
         return self._imported(target) if isinstance(target, str) else target
 
     def _imported(self, address: str) -> Callable[..., Any]:

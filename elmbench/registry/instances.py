@@ -28,9 +28,9 @@ def write_plugin(estimators: Mapping[str, Any], folder: Path, search_path: list[
         # By value, so that classes of a script or a notebook reach the workers.
         content = cloudpickle.dumps(dict(estimators))
     except Exception as error:
-        found = f"an estimator cannot be sent to a worker process: {error}"
+        problem = f"an estimator cannot be sent to a worker process: {error}"
         expected, next_step = "estimators that can be pickled", "define the class in a module, and name module:Class"
-        raise ElmbenchError(found, expected=expected, next_step=next_step) from error
+        raise ElmbenchError(problem, expected=expected, next_step=next_step) from error
     pickled = folder / f"estimators-{sha256(content).hexdigest()[:12]}.pkl"
     pickled.write_bytes(content)
     path = pickled.with_suffix(".py")
@@ -59,8 +59,8 @@ def _entry(name: str, estimator: Any, version: str) -> ModelEntry:
     factory = _factory(estimator)
     tasks = {task: factory for task, is_kind in kinds.items() if is_kind(estimator)}
     if not tasks:
-        found = f"the model {name!r} is neither a classifier nor a regressor: {estimator!r}"
-        raise ElmbenchError(found, expected="a scikit-learn estimator", next_step="correct `models`")
+        problem = f"the model {name!r} is neither a classifier nor a regressor: {estimator!r}"
+        raise ElmbenchError(problem, expected="a scikit-learn estimator", next_step="correct `models`")
     title = type(estimator).__name__
     return ModelEntry(name, title, tasks.get("classification"), tasks.get("regression"), version=version)
 

@@ -43,7 +43,7 @@ def models_from_outside() -> tuple[ModelEntry, ...]:
 
 @cache  # it takes milliseconds
 def _from_entry_points() -> tuple[ModelEntry, ...]:
-    found = []
+    entries = []
     for point in entry_points(group="elmbench.models"):
         origin = f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
@@ -51,8 +51,8 @@ def _from_entry_points() -> tuple[ModelEntry, ...]:
         except Exception as error:
             failed = f"the entry point {point.name!r} of {origin} cannot be loaded: {type(error).__name__}: {error}"
             raise ElmbenchError(failed, next_step="correct or uninstall that package") from error
-        found.append(_as_entry(point.name, loaded, origin, point.dist.version if point.dist else ""))
-    return tuple(found)
+        entries.append(_as_entry(point.name, loaded, origin, point.dist.version if point.dist else ""))
+    return tuple(entries)
 
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
@@ -74,7 +74,7 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
 def load_address(address: str) -> ModelEntry:
     """Return the entry of an estimator class at `package.module:Class`, the name of which is its address.
 
-    A module of the folder that one is in is found too, after all that is installed.
+    It may be a module of the current folder, after all that is installed.
 
     Raises
     ------
@@ -89,13 +89,13 @@ def load_address(address: str) -> ModelEntry:
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
-        found = f"{module_name!r} of the model {address!r} cannot be imported: {_said(error)}"
-        raise ElmbenchError(found, expected=expected, next_step=f"python -c 'import {module_name}'") from error
+        problem = f"{module_name!r} of the model {address!r} cannot be imported: {_said(error)}"
+        raise ElmbenchError(problem, expected=expected, next_step=f"python -c 'import {module_name}'") from error
     if not hasattr(module, attribute):
         names = [name for name, value in vars(module).items() if isinstance(value, type)]
         guess = closest(attribute, names)
-        found = f"the module {module_name!r} has no {attribute!r}" + (f" (did you mean {guess!r}?)" if guess else "")
-        raise ElmbenchError(found, expected=expected, next_step="correct the address")
+        problem = f"the module {module_name!r} has no {attribute!r}" + (f" (did you mean {guess!r}?)" if guess else "")
+        raise ElmbenchError(problem, expected=expected, next_step="correct the address")
     source = inspect.getsourcefile(module)
     digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12] if source else ""
     entry = _as_entry(address, getattr(module, attribute), f"module {module_name}", digest)
@@ -119,8 +119,8 @@ def _said(error: BaseException, path: Path | None = None) -> str:
     return f"{type(error).__name__}: {error}{where}"
 
 
-def _badly_declared(found: str, expected: str) -> ElmbenchError:
-    return ElmbenchError(found, expected=expected, next_step="correct it where it is declared")
+def _badly_declared(problem: str, expected: str) -> ElmbenchError:
+    return ElmbenchError(problem, expected=expected, next_step="correct it where it is declared")
 
 
 def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
@@ -133,17 +133,17 @@ def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
     try:
         instance = loaded()
     except TypeError as error:
-        found = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
-        raise _badly_declared(found, "a default for every parameter, as scikit-learn has it") from error
+        problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
+        raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
     return [task for task, told in (("classification", is_classifier), ("regression", is_regressor)) if told(instance)]
 
 
 def load_plugins(paths: Iterable[str | Path]) -> list[Path]:
     """Load plug-in files, and return where each is."""
-    found = [Path(path).expanduser().resolve() for path in paths]
-    for path in found:
+    files = [Path(path).expanduser().resolve() for path in paths]
+    for path in files:
         load_plugin(path)
-    return found
+    return files
 
 
 @contextmanager
@@ -172,33 +172,33 @@ def load_plugin(path: Path) -> list[str]:
     try:
         source = path.read_bytes()
     except OSError as error:
-        found = f"cannot read the plug-in {path}: {error.strerror}"
-        raise ElmbenchError(found, expected="a Python file", next_step="check the path") from error
+        problem = f"cannot read the plug-in {path}: {error.strerror}"
+        raise ElmbenchError(problem, expected="a Python file", next_step="check the path") from error
     digest = hashlib.sha256(source).hexdigest()[:12]
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
-        found = f"the plug-in {path} is no Python file"
-        raise ElmbenchError(found, expected="a name that ends in .py", next_step="check the path")
+        problem = f"the plug-in {path} is no Python file"
+        raise ElmbenchError(problem, expected="a name that ends in .py", next_step="check the path")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     _search_in(path.parent)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        found = f"the plug-in {path} fails when it is loaded: {_said(error, path)}"
-        raise ElmbenchError(found, expected="a file that runs by itself", next_step=f"python {path.name}") from error
+        problem = f"the plug-in {path} fails when it is loaded: {_said(error, path)}"
+        raise ElmbenchError(problem, expected="a file that runs by itself", next_step=f"python {path.name}") from error
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
-    if not any(dictionaries.values()) or not all(isinstance(found, dict) for found in dictionaries.values()):
+    if not any(dictionaries.values()) or not all(isinstance(problem, dict) for problem in dictionaries.values()):
         expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
-        found = f"the plug-in {path} declares no models, layouts, work or sources"
-        raise ElmbenchError(found, expected=expected, next_step="add it to the file")
+        problem = f"the plug-in {path} declares no models, layouts, work or sources"
+        raise ElmbenchError(problem, expected=expected, next_step="add it to the file")
     every = [(kind, name, loaded) for kind, declared in dictionaries.items() for name, loaded in declared.items()]
     for kind, name, loaded in every:
         other = _declared.get((kind, name), (None, path))[1]
         if other != path:
-            found = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}"
-            raise ElmbenchError(found, expected="a name of its own", next_step="rename it in one of the two")
+            problem = f"the {_KINDS[kind]} name {name!r} of the plug-in {path} is taken by the plug-in {other}"
+            raise ElmbenchError(problem, expected="a name of its own", next_step="rename it in one of the two")
         if kind == "MODELS":
             loaded = _as_entry(name, loaded, f"plug-in {path.name}", f"plug-in {digest}")
         elif not isinstance(loaded, type):

@@ -125,5 +125,5 @@ def printable(text: str, longest: int = _LONGEST) -> str:
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Return the libraries with threads of their own, found again only after other modules have been imported."""
+    """Return the libraries with threads of their own, listed again only after an import."""
     return ThreadpoolController()

@@ -35,8 +35,8 @@ class Event:
     Attributes
     ----------
     kind : {"start", "end", "elsewhere", "no-workers"}
-        "elsewhere" where another run is computing it now; its end follows. "no-workers" each time that it,
-        and all else that has been started, is found to wait for a worker while there is none.
+        "elsewhere" if another run is computing it now; its end follows. "no-workers" each time that there is no worker
+        for the work that has been started.
     result : dict or None
         What the work yielded, at its end.
     other : str
@@ -153,8 +153,8 @@ class Run:
 
     def _unclean(self, fits: Iterable[str]) -> list[str]:
         """Return those fits that ended ok, but beside others."""
-        found = ((key, self.store.result(key)) for key in fits)
-        return [key for key, one in found if one and one["status"] == "ok" and CLEAN not in one]
+        results = ((key, self.store.result(key)) for key in fits)
+        return [key for key, one in results if one and one["status"] == "ok" and CLEAN not in one]
 
     def limits_of(self, task: Task) -> Limits:
         """Return what a task may take."""

@@ -16,10 +16,10 @@ _PACKAGES = (
 
 
 def describe_environment() -> dict[str, Any]:
-    """Return versions, BLAS, processor, memory and the commit of the code, as far as they can be found out."""
+    """Return versions, BLAS, processor, memory and the commit of the code, as far as known."""
     return {
         "python": platform.python_version(),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
+        "packages": {name: installed for name in _PACKAGES if (installed := _version(name))},
         "blas": _blas(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "processor": _processor(),
@@ -46,12 +46,12 @@ def _blas() -> list[dict[str, Any]]:
     import scipy.linalg  # noqa: F401 - loads the library that is to be described
     from threadpoolctl import threadpool_info
 
-    found = [
+    libraries = [
         {key: entry.get(key) for key in ("internal_api", "version", "architecture", "threading_layer")}
         for entry in threadpool_info()
         if entry.get("user_api") == "blas"
     ]
-    return [entry for i, entry in enumerate(found) if entry not in found[:i]]
+    return [entry for i, entry in enumerate(libraries) if entry not in libraries[:i]]
 
 
 def _processor() -> str:

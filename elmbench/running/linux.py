@@ -19,8 +19,8 @@ def children(process: int) -> list[int]:
     OSError
         If the kernel keeps no such lists, or the process has ended.
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for thread in os.listdir(f"/proc/{process}/task"):
         with open(f"/proc/{process}/task/{thread}/children", encoding="ascii") as stream:
-            found += map(int, stream.read().split())
-    return found
+            numbers += map(int, stream.read().split())
+    return numbers

@@ -69,8 +69,8 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     for name in request.grids:
         if name not in added:
             others = ", ".join(added) or "none is added"
-            found = f"{name!r}, which a grid is given for, is no model that was added to the table"
-            raise ElmbenchError(found, expected=f"one of those that are: {others}", next_step="add it with -m")
+            problem = f"{name!r}, which a grid is given for, is no model that was added to the table"
+            raise ElmbenchError(problem, expected=f"one of those that are: {others}", next_step="add it with -m")
     return chosen | added
 
 

@@ -86,7 +86,7 @@ def _carries(process: psutil.Process, mark: str) -> bool:
 
 
 def _kill_all(find: Callable[[], list[psutil.Process]]) -> None:
-    """Kill processes until none is found, because they may start others meanwhile."""
+    """Kill processes until none is left, because they may start others meanwhile."""
     give_up = time.monotonic() + _PATIENCE
     while (left := find()) and time.monotonic() < give_up:
         for one in left:

@@ -1,4 +1,4 @@
-"""The experiment files: how they are found and read, and how a reading changes them."""
+"""The experiment files, and their changes by readings."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,10 +53,10 @@ class ExperimentFile:
     @property
     def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
         """The paper's hyperparameters by (data set, model), both as the paper spells them."""
-        found: dict[tuple[str, str], dict[str, float | int]] = {}
+        parameters: dict[tuple[str, str], dict[str, float | int]] = {}
         for name in self.spec.published.parameter_files if self.spec.published else ():
-            found |= published_parameters(self.path.parent / name)
-        return found
+            parameters |= published_parameters(self.path.parent / name)
+        return parameters
 
     @property
     def profiles(self) -> list[str]:
@@ -102,10 +102,10 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
         check_readings(file)
     for stray in sorted({path.parent for path in folder.glob("*/*.yaml")}):
         if not (stray / "paper.yaml").is_file():
-            found = f"{stray} holds experiments but no paper.yaml"
+            problem = f"{stray} holds experiments but no paper.yaml"
             expected = "a paper.yaml with key, title, authors, year and doi"
             next_step = "write it (experiments/kos-elm/paper.yaml is one), then: elmbench validate"
-            raise ElmbenchError(found, expected=expected, next_step=next_step)
+            raise ElmbenchError(problem, expected=expected, next_step=next_step)
     _check_names(files.values())
     return files
 
@@ -204,8 +204,8 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     # A plain name: with a folder in it one file has several paths, and a circle would not be seen.
     if not re.fullmatch(r"[\w.-]{1,100}", str(base)) or not base_path.is_file() or base_path in (*seen, path):
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
-        found = f"{path}: based on {base!r}, which is no other table of this paper or leads back here"
-        raise invalid(found, f"one of {', '.join(others)}")
+        problem = f"{path}: based on {base!r}, which is no other table of this paper or leads back here"
+        raise invalid(problem, f"one of {', '.join(others)}")
     inherited = _with_base(base_path, (*seen, path))
     for own in ("id", "aliases", "title", "label", "claims"):
         inherited.pop(own, None)
@@ -226,8 +226,8 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
     for file in files:
         for name in (file.id, *file.spec.aliases):
             if name in taken:
-                found = f"{file.path}: the name {name!r} is taken by {taken[name]}"
-                raise invalid(found, "ids and aliases that occur once")
+                problem = f"{file.path}: the name {name!r} is taken by {taken[name]}"
+                raise invalid(problem, "ids and aliases that occur once")
             taken[name] = file.id
 
 
@@ -249,9 +249,9 @@ def _in_its_paper(name: str) -> ExperimentFile | None:
     for path in sorted((spec_root() / "experiments").glob("*/*.yaml")):
         if f"{path.parent.name}/{path.stem}" == name or ("/" not in name and word.search(path.read_text("utf-8"))):
             _as_read.cache_clear()
-            found = _read_paper(path.parent / "paper.yaml", path).get(f"{path.parent.name}/{path.stem}")
-            if found is not None and name in (found.id, *found.spec.aliases):
-                return found
+            file = _read_paper(path.parent / "paper.yaml", path).get(f"{path.parent.name}/{path.stem}")
+            if file is not None and name in (file.id, *file.spec.aliases):
+                return file
     return None
 
 

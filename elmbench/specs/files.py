@@ -17,9 +17,9 @@ _NAMED = 20
 _MERGE = "tag:yaml.org,2002:merge"
 
 
-def invalid(found: str, expected: str) -> ElmbenchError:
+def invalid(problem: str, expected: str) -> ElmbenchError:
     """Build the error for a spec that says something wrong."""
-    return ElmbenchError(found, expected=expected, next_step="correct it, then: elmbench validate")
+    return ElmbenchError(problem, expected=expected, next_step="correct it, then: elmbench validate")
 
 
 @cache
@@ -64,15 +64,15 @@ def read_yaml(path: Path) -> Any:
         return yaml.load(text, _UniqueKeyLoader)  # a subclass of the safe loader
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         # What a tag such as `!!bool` promises and its value is not, an integer of thousands of digits.
-        found = f"{path}: a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
-        raise invalid(found, "valid YAML of plain values") from error
+        problem = f"{path}: a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
+        raise invalid(problem, "valid YAML of plain values") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
-        found = f"{path}{where}: {problem}"
+        problem = f"{path}{where}: {problem}"
         next_step = "correct the line, then: elmbench validate"
-        raise ElmbenchError(found, expected="valid YAML, each key once", next_step=next_step) from error
+        raise ElmbenchError(problem, expected="valid YAML, each key once", next_step=next_step) from error
 
 
 def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix: str = "") -> SpecModel:
@@ -128,7 +128,7 @@ def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
             current = _models_in(fields[part].annotation)
         else:
             # A place in a list or mapping, or the word that tells which of several models stands here.
-            current = [found for found in current if _is_told_by(found, part)] or current
+            current = [one for one in current if _is_told_by(one, part)] or current
     return sorted(_fields(current[:1]))
 
 

@@ -122,8 +122,8 @@ def read_grids(text: str) -> dict[str, dict[str, Any]]:
             try:
                 Grid.model_validate(grid[name])
             except ValueError as error:
-                found = f"the grid of {name!r} of {model!r} is {values!r}"
-                raise ElmbenchError(found, expected=expected, next_step="correct it") from error
+                problem = f"the grid of {name!r} of {model!r} is {values!r}"
+                raise ElmbenchError(problem, expected=expected, next_step="correct it") from error
     return {str(model): grid for model, grid in content.items()}
 
 

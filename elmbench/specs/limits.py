@@ -43,17 +43,17 @@ class Limits:
 
 def parse_limits(text: str) -> Limits:
     """Return the limits that a text such as `time=600s,memory=4GB` sets."""
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for part in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(time|memory)=([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)", part)
         units = _TIME if match and match[1] == "time" else _MEMORY
-        if match is None or match[1] in found or match[3].lower() not in units or float(match[2]) <= 0:
+        if match is None or match[1] in limits or match[3].lower() not in units or float(match[2]) <= 0:
             forms = "time=NUMBER[s|min|h] or memory=NUMBER{MB|GB|MiB|GiB}, each once, separated by a comma"
             example = "for example: --limit time=600s,memory=4GB"
             raise ElmbenchError(f"the limit {part!r} cannot be read", expected=forms, next_step=example)
-        found[match[1]] = float(match[2]) * units[match[3].lower()]
-    memory = found.get("memory")
-    return Limits(found.get("time"), None if memory is None else int(memory))
+        limits[match[1]] = float(match[2]) * units[match[3].lower()]
+    memory = limits.get("memory")
+    return Limits(limits.get("time"), None if memory is None else int(memory))
 
 
 def parse_duration(text: str) -> float:

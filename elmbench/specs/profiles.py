@@ -132,9 +132,9 @@ def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None 
     spec = parse_spec(Experiment, content, file.path)
     settings = spec.profiles.get(profile, Profile())
     if settings is None:
-        found = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"
+        problem = f"{file.id} has nothing to show under profile {profile}: its data do not come with the suite"
         others = f"one of {', '.join(file.profiles)}"
-        raise ElmbenchError(found, expected=others, next_step=f"elmbench show {file.id}")
+        raise ElmbenchError(problem, expected=others, next_step=f"elmbench show {file.id}")
     return Resolved(file, _apply(spec, settings), profile, settings, tuple(chosen))
 
 

@@ -189,8 +189,8 @@ class Outer(Spec):
         # Data of any options have the sizes of the data set that they are of, as `sparse-10k[density=0.6]` has.
         sizes = self.sizes.get(dataset) or self.sizes.get(dataset.partition("[")[0])
         if sizes is None:
-            found = f"protocol.outer.sizes says nothing of {dataset}"
-            raise invalid(found, f"{dataset}: {{train: ROWS, test: ROWS}}")
+            problem = f"protocol.outer.sizes says nothing of {dataset}"
+            raise invalid(problem, f"{dataset}: {{train: ROWS, test: ROWS}}")
         return Split(_for_task(self.kind, task), 1, sizes.train, sizes.test)
 
 
@@ -231,8 +231,8 @@ class Protocol(Spec):
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric
-        found = f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is"
-        raise invalid(found, f"one of {', '.join(metric_names(task))}")
+        problem = f"protocol.metrics is {', '.join(self.metrics)}, none of which tells how good a model for {task} is"
+        raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
     def metrics_for(self, task: str) -> list[str]:
         """Return every metric of the table that tells how good a model for a task is, in the table's order."""

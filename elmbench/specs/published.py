@@ -110,8 +110,8 @@ def _figures(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
     for row in rows:
         where = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():
-            found = f"{where}: {'too many' if None in row else 'too few'} fields"
-            raise invalid(found, "six fields, a field with a comma in double quotes")
+            problem = f"{where}: {'too many' if None in row else 'too few'} fields"
+            raise invalid(problem, "six fields, a field with a comma in double quotes")
         metric, factor = _METRICS.get(row["metric"], (row["metric"], 1))
         value, std, note = _number(row["value"], factor, where), _number(row["std"], factor, where), row["note"]
         stopped = _STOPPED.fullmatch(note) if value is None else None

@@ -213,8 +213,8 @@ def named_models(models: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
         if isinstance(estimator, type) or not all(
             hasattr(estimator, name) for name in ("fit", "predict", "get_params")
         ):
-            found = f"{estimator!r} is neither the name of a model nor an estimator"
-            raise ElmbenchError(found, expected='such as "ridge" or SVC()', next_step="correct `models`")
+            problem = f"{estimator!r} is neither the name of a model nor an estimator"
+            raise ElmbenchError(problem, expected='such as "ridge" or SVC()', next_step="correct `models`")
         taken = set(registry()).union(names)
         candidates = chain([base], (f"{base}-{i}" for i in count(2)))
         name = next(name for name in candidates if name not in taken)
@@ -292,22 +292,22 @@ def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
 def _named_apart(specs: list[DatasetSpec]) -> list[DatasetSpec]:
     """Return specs with names that none of the suite and none of the others has."""
     taken: set[str] = set()
-    found = []
+    renamed = []
     for spec in specs:
         name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
         base, count = name, 2
         while name in taken:
             name, count = f"{base}-{count}", count + 1
         taken.add(name)
-        found.append(spec.model_copy(update={"name": name}))
-    return found
+        renamed.append(spec.model_copy(update={"name": name}))
+    return renamed
 
 
 def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
     grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
     if grouped and ordered:
-        found = "both groups and an order of the rows are given"
-        raise ElmbenchError(found, expected="one of the two", next_step="leave --groups or --time-order out")
+        problem = "both groups and an order of the rows are given"
+        raise ElmbenchError(problem, expected="one of the two", next_step="leave --groups or --time-order out")
     # Folds of a regression are not stratified: a split knows its task.
     kind = "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
     by_column = {"kind": "standard", "fit-on": "train"}

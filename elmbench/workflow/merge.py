@@ -182,7 +182,7 @@ def _cells(store: Store) -> Iterator[tuple[Table, Cell]]:
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
     """Return the records that the cells of the tables rest on, by key."""
-    found: dict[str, dict[str, Any]] = {}
+    records: dict[str, dict[str, Any]] = {}
     ahead = [cell.key for _, cell in _cells(store)]
     seen = set(ahead)
     while ahead:
@@ -190,11 +190,11 @@ def _records(store: Store) -> dict[str, dict[str, Any]]:
         record = store.get(key)
         if record is None:
             continue
-        found[key] = record
+        records[key] = record
         new = set(work_from(record["unit"]).needs) - seen
         seen |= new
         ahead += new
-    return found
+    return records
 
 
 def _copy(source: Store, target: Store) -> int:

@@ -179,8 +179,8 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
             expected="one or more ids, or --paper KEY, or --all",
             next_step="elmbench list experiments",
         )
-    found = [add_table(Path(name)) if is_table_file(name) else find_experiment(name) for name in options.experiments]
-    return list({file.id: file for file in found}.values())
+    files = [add_table(Path(name)) if is_table_file(name) else find_experiment(name) for name in options.experiments]
+    return list({file.id: file for file in files}.values())
 
 
 def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
@@ -248,16 +248,16 @@ def _refuse_absent(plan: Plan, resolved: Resolved, request: Request) -> None:
     named = {resolved.dataset(name).name for name in request.datasets}
     for cell in plan.cells:
         if cell.unavailable and cell.dataset in named:
-            found, _, next_step = cell.unavailable.partition("; ")
-            raise DataUnavailableError(found, expected="the data that are named", next_step=next_step or None)
+            problem, _, next_step = cell.unavailable.partition("; ")
+            raise DataUnavailableError(problem, expected="the data that are named", next_step=next_step or None)
 
 
 def _refuse_unprinted(plan: Plan, resolved: Resolved, request: Request) -> None:
     """Refuse the paper's hyperparameters where it prints none for any of the cells."""
     if request.select == ("published",) and plan.cells and all(cell.select != "published" for cell in plan.cells):
-        found = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
+        problem = f"{resolved.file.id} has no printed hyperparameters of these models on these data sets"
         next_step = "leave --select out, or give --select nested"
-        raise ElmbenchError(found, expected="columns that the paper prints them for", next_step=next_step)
+        raise ElmbenchError(problem, expected="columns that the paper prints them for", next_step=next_step)
 
 
 def _declared(resolved: Resolved, plan: Plan) -> dict[str, Limits]:

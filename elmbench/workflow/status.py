@@ -40,13 +40,13 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
         for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
             result = absent if cell.unavailable else store.result(cell.key)
-            found = result["status"] if result else "running" if cell.key in running else "missing"
-            ended[found] += 1
-            if result and found != "ok":
+            ending = result["status"] if result else "running" if cell.key in running else "missing"
+            ended[ending] += 1
+            if result and ending != "ok":
                 # Missing data are not a fault of the model.
-                what = cell.dataset if found == "unavailable" else f"{cell.dataset} {cell.model}"
-                said, _, _ = result["reason"].strip().partition("\n")
-                reasons[f"{what} {found}: {said}"] += 1
+                what = cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
+                reason, _, _ = result["reason"].strip().partition("\n")
+                reasons[f"{what} {ending}: {reason}"] += 1
         if ended:
             lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons)))
     return lines

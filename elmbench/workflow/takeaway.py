@@ -68,15 +68,15 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     """
     ((resolved, plan),) = run.tables
     if len(resolved.datasets) > 1:
-        found = f"{len(resolved.datasets)} data sets are compared"
-        raise ElmbenchError(found, expected="one, of which a model is kept", next_step="compare one data set")
+        problem = f"{len(resolved.datasets)} data sets are compared"
+        raise ElmbenchError(problem, expected="one, of which a model is kept", next_step="compare one data set")
     (spec,) = resolved.datasets.values()
     column = column or _best_column(results, spec)
     keys = [cell.key for cell in plan.cells if cell.model == column and cell.key]
     if not keys:
-        found = f"{column!r} is not a model of this comparison"
+        problem = f"{column!r} is not a model of this comparison"
         known = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
-        raise ElmbenchError(found, expected=f"one of {known}", next_step="correct the name, or add it with -m")
+        raise ElmbenchError(problem, expected=f"one of {known}", next_step="correct the name, or add it with -m")
     table = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
@@ -90,8 +90,8 @@ def _best_column(results: Results, spec: DatasetSpec) -> str:
     own = results.summary[(results.summary["dataset"] == spec.name) & (results.summary["metric"] == RANK)]
     ranked = own.dropna(subset=["mean"]).sort_values("mean")
     if not len(ranked):
-        found = f"no model has ended on all folds of {spec.title}"
-        raise ElmbenchError(found, expected="a model to keep", next_step="elmbench status shows how the cells ended")
+        problem = f"no model has ended on all folds of {spec.title}"
+        raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")
     return str(ranked["model"].iloc[0])
 
 
@@ -182,18 +182,20 @@ def predict_file(model: Path, file: Path) -> Any:
         pipeline = getattr(estimator, "regressor_", estimator)
         columns = {name: list(names) for name, _, names in pipeline["inputs"].transformers}
     except Exception as error:
-        found = f"{model} is not a model that `elmbench compare --save` has written: {first_line(error)}"
-        raise ElmbenchError(found, expected="a file of --save", next_step="check the path") from error
+        problem = f"{model} is not a model that `elmbench compare --save` has written: {first_line(error)}"
+        raise ElmbenchError(problem, expected="a file of --save", next_step="check the path") from error
     table = read_user_file(FileSource(kind="file", path=str(file), target=-1, words=tuple(columns["words"])))
     frame = frame_of(table).assign(**{table.target_name: table.target})
     missing = [name for name in estimator.feature_names_in_ if name not in frame]
     if missing:
-        found = f"{file} has no column {missing[0]!r}"
-        raise ElmbenchError(found, expected=f"the columns {', '.join(estimator.feature_names_in_)}", next_step="add it")
+        problem = f"{file} has no column {missing[0]!r}"
+        raise ElmbenchError(
+            problem, expected=f"the columns {', '.join(estimator.feature_names_in_)}", next_step="add it"
+        )
     for name in columns["numbers"]:
         try:
             frame[name] = pd.to_numeric(frame[name]).astype(float)
         except (TypeError, ValueError) as error:
-            found = f"{file}: the column {name!r}: {first_line(error)}"
-            raise ElmbenchError(found, expected="numbers, as in training", next_step="correct the file") from error
+            problem = f"{file}: the column {name!r}: {first_line(error)}"
+            raise ElmbenchError(problem, expected="numbers, as in training", next_step="correct the file") from error
     return estimator.predict(frame[list(estimator.feature_names_in_)])

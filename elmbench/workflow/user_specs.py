@@ -52,9 +52,9 @@ def add_spec_dir(folder: Path) -> None:
     tables = sorted(path for path in folder.glob("*") if path.suffix in _ENDINGS and path.name != DATASETS)
     papers = (folder / "experiments").is_dir()
     if not (datasets.is_file() or tables or papers):
-        found = f"{folder} {'holds no specs' if folder.is_dir() else 'is not there'}"
+        problem = f"{folder} {'holds no specs' if folder.is_dir() else 'is not there'}"
         expected = f"a folder with {DATASETS}, files of tables such as my-table.yaml, or experiments/<paper>/"
-        raise ElmbenchError(found, expected=expected, next_step="correct --spec-dir")
+        raise ElmbenchError(problem, expected=expected, next_step="correct --spec-dir")
     if datasets.is_file():
         _add_datasets(datasets)
     add_experiments([*(load_catalogue(folder).values() if papers else ()), *map(read_own_table, tables)])
