@@ -4,6 +4,6 @@ from importlib import import_module
 
 
 def declare() -> None:
-    """Have each verb declared to the app, by the import of its module."""
+    """Import the modules of all commands, which add them to the app."""
     for module in ("run", "compare", "predict", "specs", "results", "data"):
         import_module(f"elmbench.cli.{module}")

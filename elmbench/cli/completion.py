@@ -1,4 +1,4 @@
-"""What a shell completes: names of tables, data sets and models."""
+"""Shell completion of tables, data sets and models."""
 
 from collections.abc import Iterator
 

@@ -80,7 +80,7 @@ class RunProgress:
             print(f"{self.done_cells} cells in {took}: {ended}{shared}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
-        """Take note of the start or end of some work."""
+        """Update the display at the start or end of some work."""
         key = event.work.key
         if event.kind == "no-workers":
             self._say_once("the scheduler has no worker: the run waits for one")

@@ -1,4 +1,4 @@
-"""What the options of the whole app say, and how output is printed."""
+"""Options of the whole app, and output."""
 
 from __future__ import annotations
 

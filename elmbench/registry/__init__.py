@@ -1,4 +1,4 @@
-"""The registry of models: a name, an estimator for each task, the grid that is searched where nothing else is said.
+"""The registry of models: a name, an estimator for each task, a default grid.
 
 A model is added by a file under `elmbench/models/` and one line in `built_in.py`; a package from outside adds one by an
 entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing is imported before it is asked for.
@@ -32,7 +32,7 @@ def _names_of_suite() -> frozenset[str]:
 
 
 def is_built_in(name: str) -> bool:
-    """Tell whether a model is one of the suite's own: no model from outside may have its name."""
+    """Return True if the suite has a model of this name; models from outside may not take it."""
     return name in _names_of_suite()
 
 

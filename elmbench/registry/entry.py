@@ -1,4 +1,4 @@
-"""How a name of the registry becomes an estimator."""
+"""Entries of the registry."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ TASKS = ("classification", "regression")
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """How a name becomes an estimator.
+    """A model of the registry.
 
     Attributes
     ----------

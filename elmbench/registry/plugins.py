@@ -1,4 +1,4 @@
-"""What is added from outside: models by entry points of installed packages, and what plug-in files declare."""
+"""Models of installed packages (entry points) and objects of plug-in files."""
 
 import hashlib
 import importlib.util
@@ -103,7 +103,7 @@ def load_address(address: str) -> ModelEntry:
 
 
 def _search_in(folder: Path) -> None:
-    """Let modules of a folder be imported, after all others."""
+    """Add a folder to the end of the search path for modules."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
@@ -135,7 +135,8 @@ def _tasks(name: str, loaded: Any, origin: str) -> list[str]:
     except TypeError as error:
         problem = f"the model {name!r} ({origin}) cannot be made without arguments: {error}"
         raise _badly_declared(problem, "a default for every parameter, as scikit-learn has it") from error
-    return [task for task, told in (("classification", is_classifier), ("regression", is_regressor)) if told(instance)]
+    kinds = (("classification", is_classifier), ("regression", is_regressor))
+    return [task for task, is_kind in kinds if is_kind(instance)]
 
 
 def load_plugins(paths: Iterable[str | Path]) -> list[Path]:

@@ -149,7 +149,7 @@ class Run:
             alone = bool(clean) and executor.fixed and executor.workers == 1
             _Running(self, todo, executor, leases, clean if alone else (), at_most=1 if alone else None).go_on()
             if again := self._unclean(clean):
-                _Running(self, again, executor, leases, again, at_most=1, anew=True).go_on()
+                _Running(self, again, executor, leases, again, at_most=1, repeat=True).go_on()
 
     def _unclean(self, fits: Iterable[str]) -> list[str]:
         """Return those fits that ended ok, but beside others."""
@@ -183,8 +183,8 @@ class _Running:
         Keys of the fits whose times are clean where no other run is at work.
     at_most : int, optional
         How many tasks are begun at a time.
-    anew : bool, default=False
-        Whether work is done that is in the store already.
+    repeat : bool, default=False
+        Do work again whose result is stored.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class _Running:
         leases: Leases,
         clean: Collection[str] = (),
         at_most: int | None = None,
-        anew: bool = False,
+        repeat: bool = False,
     ) -> None:
         self.plan = run
         self.store = run.store
@@ -204,7 +204,7 @@ class _Running:
         self.leases = leases
         self.clean = frozenset(clean)
         self.at_most = at_most
-        self.anew = anew
+        self.repeat = repeat
         # One after the other, tasks keep the order of the plan: neighbours share their data.
         in_turn = at_most == 1 or (executor.fixed and executor.workers == 1)
         self.queue = TaskQueue(as_tasks(run.works, todo), None if in_turn else run.estimates.formula)
@@ -261,7 +261,7 @@ class _Running:
             return
         other = self.leases.take(keys)
         # Only now: what another run has just stored it does not claim any more.
-        if not self.anew and self.store.arrived(keys):
+        if not self.repeat and self.store.arrived(keys):
             self.leases.drop(keys)
             self._take_over(task)
         elif other is None:

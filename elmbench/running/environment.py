@@ -1,4 +1,4 @@
-"""What a result was computed with: software, linear algebra library, machine."""
+"""The environment of a result: software, linear algebra library, machine."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What enforcing limits needs to know of results and of the machine."""
+"""Limits compared with results and with the machine."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from elmbench.specs.limits import Limits
 
 
 def allows_more(limits: Limits, result: dict[str, Any]) -> bool:
-    """Tell whether a unit that ended by a limit would have more room now.
+    """Return True if work that ended by a limit has a larger one now.
 
     Parameters
     ----------

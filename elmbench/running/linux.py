@@ -1,4 +1,4 @@
-"""What only Linux offers: orphans come to a process of choice, and the kernel lists the children of a process."""
+"""Features of Linux: a process adopts orphans, and the kernel lists the children of a process."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""What a worker is asked for: single work, or a search and the evaluation of its grid joined in one pass."""
+"""Tasks of workers: single work, or a search and the evaluation of its grid joined in one pass."""
 
 import heapq
 from collections.abc import Iterable, Mapping
@@ -111,7 +111,7 @@ class TaskQueue:
         return self._tasks[heapq.heappop(self._ready)[1]] if self._ready else None
 
     def take_apart(self, task: Task) -> None:
-        """Have the parts of a joined task done alone, before anything else."""
+        """Queue the parts of a joined task as single tasks, before anything else."""
         self._left[self._number[task.parts[0].key]] = len(task.parts)
         self._apart += [Task(part, (part,)) for part in task.parts]
 

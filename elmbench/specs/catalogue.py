@@ -72,7 +72,7 @@ _added: dict[str, ExperimentFile] = {}
 
 
 def add_experiments(files: Iterable[ExperimentFile]) -> None:
-    """Let `load_catalogue` know tables of a user's own too; one of the same id takes the place of an earlier.
+    """Add tables of a user to `load_catalogue`; a table replaces an earlier one with the same id.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> Exper
 
 
 def _parsed(content: dict[str, Any], path: Path) -> Experiment:
-    """Return the experiment of some content; what is wrong in a table that it is based on is told of that one."""
+    """Return the experiment of some content; an error in a base table names that table."""
     try:
         return parse_spec(Experiment, content, path)
     except ElmbenchError:

@@ -32,7 +32,7 @@ PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 
 
 class ModelOverride(Spec):
-    """What differs about a column on one data set; each entry replaces the column's own of that name."""
+    """Changes to a column on one data set; each entry replaces the column's entry of that name."""
 
     search: Searched | None = None
     params: dict[str, JsonValue] = Field(default_factory=dict)
@@ -68,7 +68,7 @@ class Model(Spec):
         return self.model_copy(update=change | ({} if own.search is None else {"search": own.search}))
 
     def runs_on(self, dataset: str) -> bool:
-        """Tell whether the column is run on a data set."""
+        """Return True if the column is run on a data set."""
         return (not self.only or dataset in self.only) and dataset not in self.not_run
 
     def thinned(self, every: int) -> Model:
@@ -107,7 +107,7 @@ MARGINS = ("close", "no-worse", "no-better")
 
 
 class OtherComparison(Spec):
-    """What differs from the comparison of a claim in another one that the same sentence makes."""
+    """Another comparison that the sentence of a claim makes; absent entries are those of the claim."""
 
     dataset: str | None = None
     metric: WrittenMeasure | None = None
@@ -171,7 +171,7 @@ class Claim(Spec):
 
 
 class Profile(Spec):
-    """What a profile changes about the printed protocol."""
+    """Changes of a profile to the printed protocol."""
 
     datasets: tuple[str, ...] | None = None
     #: Other data sets in place of the table's own: for the regression check of profile `ci`, if no data set of the

@@ -1,4 +1,4 @@
-"""Where the YAML files are, and how one is read."""
+"""The YAML files: their folder, their reader, their errors."""
 
 from functools import cache, partial
 from pathlib import Path
@@ -100,7 +100,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
 
 
 def _is_type(part: Any) -> bool:
-    """Tell whether a part of an error's place is the name of a type that was tried, such as `tuple[str, ...]`."""
+    """Return True if a part of an error's location is the name of a type, such as `tuple[str, ...]`."""
     # A name of a data set may have brackets too: those of `sparse-10k[density=0.6]` hold an option.
     return isinstance(part, str) and (("[" in part and "=" not in part) or part in ("float", "int", "str"))
 

@@ -110,9 +110,9 @@ def read_grids(text: str) -> dict[str, dict[str, Any]]:
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        said = getattr(error, "problem", None) or error
+        reason = getattr(error, "problem", None) or error
         raise ElmbenchError(
-            f"the grid {text!r} is no YAML: {said}", expected=expected, next_step="correct it"
+            f"the grid {text!r} is no YAML: {reason}", expected=expected, next_step="correct it"
         ) from error
     if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
         raise ElmbenchError(f"the grid {text!r} is {content!r}", expected=expected, next_step="correct it")

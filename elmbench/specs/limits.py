@@ -13,7 +13,7 @@ _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2
 
 @dataclass(frozen=True)
 class Limits:
-    """What a unit may take; None where it may take what it likes."""
+    """Limits of some work; None for no limit."""
 
     #: Wall time, from when its data are loaded.
     seconds: float | None = None

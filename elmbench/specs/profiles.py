@@ -77,7 +77,7 @@ class Resolved:
         return self.file.spec.published.mean_of if self.file.spec.published else 1
 
     def cuts(self, dataset: str) -> bool:
-        """Tell whether the profile leaves rows of a data set out, or trains on another share of them than the paper."""
+        """Return True if the profile uses fewer rows of a data set than the paper, or other folds."""
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
         spec = self.dataset(dataset)
@@ -86,7 +86,7 @@ class Resolved:
         return fewer or self.spec.protocol.outer.folds_of(dataset) != outer.folds_of(dataset)
 
     def compares(self, dataset: str) -> bool:
-        """Tell whether figures on a data set are of the rows that the paper's are of."""
+        """Return True if figures on a data set are of the same rows as the paper's."""
         if dataset == ALL:
             return all(map(self.compares, self.spec.datasets))
         return not self.cuts(dataset) and dataset not in self.spec.other_rows

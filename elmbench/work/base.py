@@ -1,4 +1,4 @@
-"""What every kind of work has in common: a key, what it needs, how it is run, what it costs, what it is called."""
+"""Base classes of the kinds of work: a key, inputs, a run, a rough duration, a label."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def key_of(content: Any) -> str:
 
 @dataclass(frozen=True)
 class Context:
-    """What work may use that does not determine its value.
+    """Settings of work that do not determine its value.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Work(ABC):
 
     @property
     def has_formula(self) -> bool:
-        """Whether the registry has a formula for the duration of its model."""
+        """True if the registry has a formula for the duration of its model."""
         from elmbench.registry import find_model
 
         return not self.model_name or find_model(self.model_name).cost is not None
@@ -114,7 +114,7 @@ class Work(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What it is called, in a few words."""
+        """Its name in a few words."""
 
     @cached_property
     def key(self) -> str:
@@ -139,7 +139,7 @@ class Work(ABC):
 
     @property
     def is_from_outside(self) -> bool:
-        """Whether plug-in files are needed to run it: for its kind, or for its model."""
+        """True if its kind or its model comes from a plug-in."""
         from elmbench.registry import is_built_in
 
         own = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
@@ -147,7 +147,7 @@ class Work(ABC):
 
     @property
     def number_of_fits(self) -> int:
-        """How many models it fits."""
+        """The number of models that it fits."""
         return 0
 
 

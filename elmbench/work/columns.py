@@ -89,7 +89,7 @@ class ColumnWork:
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
     def does_task(self, column: str) -> bool:
-        """Tell whether a column's model has an estimator for the task of the data set."""
+        """Return True if a column's model has an estimator for the task of the data set."""
         return getattr(find_model(self.models[column].model), self.dataset.task) is not None
 
     def chain(self, column: str) -> list[str]:
@@ -104,7 +104,7 @@ class ColumnWork:
         return {name: grid.expand() for name, grid in grids.items()}
 
     def shares_work(self, column: str) -> bool:
-        """Tell whether a search shares work between candidates: False only where a path is there and forbidden.
+        """Return False if the model has a path that the request forbids.
 
         The scores are to be the same, and whether they are is seen where each way leaves results of its own.
         """
@@ -125,7 +125,7 @@ class ColumnWork:
 
     @property
     def metric(self) -> str:
-        """What candidates are compared by."""
+        """The metric that compares candidates."""
         return self.protocol.metric_for(self.dataset.task)
 
     def nested(self, column: str, run: int, fold: int) -> str | None:

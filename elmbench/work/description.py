@@ -1,4 +1,4 @@
-"""What a data set holds, as the tables of data characteristics show it."""
+"""Facts of a data set, for the tables of data characteristics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -76,7 +76,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asks for, besides the experiment, profile and readings.
+    """A user's request, besides the experiment, profile and readings.
 
     Attributes
     ----------

@@ -139,7 +139,7 @@ class DatasetPlanner:
 
     @property
     def own_selection(self) -> Selection:
-        """What cells are filed under in a table that chooses nothing, whatever selection is asked for."""
+        """The selection of all cells in a table without hyperparameters to choose."""
         return self.resolved.spec.protocol.selections[0]
 
     def add_works(self, column: str, works: dict[tuple[int, int], Work], select: str) -> None:

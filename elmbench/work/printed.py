@@ -10,7 +10,7 @@ from elmbench.specs.profiles import Resolved
 
 
 class PrintedParameters:
-    """What a paper prints for one data set.
+    """The hyperparameters that a paper prints for one data set.
 
     Parameters
     ----------

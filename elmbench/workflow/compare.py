@@ -56,14 +56,14 @@ METRICS = ("accuracy", "mcc", "nrmse")
 MANY_ROWS, TUNE_ROWS = 5000, 2000
 #: Default models whose time and memory grow with the square of the rows, or faster, are left out above this number.
 LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
-#: What a search or a fit may take, where nothing else is said.
+#: The default limit of a search or a fit.
 LIMIT = "time=600s"
 INNER_FOLDS = 3
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared, and how.
+    """A request for a comparison.
 
     Attributes
     ----------

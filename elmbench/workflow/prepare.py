@@ -22,7 +22,7 @@ from elmbench.workflow.user_specs import add_table, is_table_file
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `elmbench run` is asked for.
+    """A request of `elmbench run`.
 
     Attributes
     ----------
@@ -231,8 +231,8 @@ def prepare_tables(options: RunOptions, wanted: list[tuple[Resolved, Request]], 
             tables.append((resolved, plan))
         works |= plan.works
         # Work that two tables share may take what the more generous one allows.
-        for key, said in _declared(resolved, plan).items():
-            declared[key] = said.wider(declared.get(key, said))
+        for key, limit in _declared(resolved, plan).items():
+            declared[key] = limit.wider(declared.get(key, limit))
     limits = effective_limits(works, declared, options.settings)
     todo = pending(works, limits, store, retry=options.retry, force=options.force)
     estimates = Estimates(works, limits)

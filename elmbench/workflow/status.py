@@ -1,4 +1,4 @@
-"""How many cells of each table have ended, from the store."""
+"""The number of cells of each table that have ended, from the store."""
 
 import re
 from collections import Counter

@@ -1,1 +1,1 @@
-"""Where work is done: an executor takes tasks and yields their results, whatever processes or machines it uses."""
+"""Executors: they take work and return results, from processes of this machine or from a cluster."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Done:
-    """What comes back of some work.
+    """The outcome of some work.
 
     Attributes
     ----------
@@ -40,23 +40,23 @@ class Executor(Protocol):
 
     @property
     def width(self) -> int:
-        """How many tasks it takes at a time now, at least 1: workers may join and leave."""
+        """The number of tasks that it takes at a time now, at least 1: workers may join and leave."""
 
     @property
     def workers(self) -> int:
-        """How many of them are worked on at the same time, at least 1."""
+        """The number of tasks that are worked on at the same time, at least 1."""
 
     @property
     def fixed(self) -> bool:
-        """Whether their number stays as it is."""
+        """True if the number of workers is fixed."""
 
     @property
     def deserted(self) -> bool:
-        """Whether nobody is there to work on them: workers may still join."""
+        """True if there is no worker now; workers may still join."""
 
     @property
     def memory(self) -> int:
-        """The bytes that a task may take where nothing else is said."""
+        """The default memory limit of a task in bytes."""
 
     def warm(self) -> None:
         """Start what takes a while before there is work."""

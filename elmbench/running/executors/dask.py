@@ -170,7 +170,7 @@ class DaskExecutor:
 
     @property
     def deserted(self) -> bool:
-        """Whether there is no worker."""
+        """True if there is no worker."""
         return not self._threads_now()
 
     def _threads_now(self) -> int:

@@ -136,7 +136,7 @@ def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list
 
 @cache
 def _become_parent() -> None:
-    """Let this process have processes of its own: dask makes its workers daemons, which may have none."""
+    """Allow this process to start processes: dask makes its workers daemons, which may not."""
     multiprocessing.current_process().daemon = False
     # Before it ends, a process of multiprocessing waits for its children.
     multiprocessing.util.Finalize(None, _sandboxes.stop, exitpriority=100)

@@ -49,7 +49,7 @@ class LocalExecutor:
 
     @property
     def width(self) -> int:
-        """How many tasks it takes at a time now: of short work one more waits for each worker.
+        """The number of tasks that it takes at a time now: if work is short, one more waits for each worker.
 
         The worker begins it while the result of the one before is kept.
         """

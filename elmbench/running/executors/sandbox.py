@@ -43,7 +43,7 @@ _LOADING = 60.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How work is run.
+    """Settings of a run.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ class Sandbox:
             return end.result
 
     def _load(self, current: _Worker, asked: Asked, limits: Limits) -> Result | None:
-        """Have the worker load what some work needs, unless it has loaded that for the work before."""
+        """Load the model and the data of some work in the worker, unless they are loaded."""
         needed = asked["work"].get("model"), asked["work"].get("dataset"), asked["from_outside"] and self.settings
         if current.loaded == needed:
             return None
