@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from elmbench.specs.experiments import Experiment
     from elmbench.specs.profiles import Resolved
 
-#: The kind of table that compares models on data of a user's own.
+#: The kind of table that compares models on a user's data.
 SIDE_BY_SIDE = "comparison"
 #: The module and class of each kind of table, imported when it is needed.
 LAYOUTS = {

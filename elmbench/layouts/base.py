@@ -141,8 +141,8 @@ class Layout(ABC):
             If an option is unknown or has a wrong value.
         """
         ours = set(spec.options) - (set(others) - set(self.Options.model_fields))
-        own = {name: value for name, value in spec.options.items() if name in ours}
-        return parse_spec(self.Options, own, str(source), "options")
+        options = {name: value for name, value in spec.options.items() if name in ours}
+        return parse_spec(self.Options, options, str(source), "options")
 
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the cells of one data set: a fit on every outer fold for each column under each selection."""
@@ -162,7 +162,7 @@ class Layout(ABC):
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return the lines that `summary.csv` is made from: the cells, or what a kind of table makes of them.
 
-        The lines have the place and the status of a cell, and the columns of the measures.
+        The lines have the data set, model, run, fold, selection, reading and status of a cell, and its measures.
         """
         return cells
 
@@ -220,7 +220,7 @@ class Layout(ABC):
             }
 
     def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-        """Yield the remarks of this kind of table, for the place below it."""
+        """Yield the notes of this kind of table."""
         yield from ()
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:

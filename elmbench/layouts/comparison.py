@@ -1,4 +1,4 @@
-"""Models side by side on data of a user's own: means, ranks, a test against the best, times, and a picture."""
+"""Models side by side on a user's data: means, ranks, a test against the best, times, and a picture."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Comparison(Layout):
         """Return the metrics of the task in the protocol's order, rank and probability, times and sizes."""
         if dataset == ALL:
             return [Measure(RANK)]
-        own = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
-        return [Measure(name) for name in (*own, RANK, P, *_TIMES, "n_units")]
+        metrics = resolved.spec.protocol.metrics_for(resolved.dataset(dataset).task)
+        return [Measure(name) for name in (*metrics, RANK, P, *_TIMES, "n_units")]
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over data sets."""
@@ -82,8 +82,8 @@ class Comparison(Layout):
         protocol = resolved.spec.protocol
         shown = [protocol.metrics_for(resolved.dataset(name).task) for name in datasets]
         # The first metric of each task comes first; metrics of another task are empty.
-        first = dict.fromkeys(own[0] for own in shown)
-        others = dict.fromkeys(name for own in shown for name in own[1:] if name not in first)
+        first = dict.fromkeys(metrics[0] for metrics in shown)
+        others = dict.fromkeys(name for metrics in shown for name in metrics[1:] if name not in first)
         ranked, more = ([Column(_column(name), words_for(name), whole=True) for name in of] for of in (first, others))
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
@@ -277,10 +277,10 @@ def draw_scores(data: pd.DataFrame, resolved: Resolved) -> bytes:
         metric = str(group["metric"].iloc[0])
         means = group.groupby("model", sort=False)["value"].mean()
         order = means.sort_values(ascending=not less_is_better(metric))
-        for place, model in enumerate(order.index):
+        for i, model in enumerate(order.index):
             values = group.loc[group["model"] == model, "value"]
-            one.plot(values, [place] * len(values), "o", color="C0", alpha=0.35, markersize=4, markeredgewidth=0)
-            one.plot([order[model]], [place], "|", color="C3", markersize=13, markeredgewidth=2)
+            one.plot(values, [i] * len(values), "o", color="C0", alpha=0.35, markersize=4, markeredgewidth=0)
+            one.plot([order[model]], [i], "|", color="C3", markersize=13, markeredgewidth=2)
         one.set_yticks(range(len(order)), list(order.index))
         one.set_xlabel(f"{words_for(metric)}: each test part (dots), mean (bar)", fontsize="small")
         panel_title(one, resolved.dataset(str(dataset)).title)

@@ -55,8 +55,8 @@ class Curves(Layout):
             if planner.missing:
                 planner.add_unavailable(column, planner.own_selection, folds)
             else:
-                places = product(range(planner.work.runs), range(folds))
-                works = {(run, fold): self.work(planner, column, run, fold) for run, fold in places}
+                outer = product(range(planner.work.runs), range(folds))
+                works = {(run, fold): self.work(planner, column, run, fold) for run, fold in outer}
                 planner.add_works(column, works, planner.own_selection)
 
     def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:

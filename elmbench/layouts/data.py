@@ -57,8 +57,8 @@ class Data(Layout):
         # Where the paper counts the rows of each class, their sum and the number of classes say nothing more.
         implied = {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
         classified = resolved.dataset(dataset).task == "classification"
-        own = [measure for measure in self.values(resolved) if classified or measure.metric not in _OF_CLASSES]
-        return [measure for measure in own if measure.metric not in implied - printed]
+        facts = [measure for measure in self.values(resolved) if classified or measure.metric not in _OF_CLASSES]
+        return [measure for measure in facts if measure.metric not in implied - printed]
 
 
 def _prints_parts(resolved: Resolved) -> bool:

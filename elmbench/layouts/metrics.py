@@ -40,8 +40,8 @@ class Metrics(Layout):
         protocol = resolved.spec.protocol
         always = [name for name in columns(task) if not counts_rows(name)] + list(ALWAYS_SHOWN)
         named = {*always, *protocol.metrics_for(task), "predict_seconds"} - {PREQUENTIAL}
-        own = [name for name in protocol.metrics if name in named]
-        return [Measure(name) for name in dict.fromkeys((*own, *always))]
+        first = [name for name in protocol.metrics if name in named]
+        return [Measure(name) for name in dict.fromkeys((*first, *always))]
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, then optimism, times and ratios, which a narrow table leaves out."""

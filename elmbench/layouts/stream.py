@@ -95,14 +95,16 @@ class StreamCurves(Curves):
         split = resolved.spec.protocol.outer.split(dataset, spec.task)
         n_train = split.train if split.train is not None else shape.instances - (split.test or 0)
         sizes = rows_after_chunks(n_train, self.options(resolved.spec).chunk)
-        own = [metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]]
-        return [Measure(metric, "rows", size) for metric in own for size in sizes[1 if metric == PREQUENTIAL else 0 :]]
+        metrics = [metric for metric in self._metrics(resolved.spec) if metric in OF_CHUNKS[spec.task]]
+        return [
+            Measure(metric, "rows", size) for metric in metrics for size in sizes[1 if metric == PREQUENTIAL else 0 :]
+        ]
 
     def is_judged(self, measure: Measure) -> bool:
         return False
 
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns: the rows that have been learnt, and each measure of each model."""
+        """Return the columns: the rows learnt so far, and each measure of each model."""
         metrics = self._metrics(resolved.spec)
         return (
             DATASET,
@@ -111,13 +113,13 @@ class StreamCurves(Curves):
         )
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
-        """Yield a line for each chunk; a data set of which nothing was measured has one line."""
+        """Yield a line for each chunk; a data set without measurements has one line."""
         metrics = self._metrics(resolved.spec)
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            own = sorted(group, key=lambda entry: float(entry.measure.value or 0))
-            measured = any(entry.mean is not None for entry in own)
+            points = sorted(group, key=lambda entry: float(entry.measure.value or 0))
+            measured = any(entry.mean is not None for entry in points)
             lines: dict[str, dict[str, Item]] = {}
-            for entry in own:
+            for entry in points:
                 rows = f"{entry.measure.value:g}" if measured and entry.measure.value is not None else ""
                 line = lines.setdefault(rows, {"dataset": Text(resolved.spelling(dataset)), "rows": Text(rows)})
                 if entry.shown is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SurfaceOptions(LayoutOptions):
-    """The hyperparameter that each column fixes at a value of its own: the other side of the surface."""
+    """The hyperparameter that each column fixes at a value: the other side of the surface."""
 
     rows: str
 
@@ -71,9 +71,9 @@ def draw_surface(points: pd.DataFrame, title: str) -> bytes:
     """
     groups = list(points.groupby("dataset", sort=False))
     figure, every = panels(len(groups), height=3.8)
-    for axes, (dataset, own) in zip(every, groups, strict=True):
-        surface = own.pivot(index="row_value", columns="value", values="mean").sort_index().sort_index(axis=1)
-        _draw_panel(figure, axes, surface, own.iloc[0])
+    for axes, (dataset, group) in zip(every, groups, strict=True):
+        surface = group.pivot(index="row_value", columns="value", values="mean").sort_index().sort_index(axis=1)
+        _draw_panel(figure, axes, surface, group.iloc[0])
         panel_title(axes, str(dataset))
     figure.suptitle(title)
     return png(figure)
@@ -104,16 +104,16 @@ def _draw_panel(figure: Any, axes: Any, surface: pd.DataFrame, point: Any) -> No
     _label_columns(axes, across, surface.columns.to_list(), point["parameter"])
 
 
-def _label_columns(axes: Any, places: NDArray[Any], values: list[Any], parameter: str) -> None:
+def _label_columns(axes: Any, centres: NDArray[Any], values: list[Any], parameter: str) -> None:
     axes.set_xlabel(words_for(parameter))
     exponents = exponents_of(values)
     if exponents is None:
         some = slice(None, None, max(1, len(values) // 6))
-        axes.set_xticks(places[some], [f"{value:.3g}" for value in values[some]])
+        axes.set_xticks(centres[some], [f"{value:.3g}" for value in values[some]])
         return
-    shown = [(place, e) for place, e in zip(places, exponents, strict=True) if len(values) <= 8 or e % 5 == 0]
-    axes.set_xticks([place for place, _ in shown], [f"$2^{{{e}}}$" for _, e in shown])
+    shown = [(x, e) for x, e in zip(centres, exponents, strict=True) if len(values) <= 8 or e % 5 == 0]
+    axes.set_xticks([x for x, _ in shown], [f"$2^{{{e}}}$" for _, e in shown])
     if parameter == "C":
         above = axes.secondary_xaxis("top")
-        above.set_xticks([place for place, _ in shown], [f"$2^{{{-e}}}$" for _, e in shown], fontsize="small")
+        above.set_xticks([x for x, _ in shown], [f"$2^{{{-e}}}$" for _, e in shown], fontsize="small")
         above.set_xlabel("ridge 1/C")

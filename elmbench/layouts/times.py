@@ -18,7 +18,7 @@ class Times(Metrics):
         return (DATASET, MODEL, *TIMES, *RATIOS, *TEST_TIMES, *self._of_metrics(resolved, datasets))
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
-        """Yield the lines of metrics; if a fit has no time, the table shows in its place how the cells ended."""
+        """Yield the lines of metrics; if a fit has no time, the table shows the ending of its cells instead."""
         for line in super().lines(entries, gains, resolved):
             if "fit" in line or "value" not in line:
                 yield line

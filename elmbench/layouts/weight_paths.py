@@ -78,8 +78,8 @@ class WeightPaths(Metrics):
     def columns(self, resolved: Resolved, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of metrics with those of the counts after the last metric."""
         columns = list(super().columns(resolved, datasets))
-        place = [column.name for column in columns].index("optimism")
-        return (*columns[:place], *_COLUMNS, *columns[place:])
+        i = [column.name for column in columns].index("optimism")
+        return (*columns[:i], *_COLUMNS, *columns[i:])
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         groups = groupby(entries, key=lambda entry: (entry.dataset, entry.model))
@@ -164,11 +164,11 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
     figure = Drawing(figsize=size, dpi=150, layout="constrained")
     every: Any = figure.subplots(len(datasets), len(models) + 1, squeeze=False)
     for row, dataset in zip(every, datasets, strict=True):
-        own = paths[paths["dataset"] == dataset]
-        _draw_objectives(row[0], own, models)
+        group = paths[paths["dataset"] == dataset]
+        _draw_objectives(row[0], group, models)
         row[0].set_ylabel(dataset, fontsize="large")
         for axes, model in zip(row[1:], models, strict=True):
-            _draw_weights(axes, own[own["model"] == model], labels[dataset])
+            _draw_weights(axes, group[group["model"] == model], labels[dataset])
         _share_scale(row[1:])
         # One panel has lines at least: the data set has a row because of it.
         lines = next(axes.get_lines() for axes in row[1:] if axes.get_lines())
@@ -188,10 +188,10 @@ def draw_weight_paths(paths: pd.DataFrame, labels: Labels, title: str) -> bytes:
 
 def _draw_objectives(axes: Any, paths: pd.DataFrame, models: Sequence[str]) -> None:
     for model, style in line_styles(models).items():
-        own = paths[paths["model"] == model]
-        if len(own):
-            share = own["objective"] / own["objective"].iloc[0]
-            axes.plot(own["iteration"], share, label=model, **style | {"marker": ""})
+        path = paths[paths["model"] == model]
+        if len(path):
+            share = path["objective"] / path["objective"].iloc[0]
+            axes.plot(path["iteration"], share, label=model, **style | {"marker": ""})
     axes.legend(fontsize="x-small")
 
 

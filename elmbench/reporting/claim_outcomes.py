@@ -41,7 +41,7 @@ class ClaimOutcome:
         The decisive test; None if nothing was tested.
     p : float or None
         The p-value of the verdict; for a claim that is not decided, that of the claim.
-    place : str
+    about : str
         The data set, model, column and metric of the decisive test, as far as the tests differ in them.
     means : tuple of float
         The means of the two columns, if the decisive test is about a single data set.
@@ -55,7 +55,7 @@ class ClaimOutcome:
     in_print: bool | None = None
     finding: Finding | None = None
     p: float | None = None
-    place: str = ""
+    about: str = ""
     means: tuple[float, ...] = ()
     remark: str = ""
 
@@ -84,8 +84,8 @@ class ClaimOutcome:
             return ""
         means = " against ".join(f"{mean:.4g}" for mean in self.means)
         interval = "" if finding.low is None else f" [{finding.low:.3g}, {finding.high:.3g}]"
-        place = f"{self.place}: " if self.place else ""
-        estimate = f"{place}{means}{', ' if means else ''}{self._estimated(finding)} {finding.estimate:.3g}{interval}"
+        about = f"{self.about}: " if self.about else ""
+        estimate = f"{about}{means}{', ' if means else ''}{self._estimated(finding)} {finding.estimate:.3g}{interval}"
         return f"{estimate}, {finding.test}, p = {self.p:.2g}, n = {finding.n} {finding.of}"
 
     def _estimated(self, finding: Finding) -> str:
@@ -114,7 +114,7 @@ class ClaimOutcome:
             "in_print": self.in_print,
             "verdict": self.verdict,
             "p": self.p,
-            "remark": "; ".join(filter(None, (self.place, self.remark))),
+            "remark": "; ".join(filter(None, (self.about, self.remark))),
         }
         return {name: (line | tested)[name] for name in COLUMNS}
 

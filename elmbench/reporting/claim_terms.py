@@ -1,4 +1,4 @@
-"""The terms of a claim: its data sets, columns and region, and whether the paper's own figures bear it out."""
+"""The terms of a claim: its data sets, columns and region, and the test on the paper's own figures."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ def region_of(claim: Claim) -> Region:
 
 
 def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
-    """Return whether the paper's own figures bear a claim out; None if it prints them for no data set.
+    """Return True if the paper's own figures bear a claim out; None if it prints them for no data set.
 
     A claim about most data sets must be true of the printed figures on more than half of those that have all of them.
     """
     figures = {}
-    for place, figure in resolved.published.items():
+    for key, figure in resolved.published.items():
         # A fit that the authors stopped took at least so long.
         value = figure.over_seconds if figure.value is None else float(figure.value)
         if value is not None:
-            figures[place] = value
+            figures[key] = value
     verdicts = [_is_borne_out(one, figures, resolved) for one in claim.comparisons]
     return None if None in verdicts else all(verdicts)
 

@@ -137,8 +137,8 @@ def _decided(outcome: ClaimOutcome, tests: Sequence[_Test]) -> ClaimOutcome:
     decisive, confirming, contradicting = together([test.finding for test in tests])
     test = next(test for test in tests if test.finding is decisive)
     varies = [len(set(values)) > 1 for values in zip(*(test.about for test in tests), strict=True)]
-    place = ", ".join(name for name, several in zip(test.about, varies, strict=True) if several and name)
-    outcome = replace(outcome, finding=decisive, place=place, means=test.means)
+    about = ", ".join(name for name, several in zip(test.about, varies, strict=True) if several and name)
+    outcome = replace(outcome, finding=decisive, about=about, means=test.means)
     # Tests of a part of the claim can contradict it, not confirm it.
     if contradicting <= LEVEL:
         return replace(outcome, verdict="does not hold", p=contradicting)

@@ -272,14 +272,14 @@ class SelfTest:
 
 def self_test(figures: Sequence[ComparedFigure], *key: str) -> SelfTest:
     """Return the verdicts on our own runs and on wrong prints, for the figures of one metric of a table."""
-    own = [judge_metric(one, *key).verdict for one in _own_prints(figures)]
+    runs = [judge_metric(one, *key).verdict for one in _prints_of_runs(figures)]
     models = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.dataset, one.measure))]
     sets = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.model, one.measure))]
-    counts = [(len(verdicts), verdicts.count("reproduced")) for verdicts in (own, models, sets)]
+    counts = [(len(verdicts), verdicts.count("reproduced")) for verdicts in (runs, models, sets)]
     return SelfTest(*(number for pair in counts for number in pair))
 
 
-def _own_prints(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
+def _prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:
     """Yield the figures with the mean of some of our runs, one after the other, as the print of the other runs."""
     for first in range(max((len(one.runs) for one in figures), default=0)):
         prints = []
@@ -299,7 +299,7 @@ def _own_prints(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigu
 def _rotated(
     figures: Sequence[ComparedFigure], group_of: Callable[[ComparedFigure], Hashable]
 ) -> Iterator[list[ComparedFigure]]:
-    """Yield the figures with the printed values rotated within groups, by each possible number of places."""
+    """Yield the figures with the printed values rotated within groups, by each possible shift."""
     groups: dict[Hashable, list[ComparedFigure]] = {}
     for one in figures:
         groups.setdefault(group_of(one), []).append(one)
@@ -307,8 +307,8 @@ def _rotated(
     wrong = [group for group in groups.values() if len(group) > 1]
     for shift in range(1, max(map(len, wrong), default=1)):
         yield [
-            replace(one, printed=group[(place + shift) % len(group)].printed)
+            replace(one, printed=group[(i + shift) % len(group)].printed)
             for group in wrong
             if shift < len(group)
-            for place, one in enumerate(group)
+            for i, one in enumerate(group)
         ]

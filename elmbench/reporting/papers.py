@@ -88,9 +88,9 @@ def answer_papers(results: Iterable[Results]) -> list[PaperAnswer]:
 def _answer(paper: str, tables: Sequence[Sequence[Results]]) -> PaperAnswer:
     chosen = [_choose(results) for results in tables]
     joints = [
-        (own[0], joint, names)
-        for own, lines in zip(tables, chosen, strict=True)
-        for joint, names in _joints(own, lines)
+        (results[0], joint, names)
+        for results, lines in zip(tables, chosen, strict=True)
+        for joint, names in _joints(results, lines)
     ]
     figures, facts = _counts(chosen)
     sentences = [*_summary(joints)]

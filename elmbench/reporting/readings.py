@@ -156,10 +156,10 @@ class _Cells:
         for line, value, run, fold in zip(group.index.tolist(), *columns, strict=True):
             lines.setdefault(value, {})[run, fold] = line
         values = [value for value in reading.values if value in lines]
-        places = sorted(set.intersection(*map(set, lines.values())))
-        chosen = np.array([[lines[value][place] for place in places] for value in values], dtype=np.int64)
+        folds = sorted(set.intersection(*map(set, lines.values())))
+        chosen = np.array([[lines[value][fold] for fold in folds] for value in values], dtype=np.int64)
         status = group["status"].reindex(chosen.ravel()).to_numpy(object).reshape(chosen.shape)
-        return cls(select, values, chosen, status, np.array([run for run, _ in places], dtype=np.int64))
+        return cls(select, values, chosen, status, np.array([run for run, _ in folds], dtype=np.int64))
 
     @property
     def ok(self) -> NDArray[np.bool_]:

@@ -69,9 +69,9 @@ class Results:
 
     @cached_property
     def figures(self) -> pd.DataFrame:
-        """The line of each published figure in the summary, under the default readings and the own selection."""
-        own = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
-        return own.drop_duplicates(["dataset", "model", "metric"])
+        """The line of each published figure in the summary, under the default readings and the first selection."""
+        lines = self.summary[(self.summary["reading"] == "") & self.summary["published"].notna()]
+        return lines.drop_duplicates(["dataset", "model", "metric"])
 
     @cached_property
     def compared(self) -> list[ComparedFigure]:

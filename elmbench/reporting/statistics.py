@@ -215,7 +215,10 @@ def draw_critical_differences(comparison: Statistics, title: str) -> bytes:
     """Return the picture of the average ranks; a bar joins models that do not differ by Nemenyi's test."""
     models, bars = list(comparison.ranks.items()), list(comparison.cliques())
     half = math.ceil(len(models) / 2)
-    figure, axes = new_figure(8, 1.2 + 0.11 * len(bars) + 0.22 * half)
+    height = 1.2 + 0.11 * len(bars) + 0.22 * half
+    figure, axes = new_figure(8, height)
+    figure.set_layout_engine("none")
+    axes.set_position((0.02, 0.02, 0.96, 1 - 0.85 / height))
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.xaxis.tick_top()
     axes.set(xticks=range(1, len(models) + 1), yticks=[], ylim=(len(bars) / 2 + half + 0.5, 0))

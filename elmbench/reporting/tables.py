@@ -31,7 +31,7 @@ HOW = {
     "nested": "hyperparameters chosen on inner folds of the training part",
     "oracle": "hyperparameters of the best mean over the outer test folds",
 }
-#: Of `nested`, if it chooses by another criterion than the score on inner folds.
+#: The words for `nested` if it chooses by another criterion than the score on inner folds.
 _BY_CRITERION = {
     "dcs-gaussians": "hyperparameters of the largest D_CS of the two classes' projected training rows, as Gaussians",
     "dcs-kde": "hyperparameters of the largest D_CS of the two classes' projected training rows, by kernel densities",
@@ -42,7 +42,7 @@ _BY_CRITERION = {
 class EntrySection:
     """The entries of one selection under one choice of readings, each with its line of `summary.csv`.
 
-    `how` names the selection and what it means, or what is shown if nothing is selected.
+    `how` explains the selection, or the content of the table if nothing is selected.
     """
 
     select: str
@@ -53,7 +53,7 @@ class EntrySection:
 
 
 def entry_sections(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[EntrySection]:
-    """Yield the sections of a table, the default readings and the table's own selection first."""
+    """Yield the sections of a table, the default readings and the table's first selection first."""
     layout = layout_of(resolved)
     criterion = resolved.spec.protocol.criterion
     by_criterion = {"nested": _BY_CRITERION[criterion]} if criterion in _BY_CRITERION else {}
@@ -88,10 +88,9 @@ def build_table(
     sections = []
     for section in parts:
         reading = ";".join(map(str, section.readings))
-        own = gains[(gains["reading"] == reading) & (section.select == "oracle")]
-        gain_of = dict(zip(zip(own["dataset"], own["model"], strict=True), own["optimism"], strict=True))
-        lines = layout.lines(section.entries, gain_of, resolved)
-        sections.append(Section(section.how, section.readings, tuple(lines)))
+        lines = gains[(gains["reading"] == reading) & (section.select == "oracle")]
+        gain_of = dict(zip(zip(lines["dataset"], lines["model"], strict=True), lines["optimism"], strict=True))
+        sections.append(Section(section.how, section.readings, tuple(layout.lines(section.entries, gain_of, resolved))))
     file = resolved.file
     shown = {*cells["dataset"], *summary["dataset"]}
     return ResultTable(
@@ -115,7 +114,7 @@ def build_table(
 
 
 def _subtitle(resolved: Resolved, cells: pd.DataFrame, layout: Layout) -> str:
-    """Return where a table is from and how it was run; of data of a user's own, only how."""
+    """Return the source of a table and how it was run; for a user's data, only how it was run."""
     paper = resolved.file.paper
     if not paper.authors:
         return _protocol(resolved)
@@ -172,25 +171,25 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
             model,
             measure,
             None if pd.isna(line["mean"]) else float(line["mean"]),
-            _found(line, measure, cells, layout, resolved),
+            _shown(line, measure, cells, layout, resolved),
             resolved.published.get((dataset, model, column)),
             Verdict(verdict) if verdict else None,
         )
 
 
-def _found(
+def _shown(
     line: dict[Any, Any], measure: Measure, cells: pd.DataFrame, layout: Layout, resolved: Resolved
 ) -> Item | None:
-    """Return the mean of an entry with its digits, or how its cells ended; None if there is neither."""
+    """Return the mean of an entry with its digits, or the ending of its cells; None if there is neither."""
     ended = line["ended"]
     if pd.isna(line["mean"]):
         if ended in (COMPLETE, NOT_MEASURED):
             return None
         if ended != "timeout" or "limit" not in cells:
             return Ending(ended)
-        own = cells[(cells[ENTRY] == [line[name] for name in ENTRY]).all(axis=1)]
-        limit, stopped = own.loc[own["status"] == ended, list(LIMIT)].iloc[0]
-        # Unless searches may take longer than fits, one that was stopped counts as a fit that was.
+        entry = cells[(cells[ENTRY] == [line[name] for name in ENTRY]).all(axis=1)]
+        limit, stopped = entry.loc[entry["status"] == ended, list(LIMIT)].iloc[0]
+        # A search that was stopped counts as a fit, unless searches may take longer than fits.
         return Ending(ended, float(limit), stopped == "search" and bool(resolved.spec.search_limit))
     figure = resolved.published.get((line["dataset"], line["model"], line["metric"]))
     std = None if pd.isna(line["std"]) else float(line["std"])

@@ -117,7 +117,7 @@ def test_a_sentence_over_several_columns_is_one_claim(toy: Any) -> None:
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5), *cells_of("OS-ELM", 0.7)]
     assert claimed(toy, lines, also=[{"model": "OS-ELM"}]).verdict == "holds"
     found = claimed(toy, lines, also=[{"model": "OS-ELM", "than": ["ELM"]}])
-    assert (found.verdict, found.place) == ("does not hold", "OS-ELM, ELM")
+    assert (found.verdict, found.about) == ("does not hold", "OS-ELM, ELM")
     assert "mcc of ELM above K-ELM and mcc of OS-ELM above ELM" in found.text
     assert (found.record()["model"], found.record()["than"]) == ("ELM, OS-ELM", "K-ELM, ELM")
     # Its parts can contradict it, not confirm it.
@@ -153,10 +153,10 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
 def test_of_several_columns_the_weakest_decides(toy: Any) -> None:
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5), *cells_of("OS-ELM", 0.79, 0.81, 0.77, 0.82)]
     found = claimed(toy, lines, than=["K-ELM", "OS-ELM"])
-    assert (found.verdict, found.place) == ("undecided", "OS-ELM")
+    assert (found.verdict, found.about) == ("undecided", "OS-ELM")
     lines += cells_of("FB-KOS-ELM", 0.9)
     found = claimed(toy, lines, than="others")
-    assert (found.verdict, found.place) == ("does not hold", "FB-KOS-ELM")
+    assert (found.verdict, found.about) == ("does not hold", "FB-KOS-ELM")
     assert "FB-KOS-ELM: 0.8 against 0.9, difference -0.1" in found.text
 
 
@@ -277,7 +277,7 @@ def test_on_all_data_sets_each_must_confirm(toy: Any) -> None:
     found = claimed(toy, over([0.6, 0.61, 0.62]), dataset="all", changes=changes)
     assert found.verdict == "holds"
     found = claimed(toy, over([0.6, 0.4, 0.62]), dataset="all", changes=changes)
-    assert (found.verdict, found.place) == ("does not hold", "sylva")
+    assert (found.verdict, found.about) == ("does not hold", "sylva")
     # One that is missing leaves it open, unless another contradicts.
     found = claimed(toy, over([0.6, None, 0.62]), dataset="all", changes=changes)
     assert (found.verdict, found.remark) == ("incomplete", "cells are missing")

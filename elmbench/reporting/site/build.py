@@ -1,4 +1,4 @@
-"""The site as a folder: written beside the old one and put in its place as a whole."""
+"""The folder of the site, written beside the old one and replaced as a whole."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _shortened(path: Path) -> str:
 
 
 def _replace(folder: Path, fresh: Path) -> None:
-    """Put the fresh folder in the place of the old one, which is moved aside first and deleted last."""
+    """Replace the old folder by the fresh one; the old one is moved aside first and deleted last."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     old = fresh.with_name(f"{fresh.name}.old")
     if folder.exists():

@@ -64,10 +64,10 @@ def verdict_map(paper: PaperResults) -> Picture | None:
     if not labels:
         return None
     figure, axes = new_figure(9, 0.8 + 0.18 * line)
-    for verdict, places in marks.items():
-        if places:
+    for verdict, points in marks.items():
+        if points:
             marker, colour = _MARKS[verdict]
-            axes.scatter(*zip(*places, strict=True), s=36, marker=marker, color=colour, label=verdict)
+            axes.scatter(*zip(*points, strict=True), s=36, marker=marker, color=colour, label=verdict)
     axes.set_yticks(list(labels), list(labels.values()))
     axes.set(xticks=[], xlim=(-1, _MARKS_PER_LINE), ylim=(line - 0.4, -0.6))
     axes.spines[:].set_visible(False)

@@ -79,7 +79,7 @@ def _grids(profile: ProfileResults) -> Sequence[Grid]:
 
 
 def _words(figure: GridFigure | None) -> str:
-    """Return a place as `0.946 * (0.95, reproduced)`: ours, then the printed figure and the verdict."""
+    """Return a figure as `0.946 * (0.95, reproduced)`: ours, then the printed figure and the verdict."""
     if figure is None:
         return ""
     entry = figure.entry
@@ -92,5 +92,5 @@ def _words(figure: GridFigure | None) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text that Markdown takes for nothing else."""
+    """Return a text with the characters that Markdown interprets written out."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

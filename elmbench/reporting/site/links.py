@@ -24,5 +24,5 @@ def doc_page(stem: str) -> str:
 
 
 def anchor(text: str) -> str:
-    """Return a text as the name of a place on a page: letters, digits and hyphens."""
+    """Return a text as the id of an element of a page: letters, digits and hyphens."""
     return "-".join("".join(c if c.isascii() and c.isalnum() else " " for c in text.lower()).split()) or "part"

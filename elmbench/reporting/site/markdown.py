@@ -19,7 +19,7 @@ _NAMES = {
     "commands": "commands",
     "data": "data",
     "results-folder": "results folder",
-    "own-data": "profile data and models",
+    "own-data": "own data and models",
     "models": "models",
     "cluster": "cluster",
     "results": "results by paper",

@@ -82,7 +82,7 @@ def _power(papers: Sequence[PaperResults]) -> dict[str, int]:
     """Return the results of the rule of verdicts on our own runs and on wrong pairs, for the tables' first profiles."""
     names = ("pairings", "pairings_reproduced", "left_out", "left_out_reproduced")
     first = [table.profiles[0] for paper in papers for table in paper.tables if table.profiles]
-    return {name: sum(getattr(one, name) for own in first for one in own.agreements) for name in names}
+    return {name: sum(getattr(one, name) for profile in first for one in profile.agreements) for name in names}
 
 
 def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:

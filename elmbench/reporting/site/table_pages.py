@@ -108,8 +108,8 @@ def _data(profile: ProfileResults) -> dict[str, Any] | None:
     caption = f"The data of the figure, profile {profile.name}"
     if len(lines) > len(rows):
         caption += f": the first {len(rows)} of {len(lines)} lines"
-    place = {"total": len(lines), "address": address(profile, path.name)}
-    return {"columns": list(lines.columns), "rows": rows, "caption": caption} | place
+    content = {"columns": list(lines.columns), "rows": rows, "caption": caption}
+    return content | {"total": len(lines), "address": address(profile, path.name)}
 
 
 def _text(value: Any) -> str:

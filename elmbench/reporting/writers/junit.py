@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that was checked: of which table, what, how it ended and what there is to say of it."""
+    """One check of a table: its name, its outcome and a message."""
 
     suite: str
     name: str
@@ -21,11 +21,11 @@ def junit(cases: Iterable[Case]) -> str:
     """Return the outcomes as XML, a test suite for each table; cases of one table stand together."""
     root = ElementTree.Element("testsuites")
     for name, group in groupby(cases, key=lambda case: case.suite):
-        own = list(group)
-        failed, skipped = (sum(case.outcome == outcome for case in own) for outcome in ("failed", "skipped"))
-        counts = {"tests": str(len(own)), "failures": str(failed), "skipped": str(skipped)}
+        suite_cases = list(group)
+        failed, skipped = (sum(case.outcome == outcome for case in suite_cases) for outcome in ("failed", "skipped"))
+        counts = {"tests": str(len(suite_cases)), "failures": str(failed), "skipped": str(skipped)}
         suite = ElementTree.SubElement(root, "testsuite", {"name": name} | counts)
-        for case in own:
+        for case in suite_cases:
             line = ElementTree.SubElement(suite, "testcase", classname=name, name=case.name)
             if case.outcome == "passed":
                 ElementTree.SubElement(line, "system-out").text = case.message
