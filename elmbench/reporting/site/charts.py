@@ -119,6 +119,7 @@ def optimism_chart(profile: ProfileResults) -> Picture | None:
         return None
     groups = list(gains.groupby("model", sort=False)["optimism"])
     figure, axes = new_figure(7, 0.9 + 0.22 * len(groups))
+    axes.use_sticky_edges = False
     axes.axvline(0, linestyle="--", color="grey", linewidth=0.8)
     for i, (_, values) in enumerate(groups):
         mean = mean_gain(values)
