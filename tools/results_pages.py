@@ -1,4 +1,4 @@
-"""Write the figures in `docs/results.md` and `docs/results/` from the committed results: `make pages`.
+"""Write the figures in `docs/results.md`, `docs/trust.md` and `docs/results/` from the committed results: `make pages`.
 
 The prose of the pages is written by hand. The text between `<!-- make pages: BLOCK ... -->` and `<!-- end -->` is
 replaced by the output of one of the functions in `BLOCKS`, which gets the words after its name as arguments.
@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
+
 from elmbench.files import write_atomically
 from elmbench.layouts.table import SIGNS, VERDICTS
+from elmbench.reporting.agreement import agreements, error_and_power
+from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.folders import ResultsDirs, has_results
+from elmbench.reporting.joint import FEWEST_FIGURES, JointVerdict, main_verdict, pattern_error_and_power, self_test
 from elmbench.reporting.main_claims import main_claims, tested_claims
 from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.results import Results, read_results
@@ -26,7 +31,12 @@ from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catal
 from elmbench.specs.profiles import resolve
 
 TOP = Path(__file__).parents[1]
-PAGES = [TOP / "README.md", TOP / "docs" / "results.md", *sorted((TOP / "docs" / "results").glob("*.md"))]
+PAGES = [
+    TOP / "README.md",
+    TOP / "docs" / "results.md",
+    TOP / "docs" / "trust.md",
+    *sorted((TOP / "docs" / "results").glob("*.md")),
+]
 _RESULTS = TOP / "results"
 #: The profiles that say something about a paper, the most faithful one first.
 _PROFILES = ("paper", "fast")
@@ -42,8 +52,7 @@ def answer(paper: str) -> str:
 
 def answers(folder: str = "results") -> str:
     """Return the sentence on each paper, with a link to its page in a folder."""
-    papers = dict.fromkeys(file.spec.paper for file in load_catalogue().values())
-    evidence = answer_papers(results for paper in papers for results in _results_of(paper))
+    evidence = answer_papers(results for paper in _papers() for results in _results_of(paper))
     return "\n".join(f"- [{one.paper.upper()}]({folder}/{one.paper}.md): {one.sentences[0]}" for one in evidence)
 
 
@@ -129,8 +138,105 @@ def main(paper: str) -> str:
     return "\n".join(lines)
 
 
+def own_runs() -> str:
+    """Return how the rule of the verdicts did on our own runs and on wrong pairs, by paper."""
+    rows = [["paper", "own runs", "inside", "wrong pairs that the rule tells", "called `reproduced`", "not told"]]
+    total: Counter[str] = Counter()
+    for paper in _papers():
+        counts: Counter[str] = Counter()
+        for results in {one.resolved.file.id: one for one in reversed(list(_results_of(paper)))}.values():
+            counts += error_and_power(agreements(results.compared, results.figures, results.resolved))
+        total += counts
+        if counts:
+            rows.append([paper.upper(), *_error_and_power(counts)])
+    return "\n".join(pipe_rows([*rows, ["all", *_error_and_power(total)]]))
+
+
+def _error_and_power(counts: Counter[str]) -> list[str]:
+    inside = _share(counts["left_out_reproduced"], counts["left_out"])
+    wrong = _share(counts["pairings_reproduced"], counts["pairings"])
+    return [str(counts["left_out"]), inside, str(counts["pairings"]), wrong, str(counts["pairings_untold"])]
+
+
+def self_tests() -> str:
+    """Return the verdicts on tables with prints of which the truth is known: our own runs, and wrong models or sets."""
+    rows = [["table", "figures", "verdict", "own runs", "models", "data sets"]]
+    total: Counter[str] = Counter()
+    for results, joint, figures in _main_metrics():
+        found = self_test(figures, results.resolved.file.id)
+        total.update(asdict(found))
+        place = [f"{results.resolved.file.id}", str(joint.figures), joint.verdict]
+        rows.append([*place, *_self_test(asdict(found))])
+    return "\n".join(pipe_rows([*rows, ["all", "", "", *_self_test(total)]]))
+
+
+def _self_test(counts: Mapping[str, int]) -> list[str]:
+    pairs = (
+        ("own_reproduced", "own_runs"),
+        ("wrong_reproduced", "wrong_models"),
+        ("wrong_sets_reproduced", "wrong_sets"),
+    )
+    return [f"{counts[part]} of {counts[whole]}" if counts[whole] else "–" for part, whole in pairs]
+
+
+def pattern() -> str:
+    """Return the share of prints with a significant pattern: random orders of the models, and our own runs."""
+    rows = [["table", "data sets", "random order, p ≤ .05", "own runs, p ≤ .05"]]
+    totals = [0, 0, 0, 0]
+    for results, joint, figures in _main_metrics():
+        counts = pattern_error_and_power(figures, results.resolved.file.id)
+        totals = [total + n for total, n in zip(totals, counts, strict=True)]
+        rows.append([results.resolved.file.id, str(joint.datasets), *_shares(counts)])
+    return "\n".join(pipe_rows([*rows, ["all", "", *_shares(totals)]]))
+
+
+def _shares(counts: Sequence[int]) -> list[str]:
+    error, random, power, own = counts
+    return [_share(error, random), _share(power, own)]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({part / whole:.1%})" if whole else "–"
+
+
+def _main_metrics() -> Iterator[tuple[Results, JointVerdict, list[ComparedFigure]]]:
+    """Yield the metric with the most figures of each table of profile `paper`, if it has enough of them."""
+    for results in (one for paper in _papers() for one in _results_of(paper) if one.resolved.profile == "paper"):
+        joint = main_verdict(results.verdicts)
+        if joint.figures >= FEWEST_FIGURES:
+            yield results, joint, [one for one in results.compared if one.measure.metric == joint.metric]
+
+
+def kernels() -> str:
+    """Return the figures of profile `ci` that differ between the kernels of OpenBLAS, by table."""
+    frame = pd.read_csv(_RESULTS / "kernels" / "kernels.csv")
+    names = list(dict.fromkeys(frame["kernel"]))
+    rows = [["table", "figures", *(f"differ, {name}" for name in names), "largest difference"]]
+    for table, lines in [*frame.groupby("table", sort=False), ("all", frame)]:
+        cells, differ = (lines.groupby("kernel")[column].sum() for column in ("cells", "differ"))
+        if cells.max():
+            counts = (str(differ[name]) for name in names)
+            rows.append([str(table), str(cells.max()), *counts, f"{lines['largest'].max():.1g}"])
+    return "\n".join(pipe_rows(rows))
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
-    one.__name__: one for one in (answer, answers, findings, headlines, verdicts, table, signs, claims, main)
+    one.__name__: one
+    for one in (
+        answer,
+        answers,
+        findings,
+        headlines,
+        verdicts,
+        table,
+        signs,
+        claims,
+        main,
+        own_runs,
+        self_tests,
+        pattern,
+        kernels,
+    )
 }
 
 
@@ -145,6 +251,10 @@ def render(text: str) -> str:
         return f"<!-- make pages: {match[1]} -->\n\n{content}\n\n<!-- end -->"
 
     return _BLOCK.sub(fill, text)
+
+
+def _papers() -> list[str]:
+    return list(dict.fromkeys(file.spec.paper for file in load_catalogue().values()))
 
 
 def _results_of(paper: str) -> Iterator[Results]:

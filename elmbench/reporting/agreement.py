@@ -7,7 +7,7 @@ come from verdicts on figures whose truth is known: our own runs, and figures of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -75,6 +75,15 @@ def agreements(compared: Sequence[ComparedFigure], figures: pd.DataFrame, resolv
     metrics = dict.fromkeys(one.measure.metric for one in compared)
     scores = [_agreement(metric, [one for one in compared if one.measure.metric == metric]) for metric in metrics]
     return scores + [times for metric in TIMES if (times := _times(metric, figures, resolved)) is not None]
+
+
+def error_and_power(agreements: Iterable[Agreement]) -> Counter[str]:
+    """Return the sums of own runs and wrong pairs, under the names of the attributes."""
+    names = ("pairings", "pairings_reproduced", "pairings_untold", "left_out", "left_out_reproduced")
+    total: Counter[str] = Counter()
+    for one in agreements:
+        total.update({name: getattr(one, name) for name in names})
+    return total
 
 
 def _agreement(metric: str, figures: Sequence[ComparedFigure]) -> Agreement:

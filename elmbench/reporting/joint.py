@@ -28,6 +28,8 @@ ALPHA = 0.05
 FEWEST_FIGURES = 5
 #: All permutations are computed up to this number; beyond it, this many are drawn at random.
 SHUFFLES = 10_000
+#: Random orders of the models of a table by which the level of the pattern test is measured.
+RANDOM_PRINTS = 100
 
 #: The costs |published - ours| of a data set: row i has the published figure of model i, column j our model j.
 _Costs = NDArray[np.float64]
@@ -277,6 +279,24 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> SelfTest:
     sets = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.model, one.measure))]
     counts = [(len(verdicts), verdicts.count("reproduced")) for verdicts in (runs, models, sets)]
     return SelfTest(*(number for pair in counts for number in pair))
+
+
+def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:
+    """Return how often the pattern test detects the order of prints of which the truth is known, for one metric.
+
+    Returns
+    -------
+    tuple of int
+        The number of random orders of the models with a p-value of .05 or less, and of random orders; the same of our
+        own runs as the print.
+    """
+    costs = [_costs(row) for row in rows_of(figures)]
+    rng = generator("random prints", *key)
+    random = [pattern_test([one[rng.permutation(len(one))] for one in costs], *key) for _ in range(RANDOM_PRINTS)]
+    runs = [pattern_test([_costs(row) for row in rows_of(one)], *key) for one in _prints_of_runs(figures)]
+    random_known, runs_known = ([p for p in values if p is not None] for values in (random, runs))
+    error, power = (sum(p <= ALPHA for p in values) for values in (random_known, runs_known))
+    return error, len(random_known), power, len(runs_known)
 
 
 def _prints_of_runs(figures: Sequence[ComparedFigure]) -> Iterator[list[ComparedFigure]]:

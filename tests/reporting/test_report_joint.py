@@ -21,6 +21,7 @@ from elmbench.reporting.joint import (
     joint_record,
     judge_metric,
     judge_table,
+    pattern_error_and_power,
     pattern_test,
     rank_correlation,
     self_test,
@@ -221,6 +222,13 @@ def test_wrong_prints_of_committed_tables_are_never_reproduced() -> None:
 def test_own_runs_of_a_committed_table_are_reproduced() -> None:
     found = self_test(committed("eem/table4").compared, "eem/table4")
     assert (found.own_runs, found.own_reproduced) == (10, 10)
+
+
+def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
+    error, prints, power, runs = pattern_error_and_power(committed("rkelm/table3").compared, "rkelm/table3")
+    assert prints == 100
+    assert error <= binom.ppf(1 - 1e-6, prints, ALPHA)
+    assert power == runs == 20
 
 
 def test_runs_that_are_missing_and_their_minutes() -> None:

@@ -24,6 +24,7 @@ _NAMES = {
     "cluster": "cluster",
     "results": "results by paper",
     "verdicts": "rule of verdicts",
+    "trust": "how far to trust this",
     "claims": "tests of claims",
     "errata": "errata",
     "add-a-paper": "add a paper",

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from elmbench.layouts.table import COMPARED, SIGNS, Printed
+from elmbench.reporting.agreement import error_and_power
 from elmbench.reporting.grids import GridFigure
 from elmbench.reporting.main_claims import main_claims
 from elmbench.reporting.site.charts import scatter, verdict_map
@@ -34,12 +35,14 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     navigation += [(one.page, one.name) for one in lists if one.name]
     guide = [(doc_page(document.stem), document.name) for document in docs]
     navigation += [(guide[0][0], "guide")] if guide else []
-    rule = doc_page("verdicts") if any(document.stem == "verdicts" for document in docs) else "index.html"
+    stems = {document.stem for document in docs}
+    rule = doc_page("verdicts") if "verdicts" in stems else "index.html"
+    trust = doc_page("trust") if "trust" in stems else ""
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
         return name, _environment().get_template(template).render(page=name, navigation=navigation, **content)
 
-    yield page("index.html", "index.html", rule_page=rule, **_front(papers, findings))
+    yield page("index.html", "index.html", rule_page=rule, trust_page=trust, **_front(papers, findings))
     for paper in papers:
         of_paper = [finding for finding in findings if finding.paper == paper.paper.key]
         yield page(paper_page(paper.paper.key), "paper.html", **_paper(paper, of_paper))
@@ -55,6 +58,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
 
 
 def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[str, Any]:
+    first = [table.profiles[0] for paper in papers for table in paper.tables if table.profiles]
     total = added([paper.verdicts for paper in papers])
     facts = added([paper.facts for paper in papers])
     picture, outside = scatter(papers)
@@ -72,17 +76,10 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
             if paper.answer
         ],
         "legend": LEGEND,
-        "power": _power(papers),
+        "power": error_and_power(one for results in first for one in results.agreements),
         "scatter": picture,
         "outside": outside,
     }
-
-
-def _power(papers: Sequence[PaperResults]) -> dict[str, int]:
-    """Return the results of the rule of verdicts on our own runs and on wrong pairs, for the tables' first profiles."""
-    names = ("pairings", "pairings_reproduced", "left_out", "left_out_reproduced")
-    first = [table.profiles[0] for paper in papers for table in paper.tables if table.profiles]
-    return {name: sum(getattr(one, name) for profile in first for one in profile.agreements) for name in names}
 
 
 def _paper(paper: PaperResults, findings: Sequence[Finding]) -> dict[str, Any]:
