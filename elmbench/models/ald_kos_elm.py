@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes, width
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.models.base.parameters import COUNT, estimator
 from elmbench.numerics.online.states import UNLIMITED, DependencyState
@@ -40,7 +40,7 @@ class _ALDKOSELM(OnlineKernel):
         return inverses + looked_up + target_bytes(n_samples, n_outputs)
 
 
-class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
+class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
     """Kernel online sequential extreme learning machine with approximate linear dependency, for classification.
 
     A row joins the dictionary where its squared distance, in the feature space, from the span of the dictionary
@@ -96,7 +96,7 @@ class ALDKOSELMClassifier(SequentialClassifier, _ALDKOSELM):
     """
 
 
-class ALDKOSELMRegressor(SequentialRegressor, _ALDKOSELM):
+class ALDKOSELMRegressor(FamilyRegressor, _ALDKOSELM):
     """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets.
 
     See Also

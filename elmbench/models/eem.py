@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
+from elmbench.models.base import paths
 from elmbench.models.base.entropy import EntropyClassifier, discriminants, odds_of
 from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
@@ -20,7 +21,7 @@ from elmbench.numerics.rows import Rows
 
 
 @estimator
-class EEMClassifier(EntropyClassifier, HiddenNodesMixin, ProjectionPathMixin, BaseEstimator):
+class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
     """Extreme entropy machine.
 
     The rows of each class, in the space of the outputs h(x) of random hidden nodes, are taken for a Gaussian with
@@ -80,6 +81,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, ProjectionPathMixin, Ba
     """
 
     model_version = 2
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
+    project_grid = classmethod(paths.project_grid)
 
     _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
     _parameter_constraints: ClassVar[dict[str, Any]] = {"activation": [StrOptions(set(NODES))]}

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from elmbench.models.base import paths
 from elmbench.models.base.family import target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
@@ -20,10 +21,12 @@ from elmbench.numerics.rows import Rows
 
 
 @estimator
-class _ELM(HiddenNodesMixin, GridPathMixin, BaseEstimator):
+class _ELM(HiddenNodesMixin, BaseEstimator):
     """The ELM of targets in columns."""
 
     model_version = 1
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
 
     n_hidden: int = 100
     C: float = 1.0

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes, width
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.online.states import InverseState
@@ -22,7 +22,7 @@ class _FBKOSELM(OnlineKernel):
         return inverse_bytes(m, n_features, n_outputs) + looked_up + target_bytes(n_samples, n_outputs)
 
 
-class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
+class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
     """Fixed-budget kernel online sequential extreme learning machine for classification.
 
     Each row joins the dictionary; where that makes it larger than the budget, the row i with the least |a_i| / Q_ii
@@ -71,7 +71,7 @@ class FBKOSELMClassifier(SequentialClassifier, _FBKOSELM):
     """
 
 
-class FBKOSELMRegressor(SequentialRegressor, _FBKOSELM):
+class FBKOSELMRegressor(FamilyRegressor, _FBKOSELM):
     """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets.
 
     See Also

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
+from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.fold_kernels import Member, solved_together, weigh
 from elmbench.models.base.kernel import KernelMixin
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor, weight_key
 from elmbench.numerics.arrays import EPS, Array
@@ -34,10 +35,12 @@ K (K + r I)^-1 has norm below 1: this bounds the root mean square of what the ou
 
 
 @estimator
-class _KELM(KernelMixin, GridPathMixin, BaseEstimator):
+class _KELM(KernelMixin, BaseEstimator):
     """The kernel ELM of targets in columns."""
 
     model_version = 1
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
 
     C: float = 1.0
     dtype: str = "float64"

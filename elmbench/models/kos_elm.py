@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes, width
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes, width
 from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
 from elmbench.numerics.online.states import InverseState
 
@@ -18,7 +18,7 @@ class _KOSELM(OnlineKernel):
         return inverse_bytes(n_samples, n_features, n_outputs) + looked_up + target_bytes(n_samples, n_outputs)
 
 
-class KOSELMClassifier(SequentialClassifier, _KOSELM):
+class KOSELMClassifier(FamilyClassifier, _KOSELM):
     """Kernel online sequential extreme learning machine for classification.
 
     Learns one row at a time, keeping all of them: after any number of rows it is the kernel extreme learning machine
@@ -71,7 +71,7 @@ class KOSELMClassifier(SequentialClassifier, _KOSELM):
     """
 
 
-class KOSELMRegressor(SequentialRegressor, _KOSELM):
+class KOSELMRegressor(FamilyRegressor, _KOSELM):
     """Kernel OS-ELM for regression: `KOSELMClassifier` with `y`, one column or several, as targets.
 
     See Also

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
+from elmbench.models.base import paths
 from elmbench.models.base.fold_kernels import Member, solved_together, weigh
 from elmbench.models.base.kernel import KernelMixin
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid, GridPathMixin, ProjectionPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import EPS, Array
@@ -23,10 +24,12 @@ from elmbench.numerics.solve import RidgeSystem
 
 
 @estimator
-class _LSSVM(KernelMixin, GridPathMixin, BaseEstimator):
+class _LSSVM(KernelMixin, BaseEstimator):
     """The LS-SVM of targets in columns."""
 
     model_version = 1
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
 
     C: float = 1.0
 
@@ -77,7 +80,7 @@ class _LSSVM(KernelMixin, GridPathMixin, BaseEstimator):
 
 
 @estimator
-class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
+class LSSVMClassifier(WeightedClassifier, _LSSVM):
     """Least-squares support vector machine, weighted by class or not.
 
     f(x) = sum_i beta_i k(x_i, x) + b, where [0 1'; 1 K + Q/C] [b; beta] = [0; T] with targets -1/+1 and a diagonal Q:
@@ -130,6 +133,8 @@ class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
     0.99
     """
 
+    project_grid = classmethod(paths.project_grid)
+
     weighting: str = "corrected"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"weighting": [StrOptions({"corrected", "as-printed"})]}
@@ -139,9 +144,6 @@ class LSSVMClassifier(WeightedClassifier, ProjectionPathMixin, _LSSVM):
         if self.weighting == "as-printed":
             np.divide(1.0, by_class, out=by_class, where=by_class > 0)
         return by_class
-
-    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
-        return super()._scale(labels, weights)
 
     @staticmethod
     def _balanced(sizes: Array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import SequentialClassifier, SequentialRegressor, target_bytes
+from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
@@ -82,7 +82,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         return 8 * (floats + nodes + 2 * n_hidden * n_outputs) + target_bytes(n_samples, n_outputs)
 
 
-class OSELMClassifier(SequentialClassifier, _OSELM):
+class OSELMClassifier(FamilyClassifier, _OSELM):
     """Online sequential extreme learning machine for classification.
 
     The output weights of an `ELMClassifier`, found from a first block of rows and updated with every later block.
@@ -142,7 +142,7 @@ class OSELMClassifier(SequentialClassifier, _OSELM):
     """
 
 
-class OSELMRegressor(SequentialRegressor, _OSELM):
+class OSELMRegressor(FamilyRegressor, _OSELM):
     """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets.
 
     See Also

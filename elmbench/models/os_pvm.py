@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import SequentialClassifier
+from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.projection import PROJECTION_CONSTRAINTS, ProjectionNodesMixin, Rows
 from elmbench.numerics.arrays import Array
@@ -17,7 +17,7 @@ from elmbench.numerics.projection.stream import StreamedDecomposition
 
 
 @estimator
-class OSPVMClassifier(SequentialClassifier, ProjectionNodesMixin, BaseEstimator):
+class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     """Online sequential projection vector machine.
 
     The network of `PVMClassifier`, brought up to date with every chunk of rows: the mean, the singular values and

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.models.base.projection import (
     PROJECTION_CONSTRAINTS,
     ProjectionNodesMixin,
@@ -53,7 +54,7 @@ def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
 
 
 @estimator
-class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, GridPathMixin, BaseEstimator):
+class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     """Batch projection vector machine.
 
     A network f(x) = g(W [x - mean; 1])' beta whose input weights W are the leading left singular vectors of the
@@ -120,6 +121,8 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, GridPathMixin, BaseE
     """
 
     model_version = 1
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
 
     _accept_sparse: ClassVar[str] = "csr"
 

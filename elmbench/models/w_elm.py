@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
+from elmbench.models.base import paths
 from elmbench.models.base.nodes import CONSTANT_LAYER, HiddenNodesMixin, by_nodes
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid, ProjectionPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.models.base.weights import WeightedClassifier, weight_key
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.nodes.eem_nodes import NODES, node_outputs
@@ -44,7 +45,7 @@ def weighted_solutions(
 
 
 @estimator
-class WELMClassifier(WeightedClassifier, HiddenNodesMixin, ProjectionPathMixin, BaseEstimator):
+class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
     """Weighted extreme learning machine.
 
     A network f(x) = h(x)' beta whose hidden nodes h_i(x) = G(x, w_i, b_i) are drawn at random, w_i and b_i uniformly
@@ -97,6 +98,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, ProjectionPathMixin, 
     """
 
     model_version = 1
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
+    project_grid = classmethod(paths.project_grid)
 
     _local = True
     _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)

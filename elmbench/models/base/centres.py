@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from elmbench.models.base import paths
 from elmbench.models.base.family import target_bytes, width
-from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.numerics.arrays import EPS, Array, Indices
 from elmbench.numerics.centres import BLOCK_BYTES, DENSE_CENTRES_BYTES, CentreKernel
@@ -23,7 +24,7 @@ WIDTH_INTERVAL = (0.5, 1.5)
 """The interval from which u_i is drawn where each centre has a width of its own, sigma_i = u_i / gamma."""
 
 
-class CentresMixin(GridPathMixin):
+class CentresMixin:
     """A network f(x) = sum_i beta_i k(x, c_i) on centres that are drawn, with ridge regression for its output weights.
 
     An implementation names the parameter that says how many centres there are, and draws them, the first ones of more
@@ -36,6 +37,8 @@ class CentresMixin(GridPathMixin):
     C: float
     gamma: float | str
     beta_: Array
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
 
     @abstractmethod
     def _draw(self, X: Rows, counting: Indices) -> CentreKernel:

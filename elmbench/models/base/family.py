@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -70,12 +71,8 @@ def width(model: Any) -> float:
     return float(model._width if isinstance(model.gamma, str) else model.gamma)
 
 
-class _Rows(BaseEstimator):
-    """Validation of the input: dense rows, and sparse ones where a model names their format in `_accept_sparse`.
-
-    That has no value here, as this class comes before the implementation that a concrete estimator mixes in; False, or
-    none, is for dense rows only.
-    """
+class Model(BaseEstimator):
+    """Base class of all estimators: validation of dense rows, and of sparse ones in the format of `_accept_sparse`."""
 
     _accept_sparse: ClassVar[Any]
     gamma: Any
@@ -94,7 +91,11 @@ class _Rows(BaseEstimator):
         return validated
 
 
-class FamilyClassifier(ClassifierMixin, _Rows):
+def _is_sequential(model: Any) -> bool:
+    return hasattr(model, "_update")
+
+
+class FamilyClassifier(ClassifierMixin, Model):
     """`fit`, `decision_function` and `predict` of a classifier of the family."""
 
     classes_: NDArray[Any]
@@ -131,53 +132,10 @@ class FamilyClassifier(ClassifierMixin, _Rows):
         self._fit(rows, encode_classes(labels, self.classes_))
         return self
 
-    def decision_function(self, X: ArrayLike) -> Array:
-        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or (n_samples, n_classes).
-
-        They are positive for the second of two classes; for more, there is one column a class.
-        """
-        check_is_fitted(self)
-        outputs = self._outputs(self._validated(X, reset=False))
-        return outputs[:, 0] if len(self.classes_) <= 2 else outputs
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the predicted class labels, of shape (n_samples,)."""
-        outputs = self.decision_function(X)
-        return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
-
-
-class FamilyRegressor(MultiOutputMixin, RegressorMixin, _Rows):
-    """`fit` and `predict` of a regressor of the family, with one target or several."""
-
-    @staticmethod
-    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return training values in columns, and the function from a fitted model's outputs to its predictions."""
-        targets = np.asarray(y, dtype=np.float64)
-        if targets.ndim == 1:
-            return targets[:, np.newaxis], lambda outputs: outputs[:, 0]
-        return targets, lambda outputs: outputs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit."""
-        rows, values = self._validated(X, y, multi_output=True, y_numeric=True)
-        self._flat_target = values.ndim == 1
-        self._fit(rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1))
-        return self
-
-    def predict(self, X: ArrayLike) -> Array:
-        """Return the predicted values, of the shape that the targets of `fit` had."""
-        check_is_fitted(self)
-        outputs = self._outputs(self._validated(X, reset=False))
-        return outputs[:, 0] if self._flat_target else outputs
-
-
-class SequentialClassifier(FamilyClassifier):
-    """A classifier that also learns row by row or block by block."""
-
+    @available_if(_is_sequential)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in the order they stand in.
+        """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their order.
 
         `classes` holds every label that will ever occur; the first call needs it unless its `y` holds them all.
         """
@@ -198,13 +156,44 @@ class SequentialClassifier(FamilyClassifier):
         self._update(rows, targets)
         return self
 
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or (n_samples, n_classes).
 
-class SequentialRegressor(FamilyRegressor):
-    """A regressor that also learns row by row or block by block."""
+        They are positive for the second of two classes; for more, there is one column a class.
+        """
+        check_is_fitted(self)
+        outputs = self._outputs(self._validated(X, reset=False))
+        return outputs[:, 0] if len(self.classes_) <= 2 else outputs
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the predicted class labels, of shape (n_samples,)."""
+        outputs = self.decision_function(X)
+        return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
+
+
+class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
+    """`fit` and `predict` of a regressor of the family, with one target or several."""
+
+    @staticmethod
+    def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+        """Return training values in columns, and the function from a fitted model's outputs to its predictions."""
+        targets = np.asarray(y, dtype=np.float64)
+        if targets.ndim == 1:
+            return targets[:, np.newaxis], lambda outputs: outputs[:, 0]
+        return targets, lambda outputs: outputs
 
     @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any earlier fit."""
+        rows, values = self._validated(X, y, multi_output=True, y_numeric=True)
+        self._flat_target = values.ndim == 1
+        self._fit(rows, np.asarray(values, dtype=np.float64).reshape(len(values), -1))
+        return self
+
+    @available_if(_is_sequential)
+    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from further rows `X` and target values `y`, as for `fit`, in the order in which they stand."""
+        """Learn from further rows `X` and target values `y`, as for `fit`, in their order."""
         first = not hasattr(self, "_flat_target")
         rows, values = self._validated(X, y, multi_output=True, y_numeric=True, reset=first)
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
@@ -213,3 +202,9 @@ class SequentialRegressor(FamilyRegressor):
             self._flat_target = values.ndim == 1
         self._update(rows, targets)
         return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the predicted values, of the shape that the targets of `fit` had."""
+        check_is_fitted(self)
+        outputs = self._outputs(self._validated(X, reset=False))
+        return outputs[:, 0] if self._flat_target else outputs

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from elmbench.models.base import paths
 from elmbench.models.base.kernel import KernelMixin
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.paths import Grid, GridPathMixin
+from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import BLOCK_BYTES
@@ -25,10 +25,12 @@ State = InverseState | DependencyState | LookedUp
 
 
 @estimator
-class OnlineKernel(KernelMixin, GridPathMixin, BaseEstimator):
+class OnlineKernel(KernelMixin):
     """A kernel model that learns row by row, by a state that grows by `extend`."""
 
     model_version = 1
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
 
     C: float = 1.0
     gamma: float | str = "auto"

@@ -1,7 +1,6 @@
-"""Paths over grids: what the estimators that offer one share, see `elmbench.models.protocols`."""
+"""Paths over grids of the estimators, see `elmbench.models.protocols`."""
 
 import warnings
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -23,8 +22,7 @@ from elmbench.numerics.rows import Rows
 class Grid:
     """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
 
-    `project` says whether projections are asked for, not predictions; a path counts in `solvers` the ways of solving
-    that it takes.
+    With `project`, a path yields projections instead of predictions. It counts its methods of solving in `solvers`.
     """
 
     X: Rows
@@ -46,7 +44,7 @@ class Grid:
         return kernel.part(self.X, train, train), kernel.part(self.X, test, train)
 
     def fitted_outputs(self, candidate: int, fold: int, kernel: Kernel) -> NDArray[Any]:
-        """Return what a candidate with such a kernel predicts, learnt by itself."""
+        """Return the predictions of a candidate with such a kernel, fitted by itself."""
         train, test = self.rows(fold, kernel)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
@@ -65,49 +63,36 @@ def _valid_models(cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, A
     return [cls(**fixed, **candidate) for candidate in candidates]
 
 
-class GridPathMixin:
-    """`evaluate_grid` of an estimator that implements `_path`, which yields (candidate, fold, outputs)."""
+def evaluate_grid(
+    cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+) -> Iterator[Evaluated]:
+    """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`.
 
-    @classmethod
-    @abstractmethod
-    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield the outputs of every candidate on every fold, in any order."""
+    It is the classmethod of an estimator with `_path(cls, grid)`, which yields (candidate, fold, outputs) in any order.
+    """
+    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed)))
 
-    @classmethod
-    def _evaluated(cls, grid: Grid) -> Iterator[Evaluated]:
-        if any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
-            yield from cls._with_named_widths(grid)
-            return
+
+def project_grid(
+    cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+) -> Iterator[Evaluated]:
+    """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`.
+
+    It is the classmethod of an estimator whose `_path` heeds `Grid.project`.
+    """
+    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), project=True))
+
+
+def _evaluated(cls: Any, grid: Grid) -> Iterator[Evaluated]:
+    if not any(isinstance(getattr(model, "gamma", None), str) for model in grid.models):
         for i, j, outputs in cls._path(grid):
             yield Evaluated(i, j, outputs, Counter(grid.solvers))
             grid.solvers.clear()
-
-    @classmethod
-    def _with_named_widths(cls, grid: Grid) -> Iterator[Evaluated]:
-        """Evaluate one fold after the other, as gamma="scale" stands for another number in each."""
-        for j, fold in enumerate(grid.folds):
-            X = grid.X[fold[0]]
-            models = [
-                clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m
-                for m in grid.models
-            ]
-            for item in cls._evaluated(replace(grid, folds=[fold], models=models)):
-                yield item._replace(fold=j)
-
-    @classmethod
-    def evaluate_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-    ) -> Iterator[Evaluated]:
-        """Yield the predictions of every candidate on every fold, see `elmbench.models.protocols.GridPath`."""
-        return cls._evaluated(Grid(X, y, folds, _valid_models(cls, candidates, fixed)))
-
-
-class ProjectionPathMixin(GridPathMixin):
-    """`evaluate_grid` and `project_grid` of an estimator whose `_path` heeds `Grid.project`."""
-
-    @classmethod
-    def project_grid(
-        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-    ) -> Iterator[Evaluated]:
-        """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
-        return cls._evaluated(Grid(X, y, folds, _valid_models(cls, candidates, fixed), project=True))
+        return
+    for j, fold in enumerate(grid.folds):  # gamma="scale" stands for another number in each fold
+        X = grid.X[fold[0]]
+        models = [
+            clone(m).set_params(gamma=named_width(m.gamma, X)) if isinstance(m.gamma, str) else m for m in grid.models
+        ]
+        for item in _evaluated(cls, replace(grid, folds=[fold], models=models)):
+            yield item._replace(fold=j)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import SequentialClassifier
+from elmbench.models.base.family import FamilyClassifier
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import Numbers
@@ -17,7 +17,7 @@ BLOCK_BYTES = 8 * 2**20
 """Size of the block of rows that is handed to the loop at a time, in bytes (one row is the least)."""
 
 
-class StochasticClassifier(SequentialClassifier):
+class StochasticClassifier(FamilyClassifier):
     """Passes over the rows in orders that are drawn, and lambda = 1/(n C).
 
     A concrete model has the parameters `C`, `n_epochs`, `shuffle` and `random_state`, and in ``_new_state(n_features,
