@@ -46,21 +46,16 @@ ENDLESS_AFTER, ENDLESS_TIMES = 20.0, 3.0
 SLOW_IMPORTS = ("hypothesis", "numba", "pandas", "pydantic", "pytest", "scipy.stats", "sklearn.svm", "yaml")
 #: What of `tests/` is about a module or a package whose name it does not bear, or says more of it than what does.
 TESTED_BY = {
-    "models/ald_kos_elm": "models/test_online_kernel*.py",
     "models/amm": "models/test_linear_sgd.py",
     "models/base/centres": "models/test_rk_elm*.py models/test_rsvm.py",
     "models/base/entropy": "models/test_eem*.py",
     "models/base/family": "models",
-    "models/base/fold_kernels": "models/test_kernel_elm*.py models/test_ls_svm*.py",
-    "models/base/hyperplanes": "models/test_linear_sgd.py",
-    "models/base/kernel_lists": "models/test_mk_elm.py",
+    "models/base/kernels": "models/test_kernel_elm*.py models/test_ls_svm*.py",
     "models/base/nodes": "models/test_elm*.py models/test_w_elm.py",
-    "models/base/projection": "models/test_pvm.py models/test_os_pvm.py",
     "models/base/stochastic": "models/test_bsgd.py models/test_linear_sgd.py",
     "models/eekm": "models/test_eem*.py",
     "models/elm": "models/test_elm*.py models/test_w_elm.py",
     "models/elm_rbf": "models/test_rk_elm*.py",
-    "models/fb_kos_elm": "models/test_online_kernel*.py",
     "models/kos_elm": "models/test_online_kernel*.py",
     "models/os_pvm": "models/test_os_pvm.py models/test_pvm.py",
     "models/pegasos": "models/test_linear_sgd.py",

@@ -4,16 +4,17 @@ from elmbench.lazy import attach
 
 #: Classes by the file that defines them.
 _FILES = {
-    "ald_kos_elm": ("ALDKOSELMClassifier", "ALDKOSELMRegressor"),
     "amm": ("AMMClassifier",),
     "bsgd": ("BSGDClassifier",),
     "eekm": ("EEKMClassifier",),
     "eem": ("EEMClassifier",),
     "elm": ("ELMClassifier", "ELMRegressor"),
     "elm_rbf": ("ELMRBFClassifier", "ELMRBFRegressor"),
-    "fb_kos_elm": ("FBKOSELMClassifier", "FBKOSELMRegressor"),
     "kernel_elm": ("KELMClassifier", "KELMRegressor"),
-    "kos_elm": ("KOSELMClassifier", "KOSELMRegressor"),
+    "kos_elm": (
+        *("ALDKOSELMClassifier", "ALDKOSELMRegressor", "FBKOSELMClassifier", "FBKOSELMRegressor"),
+        *("KOSELMClassifier", "KOSELMRegressor"),
+    ),
     "ls_svm": ("LSSVMClassifier", "LSSVMRegressor"),
     "mk_elm": ("MKELMClassifier", "MKELMRegressor"),
     "os_elm": ("OSELMClassifier", "OSELMRegressor"),

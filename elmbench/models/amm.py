@@ -6,9 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.hyperplanes import HyperplaneClassifier
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.stochastic import row_blocks
+from elmbench.models.base.stochastic import HyperplaneClassifier, row_blocks
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.budget_loop import Numbers

@@ -204,9 +204,9 @@ def n_units(estimator: Any) -> int | None:
     It is the number of kernel features of a pipeline that has them, else, of its last step: what it calls `n_units_`,
     support vectors, leaves of all trees, coefficients. None where it has none of these.
     """
-    own = getattr(estimator, "n_units_", None)
-    if own is not None:
-        return int(own)
+    size = getattr(estimator, "n_units_", None)
+    if size is not None:
+        return int(size)
     if isinstance(estimator, Pipeline):
         for step in estimator:
             if isinstance(step, Nystroem):

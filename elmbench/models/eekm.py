@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from elmbench.models.base.entropy import EntropyClassifier, discriminants
-from elmbench.models.base.kernel import KernelMixin
+from elmbench.models.base.kernels import KernelMixin
 from elmbench.models.base.parameters import estimator
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import HELD_BYTES
@@ -100,12 +100,12 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
         def features(rows: NDArray[np.intp]) -> Array:
             return kernel.matrix(X[rows], chosen) @ landmarks.map
 
-        found = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(numbers))[rank]
+        result = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(numbers))[rank]
         # beta^ = K^(-1/2) beta, section 6
         self._kernel = kernel
-        self.landmarks_, self.beta_ = chosen, landmarks.map @ np.column_stack([d.beta for d in found])
+        self.landmarks_, self.beta_ = chosen, landmarks.map @ np.column_stack([d.beta for d in result])
         self.n_units_ = len(numbers)
-        self._set(found)
+        self._set(result)
 
     def _projections(self, X: Rows) -> Array:
         return self._kernel.product(X, self.landmarks_, self.beta_)

@@ -97,9 +97,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
     def _fit(self, X: Rows, T: Array) -> None:
         self._draw_nodes(X.shape[1])
         n_hidden = len(self.weights_)
-        found = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
-        self.beta_ = np.column_stack([d.beta for d in found])
-        self._set(found)
+        result = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
+        self.beta_ = np.column_stack([d.beta for d in result])
+        self._set(result)
 
     def _features(self, X: Rows) -> Callable[[NDArray[np.intp]], Array]:
         return lambda rows: self._hidden(X[rows])
@@ -124,12 +124,12 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
             for j, (train, test) in enumerate(grid.folds):
                 T, decoded = cls._coded(y[train])
                 classes = np.unique(y[train])
-                found = discriminants(largest._features(X[train]), T, sizes, CONSTANT_LAYER)
+                result = discriminants(largest._features(X[train]), T, sizes, CONSTANT_LAYER)
                 probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 for n_hidden in sizes:
-                    beta = np.column_stack([d.beta for d in found[n_hidden]])
+                    beta = np.column_stack([d.beta for d in result[n_hidden]])
                     projections = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:
-                            odds = odds_of(projections, found[n_hidden], model._log_weights(classes))
+                            odds = odds_of(projections, result[n_hidden], model._log_weights(classes))
                             yield i, j, grid.asked(decoded(odds), projections)

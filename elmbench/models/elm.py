@@ -78,11 +78,11 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
                 k = T.shape[1]
                 probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
                 scale = largest._scale(grid.y[train])
-                found = many_weights(grid.X[train], T, largest._nodes(), networks, grid.solvers, scale)
-                for places, weights in found:
+                result = many_weights(grid.X[train], T, largest._nodes(), networks, grid.solvers, scale)
+                for positions, weights in result:
                     outputs = np.concatenate([H[:, : len(weights)] @ weights for H in probes])
-                    for i, place in enumerate(places):
-                        yield members[place][0], j, decoded(outputs[:, i * k : (i + 1) * k])
+                    for i, position in enumerate(positions):
+                        yield members[position][0], j, decoded(outputs[:, i * k : (i + 1) * k])
 
 
 @estimator

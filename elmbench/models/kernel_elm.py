@@ -13,8 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier
-from elmbench.models.base.fold_kernels import Member, solved_together, weigh
-from elmbench.models.base.kernel import KernelMixin
+from elmbench.models.base.kernels import KernelMixin, Member, solved_together, weigh
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
@@ -130,9 +129,9 @@ class _KELM(KernelMixin, BaseEstimator):
             for j, part in enumerate(parts.folds):
                 T, decoded = coded[j]
                 probes = None if within[j] else grid.X[grid.folds[j][1]]
-                across = None if probes is None else _Across(probes, grid.X[part.rows], gamma)
-                found = _fold_outputs(cls, shared, part, T, ridges, across)
-                for i, outputs in zip(members, found, strict=True):
+                cross = None if probes is None else _Across(probes, grid.X[part.rows], gamma)
+                result = _fold_outputs(cls, shared, part, T, ridges, cross)
+                for i, outputs in zip(members, result, strict=True):
                     if outputs is None:
                         grid.solvers["cholesky"] += 1
                         yield i, j, grid.fitted_outputs(i, j, Kernel(gamma=gamma))
@@ -150,7 +149,7 @@ def _with_other_kernels(
         for group, solutions, product in solved_together(grid, j, members, partial(scaled_rows, T)):
             beta = scaled_rows(np.hstack(solutions), group[0].scale)
             for member, outputs in zip(group, np.hsplit(product(beta), len(group)), strict=True):
-                yield member.place, j, decoded(outputs)
+                yield member.position, j, decoded(outputs)
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ class _SharedKernel:
 
 
 def _fold_outputs(
-    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array, across: _Across | None
+    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array, cross: _Across | None
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
@@ -194,7 +193,7 @@ def _fold_outputs(
         return [None] * len(ridges)
     weights = np.hstack([Z, np.ones((n, 1), order="F")])
     product = part.product(omega, weights)
-    reached = product[part.test] if across is None else across.product(weights)
+    reached = product[part.test] if cross is None else cross.product(weights)
     test, mass = reached[:, :-1], reached[:, -1]
     mass_within = product[part.training, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)

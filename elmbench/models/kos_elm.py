@@ -1,21 +1,157 @@
-"""The kernel online sequential extreme learning machine that keeps every row."""
+"""Kernel extreme learning machines that learn row by row: of all rows, of a fixed budget, of independent rows."""
 
-from typing import Any
+from collections.abc import Hashable, Iterator
+from typing import Any, ClassVar
 
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes, width
-from elmbench.models.base.online_kernel import OnlineKernel, inverse_bytes, looked_up_bytes
-from elmbench.numerics.online.states import InverseState
+from elmbench.models.base.kernels import KernelMixin
+from elmbench.models.base.parameters import COUNT, estimator
+from elmbench.models.base.paths import Grid
+from elmbench.models.base.singular import warn_of_singular
+from elmbench.numerics.arrays import EPS, Array
+from elmbench.numerics.kernels import BLOCK_BYTES
+from elmbench.numerics.online.matrix_state import PIECE, MatrixState
+from elmbench.numerics.online.states import UNLIMITED, DependencyState, InverseState
+from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
+from elmbench.numerics.rows import Rows
+from elmbench.numerics.solve import RidgeSystem
+
+State = InverseState | DependencyState | MatrixState
 
 
-class _KOSELM(OnlineKernel):
-    def _new_state(self, n_features: int, n_outputs: int) -> InverseState:
-        return InverseState(n_features, n_outputs, 1.0 / self.C, width(self))
+@estimator
+class _KOSELM(KernelMixin):
+    """A kernel model that learns row by row, by a state that grows by `extend`."""
+
+    model_version = 1
+
+    evaluate_grid = classmethod(paths.evaluate_grid)
+
+    C: float = 1.0
+    gamma: float | str = "auto"
+
+    def _new_state(self, n_features: int, n_outputs: int) -> InverseState | DependencyState:
+        budget = getattr(self, "budget", UNLIMITED)
+        return InverseState(n_features, n_outputs, 1.0 / self.C, width(self), budget)
+
+    def _state_for(self, X: Rows, n_outputs: int, kernel: Kernel) -> State:
+        """Return a new state, for dense rows with the Gaussian kernel or for any kernel."""
+        if kernel.is_plain(X):
+            return self._new_state(X.shape[1], n_outputs)
+        return MatrixState(self._new_state(1, n_outputs), kernel)
+
+    def _fit(self, X: Rows, T: Array) -> None:
+        self._start(X.shape[1], T.shape[1])
+        self._update(X, T)
+        assert self._state is not None
+        if 0 < self._state.ridge <= EPS:  # a look at all of the matrix costs too much where there is no need for it
+            system = RidgeSystem(np.array(self._state.pairwise(), order="F"), self._state.ridge)
+            if system.is_lost(EPS):
+                warn_of_singular(self, system.condition)
+
+    def _start(self, n_features: int, n_outputs: int) -> None:
+        self._kernel = self._make_kernel()
+        self._state: State | None = None
+
+    def _update(self, X: Rows, T: Array) -> None:
+        if self._state is None:
+            self._state = self._state_for(X, T.shape[1], self._kernel)
+        elif sp.issparse(X) and not isinstance(self._state, MatrixState):
+            X = X.toarray()
+        self._state.extend(X, T)
+        self.n_units_ = self._state.size
+
+    def _outputs(self, X: Rows) -> Array:
+        return self._kernel.product(X, self.dictionary_, self.beta_)
+
+    @classmethod
+    def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Fit once for all candidates that learn the same model.
+
+        Those are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
+        ridge, and every `gamma` of a kernel that has none.
+        """
+        groups: dict[Hashable, tuple[Kernel, list[tuple[int, _KOSELM]]]] = {}
+        for i, model in enumerate(grid.models):
+            kernel = model._make_kernel()
+            groups.setdefault(kernel.key, (kernel, []))[1].append((i, model))
+        for j, (learnt_rows, _) in enumerate(grid.folds):
+            T, decoded = cls._coded(grid.y[learnt_rows])
+            for kernel, members in groups.values():
+                X, probes = grid.rows(j, kernel)
+                learnt: list[tuple[Any, Array]] = []
+                for i, model in members:
+                    state: Any = model._state_for(X, T.shape[1], kernel)
+                    outputs = next((known for other, known in learnt if other.equals_untrained(state)), None)
+                    if outputs is None:
+                        state.extend(X, T)
+                        outputs = kernel.product(probes, state.rows, state.solution())
+                        learnt.append((state, outputs))
+                    yield i, j, decoded(outputs)
+
+    @property
+    def _learnt(self) -> State:
+        check_is_fitted(self, "n_units_")
+        assert self._state is not None
+        return self._state
+
+    @property
+    def beta_(self) -> Array:
+        """Output weights, of shape (n_units, n_outputs)."""
+        return self._learnt.solution()
+
+    @property
+    def dictionary_(self) -> Rows:
+        """Rows of the dictionary, of shape (n_units, n_features), in the order of `beta_`; sparse if the first were.
+
+        Where the kernel is precomputed, their numbers, of shape (n_units,).
+        """
+        return self._learnt.rows
+
+    @property
+    def inverse_(self) -> Array:
+        """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units, n_units)."""
+        return self._learnt.inverse_matrix()
+
+    @property
+    def condition_(self) -> float:
+        """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed when asked for."""
+        if self._learnt.size == 0:
+            return 1.0
+        matrix = self._learnt.pairwise().copy()
+        np.einsum("ii->i", matrix)[:] += self._learnt.ridge
+        return float(np.linalg.norm(matrix, 1) * np.linalg.norm(self.inverse_, 1))
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the inverse, and room for the matrix that it is computed from where round-off demands it."""
-        looked_up = looked_up_bytes(params.get("kernel", "rbf"), n_samples, n_samples)
-        return inverse_bytes(n_samples, n_features, n_outputs) + looked_up + target_bytes(n_samples, n_outputs)
+        """Count the inverse, the matrix that it is computed from again because of round-off, and the kernel matrix."""
+        m = cls._most_rows(n_samples, params)
+        held = _inverse_bytes(m, n_features, n_outputs) + _kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
+        return held + target_bytes(n_samples, n_outputs)
+
+    @classmethod
+    def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:
+        return n_samples
+
+
+def _inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:
+    """Return the bytes of a state with `m` rows while its inverse is computed from scratch."""
+    return 8 * m * (2 * m + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES
+
+
+def _kernel_bytes(kernel: Any, m: int, n_samples: int) -> int:
+    """Return the bytes of a kernel matrix for a dictionary of `m` rows; the Gaussian kernel needs none."""
+    if isinstance(kernel, str) and kernel in ("rbf", PRECOMPUTED):
+        return 0 if kernel == "rbf" else 16 * n_samples**2
+    piece = min(n_samples, max(PIECE, m))
+    return 8 * (m**2 + (m + piece) ** 2 + 2 * piece * (piece + m))
 
 
 class KOSELMClassifier(FamilyClassifier, _KOSELM):
@@ -88,4 +224,187 @@ class KOSELMRegressor(FamilyRegressor, _KOSELM):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> round(KOSELMRegressor(C=10).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.78
+    """
+
+
+@estimator
+class _FBKOSELM(_KOSELM):
+    budget: int = 200
+
+    @classmethod
+    def _most_rows(cls, n_samples: int, params: dict[str, Any]) -> int:
+        return min(n_samples, params.get("budget", 200))
+
+
+class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
+    """Fixed-budget kernel online sequential extreme learning machine for classification.
+
+    Each row joins the dictionary; where that makes it larger than the budget, the row i with the least |a_i| / Q_ii
+    leaves it, a being the weights (for several outputs: their 2-norm) and Q the inverse of K + I/C. That quotient is
+    the error of row i under the model of all the others. The new row can be the one that leaves. The model is always
+    the kernel extreme learning machine of the rows in the dictionary; labels are not changed.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default="auto"
+        As in `KELMClassifier`; "scale" is that of the rows of `fit`, or of the first call of `partial_fit`.
+    C, kernel, degree, coef0, kernel_params
+        As in `KELMClassifier`: positive semi-definite kernels. With "precomputed" `fit` takes all rows, and
+        `partial_fit` none beyond those of its first call.
+    budget : int, default=200
+        Largest number of rows in the dictionary.
+
+    Attributes
+    ----------
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
+        The rows that are kept. A row that joins takes the place of the one that leaves.
+    beta_, inverse_, classes_, n_units_, condition_, n_features_in_
+        As in `KOSELMClassifier`.
+
+    See Also
+    --------
+    KOSELMClassifier : A dictionary of all rows.
+    ALDKOSELMClassifier : A dictionary of independent rows.
+
+    Notes
+    -----
+    A row costs time in proportion to the square of the budget. Round-off is watched as in `KOSELMClassifier`.
+
+    References
+    ----------
+    Van Vaerenbergh, Santamaria, Liu, Principe, Fixed-budget kernel recursive least-squares, ICASSP 2010; Scardapane
+    et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, section IV.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import FBKOSELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(FBKOSELMClassifier(C=10, budget=50).fit(X, y).score(X, y), 2)
+    0.97
+    """
+
+
+class FBKOSELMRegressor(FamilyRegressor, _FBKOSELM):
+    """Fixed-budget kernel OS-ELM for regression: `FBKOSELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    FBKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    ALDKOSELMRegressor : A dictionary of independent rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import FBKOSELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(FBKOSELMRegressor(C=10, budget=50).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.47
+    """
+
+
+LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
+"""Largest dictionary, by `threshold`, that `memory_estimate` counts with; how large it gets, only the data say."""
+
+
+@estimator
+class _ALDKOSELM(_KOSELM):
+    """Kernel recursive least squares on a dictionary of approximately independent rows."""
+
+    delta: float = 0.1
+    threshold: str = "squared"
+    max_atoms: int | None = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_atoms": [COUNT, None],
+        "threshold": [StrOptions({"squared", "as-printed"})],
+    }
+
+    def _new_state(self, n_features: int, n_outputs: int) -> DependencyState:
+        max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
+        squared = self.delta if self.threshold == "squared" else self.delta**2
+        return DependencyState(n_features, n_outputs, squared, width(self), max_atoms)
+
+    @classmethod
+    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count a dictionary of all rows or of `max_atoms`; without that, of no more than `LARGEST_EXPECTED`."""
+        m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
+        kernel = _kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
+        inverses = 2 * _inverse_bytes(max(m, 64), n_features, n_outputs)
+        return inverses + kernel + target_bytes(n_samples, n_outputs)
+
+
+class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
+    """Kernel online sequential extreme learning machine with approximate linear dependency, for classification.
+
+    A row joins the dictionary where its squared distance, in the feature space, from the span of the dictionary
+    exceeds a threshold. Any other row still changes the weights: they are the least-squares fit, over all rows so far,
+    of the model in which each row is replaced by its projection when it came. There is no ridge.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Without effect. It is accepted because the published protocol gives this model the parameters of K-ELM.
+    gamma, kernel, degree, coef0, kernel_params
+        As in `KOSELMClassifier`.
+    delta : float, default=0.1
+        The threshold; 0 keeps every row that is not dependent to working precision.
+    threshold : {"squared", "as-printed"}, default="squared"
+        Whether the squared distance is compared with `delta`, as the authors' code does, or the distance itself, as
+        in eq. (10).
+    max_atoms : int, default=None
+        Size of the dictionary from which no row joins it any more; None for no such size.
+
+    Attributes
+    ----------
+    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
+        The rows that joined.
+    inverse_ : ndarray of shape (n_units, n_units)
+        Inverse of the kernel matrix of the dictionary, of which `condition_` is.
+    beta_, classes_, n_units_, condition_, n_features_in_
+        As in `KOSELMClassifier`.
+
+    See Also
+    --------
+    KOSELMClassifier : A dictionary of all rows.
+    FBKOSELMClassifier : A dictionary of limited size.
+
+    Notes
+    -----
+    No row joins whose squared distance is below 1e-9, where round-off would decide: repeated rows never do. The kernel
+    matrix is carried by its Cholesky factor, not by its inverse as in Engel et al., which costs the same.
+
+    References
+    ----------
+    Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52(8), 2004;
+    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, eqs. (10) and
+    (11).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from elmbench.models import ALDKOSELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(ALDKOSELMClassifier(delta=0.01).fit(X, y).score(X, y), 2)
+    0.99
+    """
+
+
+class ALDKOSELMRegressor(FamilyRegressor, _ALDKOSELM):
+    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets.
+
+    See Also
+    --------
+    ALDKOSELMClassifier : For classification.
+    KOSELMRegressor : A dictionary of all rows.
+    FBKOSELMRegressor : A dictionary of limited size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from elmbench.models import ALDKOSELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(ALDKOSELMRegressor(delta=0.01).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
+    0.95
     """

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base import paths
-from elmbench.models.base.fold_kernels import Member, solved_together, weigh
-from elmbench.models.base.kernel import KernelMixin
+from elmbench.models.base.kernels import KernelMixin, Member, solved_together, weigh
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
@@ -74,9 +73,9 @@ class _LSSVM(KernelMixin, BaseEstimator):
             for group, solutions, product in solved_together(grid, j, members, partial(_right_hand_sides, T)):
                 solved = [_bordered(group[0].scale, part) for part in solutions]
                 products = np.hsplit(product(np.hstack([beta for _, beta in solved])), len(group))
-                for member, found, (intercepts, _) in zip(group, products, solved, strict=True):
-                    values = found + intercepts
-                    yield member.place, j, grid.asked(decoded(values), values)
+                for member, result, (intercepts, _) in zip(group, products, solved, strict=True):
+                    values = result + intercepts
+                    yield member.position, j, grid.asked(decoded(values), values)
 
 
 @estimator

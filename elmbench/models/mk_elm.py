@@ -1,7 +1,7 @@
 """The multiple kernel extreme learning machine of Liu et al."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,18 +11,66 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor
-from elmbench.models.base.kernel_lists import KernelSpec, check_kernels, gaussian_ladder
-from elmbench.models.base.parameters import POSITIVE, estimator
+from elmbench.models.base.parameters import POSITIVE, check_choice, check_count, check_real, estimator
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import row_blocks
-from elmbench.numerics.multiple.base_kernels import BaseKernels, ComputedKernels, GivenKernels
+from elmbench.numerics.multiple.base_kernels import KERNELS, BaseKernel, BaseKernels, ComputedKernels, GivenKernels
 from elmbench.numerics.multiple.blocks import BLOCK_BYTES, HELD_BYTES, KernelBlocks, triangle_bytes
 from elmbench.numerics.multiple.weights import Surface, learn_weights, squared_radii
+
+KernelSpec = Sequence[Any]
+"""A name and the parameters by theirs, as a pair: what a YAML or JSON file holds."""
+
+
+def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
+    """Return Gaussian kernels with gamma = 2^e / n_features for e = -4, ..., 5.
+
+    They suit features on [0, 1] and standardised ones: d^2 is about a sixth of n_features, or two times as large.
+    """
+    return [("rbf", {"gamma": 2.0**e / n_features}) for e in range(-4, 6)]
+
+
+def check_kernels(name: str, specs: Any, n_features: int) -> list[BaseKernel]:
+    """Return the kernels of a list: a TypeError or a ValueError if one is not a kernel on `n_features` columns."""
+    if isinstance(specs, str) or not isinstance(specs, Sequence):
+        raise TypeError(f"{name}: expected a list of kernels, got {specs!r} instead")
+    if len(specs) == 0:
+        raise ValueError(f"{name}: expected one kernel or more, got none")
+    return [_kernel(f"{name}[{p}]", spec, n_features) for p, spec in enumerate(specs)]
+
+
+def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
+    if isinstance(spec, str) or not isinstance(spec, Sequence) or len(spec) != 2 or not isinstance(spec[1], Mapping):
+        raise TypeError(f"{name}: expected a name and a mapping of parameters, got {spec!r} instead")
+    kernel, given = check_choice(name, spec[0], KERNELS), dict(spec[1])
+    known = (*KERNELS[kernel][1], "columns")
+    for key in given:
+        check_choice(f"parameter of {name}, {kernel}", key, known)
+    checks = {"gamma": check_real, "degree": check_count, "coef0": _not_negative}
+    result: dict[str, Any] = {key: checks[key](f"{name}, {key}", given[key]) for key in given if key in checks}
+    if given.get("columns") is not None:
+        result["columns"] = _columns(f"{name}, columns", given["columns"], n_features)
+    return BaseKernel(kernel, **result)
+
+
+def _not_negative(name: str, value: Any) -> float:
+    return 0.0 if isinstance(value, Real) and value == 0 else check_real(name, value)
+
+
+def _columns(name: str, value: Any, n_features: int) -> tuple[int, int]:
+    if not (isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, Integral) for v in value)):
+        raise TypeError(
+            f"{name}: expected the numbers of the first column and of the one after the last, got {value!r}"
+        )
+    start, stop = map(int, value)
+    if not 0 <= start < stop <= n_features:
+        raise ValueError(f"{name}: expected 0 <= start < stop <= {n_features}, got {value!r} instead")
+    return start, stop
 
 
 @estimator
 class _MKELM(BaseEstimator):
-    """What the classifier and the regressor share."""
+    """Multiple kernel ELM of targets in columns."""
 
     model_version = 1
 
@@ -52,7 +100,7 @@ class _MKELM(BaseEstimator):
         self._kernels = self._base_kernels(X)
         blocks = KernelBlocks(self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
-        found = learn_weights(
+        result = learn_weights(
             blocks,
             self._targets(T),
             1.0 / self.C,
@@ -60,19 +108,19 @@ class _MKELM(BaseEstimator):
             self.max_iter,
             lambda change, fall: change <= self.tol or fall < objective_tol,
         )
-        if self.max_iter and not found.converged:
+        if self.max_iter and not result.converged:
             warnings.warn(
                 f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} iterations: "
                 "expected a larger max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        self.beta_ = found.coefficients
-        self.weights_, self.weights_path_ = found.weights[-1], found.weights
-        self.objective_ = found.objective
-        self.n_iter_ = len(found.objective) - 1
+        self.beta_ = result.coefficients
+        self.weights_, self.weights_path_ = result.weights[-1], result.weights
+        self.objective_ = result.objective
+        self.n_iter_ = len(result.objective) - 1
         self.n_units_ = len(X)
-        self.condition_ = found.condition
+        self.condition_ = result.condition
 
     def _targets(self, T: Array) -> Array:
         return T
@@ -82,7 +130,7 @@ class _MKELM(BaseEstimator):
         _, n = self._kernels.shape
         outputs = np.empty((len(X), self.beta_.shape[1]))
         for rows in row_blocks(len(X), n * len(which)):
-            values = self._kernels.across(X[rows], which)
+            values = self._kernels.cross(X[rows], which)
             outputs[rows] = np.tensordot(self.weights_[which], values, 1) @ self.beta_
         return outputs
 

@@ -17,7 +17,7 @@ from elmbench.numerics.solve import RidgeSystem
 
 @estimator
 class _OSELM(HiddenNodesMixin, BaseEstimator):
-    """What the classifier and the regressor share."""
+    """OS-ELM of targets in columns."""
 
     model_version = 1
 

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import estimator
-from elmbench.models.base.projection import PROJECTION_CONSTRAINTS, ProjectionNodesMixin, Rows
+from elmbench.models.pvm import PROJECTION_CONSTRAINTS, ProjectionNodesMixin, Rows
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.projection.spectrum import Spectrum, with_ones, without_ones
 from elmbench.numerics.projection.stream import StreamedDecomposition
@@ -126,8 +126,8 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         if self.mode == "truncate":
             values, rotation = self._stream.decomposition()
             spectrum = self._spectrum(values)
-            self._kept = spectrum.first(self._size(spectrum))
-            k = self._kept.directions(len(self._kept.values))
+            self._spectrum_of_nodes = spectrum.first(self._size(spectrum))
+            k = self._spectrum_of_nodes.directions(len(self._spectrum_of_nodes.values))
             together = self._together()
             self._coordinates = [together @ self._stream.truncate(values[:k], rotation[:k])]
 
@@ -150,7 +150,7 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         """Algorithm 1, lines 10 to 12: the hidden nodes of the rows so far, and the output weights of all of them."""
         values, rotation = self._stream.decomposition()
         # What is kept has been chosen by theta once; chosen from by theta again, it would be less.
-        spectrum = self._kept if self.mode == "truncate" else self._spectrum(values)
+        spectrum = self._spectrum_of_nodes if self.mode == "truncate" else self._spectrum(values)
         size = self._size(spectrum) if self.mode == "exact" else len(spectrum.values)
         rotation, directions = self._stream.directions(rotation[: spectrum.directions(size)])
         self._coordinates, self._targets = [self._together()], [np.concatenate(self._targets)]
@@ -171,5 +171,5 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         if params.get("mode") == "truncate" and params.get("n_hidden"):
             rank = min(rank, size + params.get("initial_batch", 40) + params.get("batch_size", 16))
         chunk = 6 * max(params.get("initial_batch", 40), params.get("batch_size", 16)) * (n_features + rank)
-        kept = 4 * rank * n_features + 2 * n_samples * rank + 6 * rank**2 + 2 * size * n_features
-        return 8 * (kept + chunk + n_samples * (3 * size + 4 * n_outputs)) + 2**20
+        selected = 4 * rank * n_features + 2 * n_samples * rank + 6 * rank**2 + 2 * size * n_features
+        return 8 * (selected + chunk + n_samples * (3 * size + 4 * n_outputs)) + 2**20

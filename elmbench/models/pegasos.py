@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from elmbench.models.base.hyperplanes import HyperplaneClassifier
 from elmbench.models.base.parameters import estimator
+from elmbench.models.base.stochastic import HyperplaneClassifier
 from elmbench.numerics.arrays import Array
 
 

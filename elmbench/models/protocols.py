@@ -1,4 +1,4 @@
-"""What an estimator may offer beside `fit` and `predict`: a path over a grid, projections by it, a memory estimate.
+"""Optional methods of an estimator: a path over a grid, projections by it, a memory estimate.
 
 Each is a protocol of classmethods, so it is the class that `isinstance` is asked about: ``isinstance(ELMClassifier,
 GridPath)``.
@@ -17,7 +17,7 @@ Folds = list[tuple[Indices, Indices]]
 
 
 class Evaluated(NamedTuple):
-    """What a path yields for one candidate on one fold, each by its place in the list that the path was given.
+    """The outputs of a path for one candidate on one fold, both numbered as in the lists that it was given.
 
     Attributes
     ----------

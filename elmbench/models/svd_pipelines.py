@@ -107,9 +107,9 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.singular_values_, self.components_ = values[:size], np.ascontiguousarray(directions[:size])
 
     def _iterated(self, X: Rows, size: int) -> tuple[Array, Array]:
-        found = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(X)
-        directions = found.components_ * fix_signs(found.components_)[:, np.newaxis]
-        return found.singular_values_, directions
+        result = TruncatedSVD(size, algorithm="arpack", random_state=self.random_state).fit(X)
+        directions = result.components_ * fix_signs(result.components_)[:, np.newaxis]
+        return result.singular_values_, directions
 
     def _features(self, X: Rows) -> Array:
         features: Array = X @ self.components_.T
@@ -134,12 +134,12 @@ def _path_of(factory: Callable[..., Pipeline]) -> Callable[..., Iterator[Evaluat
             known: dict[Any, tuple[Array, Array]] = {}
             for i, (features, model) in enumerate(pipelines):
                 key = features.n_components
-                found = key not in known
-                if found:
+                result = key not in known
+                if result:
                     known[key] = features.fit_transform(X[train]), features.transform(X[test])
-                own, others = known[key]
-                solvers = {"decomposition": 1} if found else {}
-                yield Evaluated(i, j, model.fit(own, y[train]).predict(others), solvers)
+                learnt, unseen = known[key]
+                solvers = {"decomposition": 1} if result else {}
+                yield Evaluated(i, j, model.fit(learnt, y[train]).predict(unseen), solvers)
 
     return evaluate_grid
 
@@ -149,15 +149,15 @@ def _followed_by(model: Any) -> Callable[[_Factory], _Factory]:
 
     def with_memory(n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         size = min(params.get("n_components", 100), n_samples, n_features)
-        own = {name: value for name, value in params.items() if name != "n_components"}
+        rest = {name: value for name, value in params.items() if name != "n_components"}
         smaller = min(n_samples, n_features)
         decomposed = 3 * n_samples * n_features + 8 * smaller**2
         if 8 * n_samples * n_features > DENSE_BYTES:
             # Sparse rows, of which the Lanczos method holds two vectors a direction, or dense ones that are there.
             decomposed = min(decomposed, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
-        kept = 8 * size * (n_features + n_samples)
-        learnt: int = model.memory_estimate(n_samples, size, n_outputs, **own)
-        return max(8 * decomposed, learnt) + kept
+        selected = 8 * size * (n_features + n_samples)
+        peak: int = model.memory_estimate(n_samples, size, n_outputs, **rest)
+        return max(8 * decomposed, peak) + selected
 
     def marked(factory: _Factory) -> _Factory:
         version = f"{model.model_version}, scikit-learn {sklearn.__version__}"

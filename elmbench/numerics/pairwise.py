@@ -53,7 +53,7 @@ class Kernel:
 
     @property
     def precomputed(self) -> bool:
-        """Whether rows hold values of the kernel."""
+        """True if rows hold values of the kernel."""
         return isinstance(self.name, str) and self.name == PRECOMPUTED
 
     @property
@@ -64,14 +64,14 @@ class Kernel:
 
     @property
     def key(self) -> Hashable:
-        """What tells two kernels apart, parameters left aside that a kernel does not have."""
+        """A key of the kernel and its parameters."""
         if isinstance(self.name, str):
             return self.name, *self.named.items()
         return id(self.name), id(self.params)
 
     @property
     def definite(self) -> bool:
-        """Whether the matrix of any rows is known to be positive semi-definite."""
+        """True if the matrix of any rows is known to be positive semi-definite."""
         if not isinstance(self.name, str):
             from sklearn.gaussian_process.kernels import Kernel as CovarianceFunction  # loads what few need
 
@@ -80,7 +80,7 @@ class Kernel:
         return self.name in _DEFINITE or (self.name in ("poly", "polynomial") and whole)
 
     def is_plain(self, X: Rows) -> bool:
-        """Whether this is the Gaussian kernel of dense rows, for which there are ways of its own."""
+        """Return True for the Gaussian kernel of dense rows, which has faster methods."""
         return self.name == "rbf" and not sp.issparse(X)
 
     def chosen(self, X: Rows, numbers: Indices | None = None) -> Any:

@@ -70,7 +70,7 @@ def smooth_insensitive(targets: Array, epsilon: float, smoothing: float = SMOOTH
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where Newton's method ended.
+    """The last point of Newton's method.
 
     Attributes
     ----------

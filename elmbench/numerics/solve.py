@@ -56,9 +56,9 @@ class RidgeSystem:
             values, vectors = spectrum()
         self._values = values + ridge
         self._sizes = self._values if definite else np.abs(self._values)
-        kept = self._sizes > len(values) * EPS * max(self._sizes.max(), 0.0)
-        self._half = vectors[:, kept] / np.sqrt(self._sizes[kept])
-        self._signed = self._half if definite else self._half * np.sign(self._values[kept])
+        selected = self._sizes > len(values) * EPS * max(self._sizes.max(), 0.0)
+        self._half = vectors[:, selected] / np.sqrt(self._sizes[selected])
+        self._signed = self._half if definite else self._half * np.sign(self._values[selected])
 
     def solve(self, B: Array) -> Array:
         """Return the solution Z of (A + ridge I) Z = B, both of shape (n, k)."""
@@ -87,11 +87,11 @@ class RidgeSystem:
 
     @property
     def by_cholesky(self) -> bool:
-        """Whether all of A + ridge I was inverted: not where directions within round-off were left out."""
+        """True if all of A + ridge I was inverted, with no direction left out."""
         return self._factor is not None
 
     def is_lost(self, level: float) -> bool:
-        """Whether directions were left out for want of a ridge above `level` times the largest eigenvalue.
+        """Return True if directions were left out and the ridge is within `level` times the largest eigenvalue.
 
         That of A + ridge I has no more to say than round-off, then, and where `level` is the machine precision, its
         condition exceeds the reciprocal of that.

@@ -118,14 +118,14 @@ BUILT_IN = (
     _own(
         "fb-kos-elm",
         "Kernel online sequential ELM with a fixed budget",
-        "fb_kos_elm:FBKOSELM",
+        "kos_elm:FBKOSELM",
         {**_KERNEL_GRID, "budget": (50, 100, 200)},
         _online_cost,
     ),
     _own(
         "ald-kos-elm",
         "Kernel online sequential ELM with approximate linear dependency",
-        "ald_kos_elm:ALDKOSELM",
+        "kos_elm:ALDKOSELM",
         {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),

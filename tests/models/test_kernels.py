@@ -34,7 +34,7 @@ from elmbench.models import (
     RKELMRegressor,
 )
 from elmbench.numerics.arrays import EPS
-from elmbench.numerics.online import looked_up
+from elmbench.numerics.online import matrix_state
 
 SMALL = {
     "KELM": {"C": 4.0},
@@ -170,7 +170,7 @@ def test_csr_rows_give_what_dense_ones_do(name, kernel, container, seed):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):
     """Also where a chunk is learnt in several pieces, or is given in another form than the first one."""
-    monkeypatch.setattr(looked_up, "PIECE", 7)
+    monkeypatch.setattr(matrix_state, "PIECE", 7)
     X = rows(70, 3, seed)
     y = targets(X, seed, "regression")
     kernel = "rbf" if sparse else "laplacian"

@@ -1,1 +1,1 @@
-"""What several models have in common."""
+"""Base classes that several models share."""

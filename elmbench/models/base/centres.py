@@ -1,4 +1,4 @@
-"""What the models with kernels at centres as hidden nodes share: output weights by normal equations, and their path."""
+"""Models with kernels at centres as hidden nodes: output weights by normal equations, and their path."""
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator
@@ -42,18 +42,15 @@ class CentresMixin:
 
     @abstractmethod
     def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
-        """Draw the centres for training rows `X`, of which those count that have weight.
-
-        Returned are the kernels at them for a `gamma` of 1.
-        """
+        """Draw centres from the training rows with weight and return the kernels at them, for a `gamma` of 1."""
 
     @abstractmethod
     def _drawn_by(self) -> Hashable:
-        """Return what the kernels hang on beside the rows, the number of centres and `gamma`."""
+        """Return a key of the kernels, except for the rows, the number of centres and `gamma`."""
 
     @property
     def _fold_kernel(self) -> Kernel:
-        """What says how the rows of a fold are taken; those of the Gaussian kernel by default."""
+        """The kernel that decides how rows of a fold are taken: the Gaussian one by default."""
         return Kernel()
 
     @property

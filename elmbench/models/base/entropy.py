@@ -1,4 +1,4 @@
-"""What the extreme entropy machines share: two Gaussians on a line for every class, and the decision between them."""
+"""Base class of the extreme entropy machines: two Gaussians on a line for every class."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -44,34 +44,34 @@ def discriminants(
     of shape (n, k), holds targets -1/+1, the positive set of each column; `if_constant` is what is warned of where the
     features are the same for all rows; `dimension` is as in `discriminant`.
     """
-    found: dict[int, list[Discriminant]] = {size: [] for size in sizes}
+    result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
     def moments_of(side: NDArray[np.intp]) -> Moments:
-        return moments(lambda rows: features(side[rows]), len(side), found)
+        return moments(lambda rows: features(side[rows]), len(side), result)
 
     for t in T.T:
         sides = [np.flatnonzero(t < 0), np.flatnonzero(t > 0)]
         fewest = min(map(len, sides))
         if fewest == 0:
-            for size, columns in found.items():
+            for size, columns in result.items():
                 columns.append(no_direction(size))
             continue
         if fewest == 1:
             warnings.warn(ONE_ROW, UserWarning, stacklevel=2)
         negative, positive = map(moments_of, sides)
-        for size, columns in found.items():
+        for size, columns in result.items():
             columns.append(discriminant(negative, positive, size, dimension))
             if columns[-1].degenerate:
                 varies = [*negative.spread[:size], *positive.spread[:size], *(positive.first - negative.first)[:size]]
                 warnings.warn(
                     COINCIDING if np.abs(varies).max() > LEAST_SPREAD else if_constant, UserWarning, stacklevel=2
                 )
-    return found
+    return result
 
 
-def odds_of(projections: Array, found: list[Discriminant], log_weights: Array) -> Array:
+def odds_of(projections: Array, result: list[Discriminant], log_weights: Array) -> Array:
     """Return the log-odds of every class, from projections of shape (n, k)."""
-    columns = [log_odds(projections[:, k], d.means, d.variances, float(log_weights[k])) for k, d in enumerate(found)]
+    columns = [log_odds(projections[:, k], d.means, d.variances, float(log_weights[k])) for k, d in enumerate(result)]
     return np.column_stack(columns)
 
 
@@ -84,13 +84,13 @@ class EntropyClassifier(FamilyClassifier):
     priors: Any
     costs: Any
 
-    def _set(self, found: list[Discriminant]) -> None:
+    def _set(self, result: list[Discriminant]) -> None:
         weights = self._log_weights(self.classes_)
-        self._discriminants = found
-        self.means_ = np.array([d.means for d in found])
-        self.variances_ = np.array([d.variances for d in found])
-        self.condition_ = max(d.condition for d in found)
-        points = [crossing_points(d.means, d.variances, float(w)) for d, w in zip(found, weights, strict=True)]
+        self._discriminants = result
+        self.means_ = np.array([d.means for d in result])
+        self.variances_ = np.array([d.variances for d in result])
+        self.condition_ = max(d.condition for d in result)
+        points = [crossing_points(d.means, d.variances, float(w)) for d, w in zip(result, weights, strict=True)]
         self.thresholds_ = points[0] if len(points) == 1 else points
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:

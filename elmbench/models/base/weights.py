@@ -1,4 +1,4 @@
-"""Weights of rows and of classes: what the models share that minimise a weighted sum of squared errors.
+"""Base classes of the models that minimise a weighted sum of squared errors.
 
 Where row i has weight w_i, its squared error counts w_i times: a weight of 2 is the row twice, one of 0 no row. Models
 take the weights as a scale s_i = w_i^(1/2) of the rows of a least-squares problem, and None where all weights are 1.
@@ -63,15 +63,15 @@ class WeightedClassifier(FamilyClassifier):
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
         """Return for each row the weight of its class."""
-        classes, places = np.unique(labels, return_inverse=True)
+        classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
             given = self.class_weight
             numbers = [check_real("class_weight", given.get(label, 1.0)) for label in classes.tolist()]
-            return np.array(numbers)[places]
-        sizes = np.bincount(places, weights).astype(np.float64)
+            return np.array(numbers)[positions]
+        sizes = np.bincount(positions, weights).astype(np.float64)
         with np.errstate(divide="ignore"):  # of a class all of whose rows weigh nothing
             balanced = self._balanced(sizes)
-        return np.where(sizes > 0, balanced, 0.0)[places]
+        return np.where(sizes > 0, balanced, 0.0)[positions]
 
     @staticmethod
     def _balanced(sizes: Array) -> Array:
@@ -102,7 +102,7 @@ class WeightedRegressor(FamilyRegressor):
 
 
 def weight_key(model: Any) -> Hashable:
-    """Return what tells the class weights of two models apart."""
+    """Return a key of the class weights of a model."""
     weight = getattr(model, "class_weight", None)
     return tuple(sorted(map(repr, weight.items()))) if isinstance(weight, Mapping) else weight
 

@@ -16,7 +16,7 @@ HELD_BYTES = 256 * 2**20
 
 @dataclass(frozen=True)
 class Moments:
-    """What the Gaussian of a set of rows is made of, for some numbers of leading features, w at most.
+    """Sums over a set of rows that determine its Gaussian, for some numbers of leading features, w at most.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
 
     `features` returns those of a slice of the rows, of shape (rows, w), a fresh array; no size exceeds w.
     """
-    kept: list[Array] = []
+    selected: list[Array] = []
     blocks = list(layer_blocks(n_rows))
     block = features(blocks[0])
     first = block[0].copy()
@@ -79,14 +79,14 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
         total += block.sum(axis=0)
         np.maximum(spread, np.abs(block).max(axis=0), out=spread)
         if hold:
-            kept.append(block)
+            selected.append(block)
     mean = total / n_rows
     scatter = np.zeros((len(first), len(first)), order="F")
     ascending = sorted(set(sizes))
     fourth = np.zeros(len(ascending))
     for i, rows in enumerate(blocks):
         if hold:
-            block = kept[i]
+            block = selected[i]
         else:
             block = features(rows)
             block -= first

@@ -36,7 +36,7 @@ class Discriminant:
 
     @property
     def degenerate(self) -> bool:
-        """Whether there is no direction."""
+        """True if the means coincide, so that no direction separates them."""
         return self.means[0] == self.means[1]
 
 

@@ -94,8 +94,8 @@ def log_overlap(x: Array, y: Array, width: float) -> float:
 
 def _distances(x: Array, y: Array) -> Array:
     """Return the distance from each point of x to the nearest one of y, which is in ascending order."""
-    places = np.searchsorted(y, x)
-    below, above = y[np.maximum(places - 1, 0)], y[np.minimum(places, len(y) - 1)]
+    positions = np.searchsorted(y, x)
+    below, above = y[np.maximum(positions - 1, 0)], y[np.minimum(positions, len(y) - 1)]
     return np.minimum(np.abs(x - below), np.abs(x - above))
 
 
@@ -104,10 +104,10 @@ def _gathered(points: Array, width: float) -> tuple[Array, Array]:
     _, starts = np.unique(np.floor((points - points[0]) / width), return_index=True)
     sizes = np.diff(starts, append=len(points))
     group_of = np.repeat(np.arange(len(starts)), sizes)
-    kept = points[sizes[group_of] <= NODES]
+    selected = points[sizes[group_of] <= NODES]
     large = sizes > NODES
     if not large.any():
-        return kept, np.ones(len(kept))
+        return selected, np.ones(len(selected))
     low, high = points[starts], points[starts + sizes - 1]
     middle, half = (low + high) / 2, np.maximum((high - low) / 2, np.finfo(np.float64).tiny)
     t = np.clip((points - middle[group_of]) / half[group_of], -1.0, 1.0)
@@ -120,4 +120,4 @@ def _gathered(points: Array, width: float) -> tuple[Array, Array]:
         before, polynomial = polynomial, 2.0 * t * polynomial - before
     nodes = middle[:, np.newaxis] + half[:, np.newaxis] * np.cos(angles)
     nodes, masses = nodes[large].ravel(), masses[large].ravel()
-    return np.concatenate([kept, nodes]), np.concatenate([np.ones(len(kept)), masses])
+    return np.concatenate([selected, nodes]), np.concatenate([np.ones(len(selected)), masses])

@@ -85,13 +85,13 @@ class BaseKernels(Protocol):
     def shape(self) -> tuple[int, int]:
         """The numbers of kernels and of training rows, (m, n)."""
 
-    def among(self, rows: slice, which: Indices) -> Array:
+    def pairwise(self, rows: slice, which: Indices) -> Array:
         """Return values between the training rows `rows` and the rows up to the last of them.
 
         `which` numbers the kernels; the result is of shape (len(which), length of rows, rows.stop).
         """
 
-    def across(self, X: Array, which: Indices) -> Array:
+    def cross(self, X: Array, which: Indices) -> Array:
         """Return values between the rows of `X` and the training rows, of shape (len(which), len(X), n)."""
 
 
@@ -107,11 +107,11 @@ class ComputedKernels:
         """The numbers of kernels and of training rows, (m, n)."""
         return len(self._kernels), len(self._X)
 
-    def among(self, rows: slice, which: Indices) -> Array:
+    def pairwise(self, rows: slice, which: Indices) -> Array:
         """Return values between the training rows `rows` and the rows up to the last of them."""
         return self._values(self._X[rows], self._X[: rows.stop], which, rows.start)
 
-    def across(self, X: Array, which: Indices) -> Array:
+    def cross(self, X: Array, which: Indices) -> Array:
         """Return values between the rows of `X` and the training rows."""
         return self._values(X, self._X, which, None)
 
@@ -119,17 +119,17 @@ class ComputedKernels:
         """Return the values; from `start` on, where given, the rows of `Y` are those of `X`."""
         values = np.empty((len(which), len(X), len(Y)))
         groups: dict[tuple[str, tuple[int, int] | None], list[int]] = {}
-        for place, p in enumerate(which):
+        for position, p in enumerate(which):
             kernel = self._kernels[p]
-            groups.setdefault((KERNELS[kernel.name][0], kernel.columns), []).append(place)
-        for (name, columns), places in groups.items():
+            groups.setdefault((KERNELS[kernel.name][0], kernel.columns), []).append(position)
+        for (name, columns), positions in groups.items():
             seen = slice(None) if columns is None else slice(*columns)
             geometry = GEOMETRIES[name](X[:, seen], Y[:, seen])
             if start is not None and name not in _OF_PRODUCTS:
                 np.fill_diagonal(geometry[:, start:], 0.0)  # round-off, which a large gamma would show
-            for place in places:
-                np.copyto(values[place], geometry)
-                self._kernels[which[place]].of(values[place])
+            for position in positions:
+                np.copyto(values[position], geometry)
+                self._kernels[which[position]].of(values[position])
         return values
 
 
@@ -141,11 +141,11 @@ class GivenKernels:
         self._matrices = matrices
         self.shape = matrices.shape[1] // n, n
 
-    def among(self, rows: slice, which: Indices) -> Array:
+    def pairwise(self, rows: slice, which: Indices) -> Array:
         """Return values between the training rows `rows` and the rows up to the last of them."""
-        return self.across(self._matrices[rows], which)[:, :, : rows.stop]
+        return self.cross(self._matrices[rows], which)[:, :, : rows.stop]
 
-    def across(self, X: Array, which: Indices) -> Array:
+    def cross(self, X: Array, which: Indices) -> Array:
         """Return values between rows, given as `X` of shape (len(X), m * n), and the training rows."""
         m, n = self.shape
         return X.reshape(len(X), m, n).transpose(1, 0, 2)[which]

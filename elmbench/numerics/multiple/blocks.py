@@ -29,7 +29,7 @@ class KernelBlocks:
         m, n = self.shape
         every = np.arange(m)
         held = triangle_bytes(m, n) <= HELD_BYTES
-        self._kept = [kernels.among(rows, every) for rows in self._cuts()] if held else []
+        self._cached = [kernels.pairwise(rows, every) for rows in self._cuts()] if held else []
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and return it."""
@@ -60,10 +60,10 @@ class KernelBlocks:
         for i, rows in enumerate(self._cuts()):
             if len(which) == 0:
                 return
-            if self._kept:
-                yield rows, every, self._kept[i]
+            if self._cached:
+                yield rows, every, self._cached[i]
             else:
-                yield rows, which, self._kernels.among(rows, which)
+                yield rows, which, self._kernels.pairwise(rows, which)
 
     def _cuts(self) -> Iterator[slice]:
         m, n = self.shape

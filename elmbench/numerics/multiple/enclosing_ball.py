@@ -52,13 +52,13 @@ def smallest_ball(K: Array) -> Ball:
             break
         coefficients = last.coefficients.copy()
         _move_pairs(K, diagonal, coefficients)
-        found = _about(K, diagonal, coefficients)
-        if i >= _PAIRS_ONLY and not close(found):
+        result = _about(K, diagonal, coefficients)
+        if i >= _PAIRS_ONLY and not close(result):
             _level(K, diagonal, coefficients)
-            found = min(found, _about(K, diagonal, coefficients), key=lambda ball: ball.gap)
-        if found.gap >= best.gap and found.squared_radius <= last.squared_radius:
+            result = min(result, _about(K, diagonal, coefficients), key=lambda ball: ball.gap)
+        if result.gap >= best.gap and result.squared_radius <= last.squared_radius:
             break
-        last, best = found, min(best, found, key=lambda ball: ball.gap)
+        last, best = result, min(best, result, key=lambda ball: ball.gap)
     return best
 
 

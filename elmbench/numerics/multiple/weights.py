@@ -39,10 +39,10 @@ class Surface:
         """
         power = 1.0 / (self.q + 1.0)
         used = weights > 0.0
-        found = np.zeros(len(weights))
+        result = np.zeros(len(weights))
         # Weights are not squared before the root: small ones would underflow.
-        found[used] = weights[used] ** (2.0 * power) * (np.maximum(forms[used], 0.0) / self.radii[used]) ** power
-        return self._scaled(found) if found.any() else weights
+        result[used] = weights[used] ** (2.0 * power) * (np.maximum(forms[used], 0.0) / self.radii[used]) ** power
+        return self._scaled(result) if result.any() else weights
 
     def _scaled(self, weights: Array) -> Array:
         scaled: Array = weights / (self.radii @ weights**self.q) ** (1.0 / self.q)
@@ -64,7 +64,7 @@ def squared_radii(blocks: KernelBlocks) -> Array:
 
 
 class Learnt(NamedTuple):
-    """What was learnt, and on which way.
+    """Learnt weights, and their path.
 
     Attributes
     ----------

@@ -72,19 +72,19 @@ def many_weights(
         else:
             by_size.setdefault(size, []).append(i)
     if by_ridge:
-        largest = max(networks[i][0] for places in by_ridge.values() for i in places)
+        largest = max(networks[i][0] for positions in by_ridge.values() for i in positions)
         gram, moments = _normal_equations(X, T, nodes.first(largest), scale)
-        for ridge, places in by_ridge.items():
-            yield places, _leading_weights(gram, moments, [networks[i][0] for i in places], ridge, solvers)
+        for ridge, positions in by_ridge.items():
+            yield positions, _leading_weights(gram, moments, [networks[i][0] for i in positions], ridge, solvers)
     if by_size:
         H = _hidden(X, nodes, scale)
         gram, done = np.zeros((len(T), len(T)), order="F"), 0
-        for size, places in sorted(by_size.items()):
+        for size, positions in sorted(by_size.items()):
             add_gram(gram, H[:, done:size].T)
             mirror(gram)
             done = size
-            Z = ridge_solutions(gram, T, np.array([networks[i][1] for i in places]), solvers)
-            yield places, H[:, :size].T @ Z
+            Z = ridge_solutions(gram, T, np.array([networks[i][1] for i in positions]), solvers)
+            yield positions, H[:, :size].T @ Z
 
 
 def _hidden(X: Rows, nodes: Nodes, scale: Array | None) -> Array:
@@ -111,8 +111,8 @@ def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float
     k = moments.shape[1]
     weights = np.zeros((max(sizes), len(sizes) * k), order="F")
     factored: RidgeSystem | None = None
-    for place in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
-        size = sizes[place]
+    for position in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
+        size = sizes[position]
         if factored is None:
             system = RidgeSystem(np.array(gram[:size, :size], order="F"), ridge)
             solution = system.solve(moments[:size])
@@ -120,5 +120,5 @@ def _leading_weights(gram: Array, moments: Array, sizes: list[int], ridge: float
         else:
             solution = factored.solve_leading(moments[:size])
         solvers["eigenvalues" if factored is None else "leading cholesky"] += 1
-        weights[:size, place * k : (place + 1) * k] = solution
+        weights[:size, position * k : (position + 1) * k] = solution
     return weights

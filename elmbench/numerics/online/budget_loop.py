@@ -125,14 +125,14 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
             low, left, at_left = left, right, at_right
             right = low + GOLDEN * (high - low)
             at_right = kept_by_merging(right, exponent, aa, ab, bb)
-    h, kept = left, at_left
-    if at_right > kept:
-        h, kept = right, at_right
+    h, selected = left, at_left
+    if at_right > selected:
+        h, selected = right, at_right
     for end in (0.0, 1.0):
         at_end = kept_by_merging(end, exponent, aa, ab, bb)
-        if at_end >= kept:
-            h, kept = end, at_end
-    return h, kept
+        if at_end >= selected:
+            h, selected = end, at_end
+    return h, selected
 
 
 def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array) -> tuple[int, float]:
@@ -143,7 +143,7 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
     aa = 0.0
     for o in range(len(weights)):
         aa += weights[o, a] * weights[o, a]
-    partner, place, least = -1, 0.0, math.inf
+    partner, index, least = -1, 0.0, math.inf
     for b in range(m):
         if b != a:
             ab = bb = 0.0
@@ -151,11 +151,11 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
                 ab += weights[o, a] * weights[o, b]
                 bb += weights[o, b] * weights[o, b]
             exponent = -gamma * distances[a, b]
-            h, kept = best_merge(exponent, aa, ab, bb)
-            lost = aa + 2.0 * ab * math.exp(exponent) + bb - kept
+            h, selected = best_merge(exponent, aa, ab, bb)
+            lost = aa + 2.0 * ab * math.exp(exponent) + bb - selected
             if lost < least:
-                partner, place, least = b, h, lost
-    return partner, place
+                partner, index, least = b, h, lost
+    return partner, index
 
 
 def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVectors) -> None:

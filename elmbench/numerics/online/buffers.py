@@ -1,4 +1,4 @@
-"""What the states share: rows as their loops take them, arrays that grow."""
+"""Rows in the form that the compiled loops take, and arrays that grow."""
 
 import numpy as np
 import scipy.sparse as sp

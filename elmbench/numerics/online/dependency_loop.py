@@ -83,9 +83,9 @@ def absorb_ald(
     while t < n_rows:
         kernel_row(rows[t], dictionary, m, gamma, gram, w)
         solve_lower(factor, m, w)
-        own = with_itself(rows[t, 0], gram)
-        distance = own - inner(w, w, m)  # eq. (11) of the online paper
-        if distance <= threshold or distance <= LEAST_DISTANCE * own or m >= max_atoms:
+        itself = with_itself(rows[t, 0], gram)
+        distance = itself - inner(w, w, m)  # eq. (11) of the online paper
+        if distance <= threshold or distance <= LEAST_DISTANCE * itself or m >= max_atoms:
             if distance <= threshold:
                 bracket[0] = max(bracket[0], distance)
             for s in range(m):

@@ -81,29 +81,29 @@ def absorb_hyperplanes(
             for s in range(m):
                 scores[s] += x * row[s]
         label = labels[t]
-        own = other = held = -1
+        right = other = held = -1
         for s in range(m):
             if owners[s] != label:
                 if other < 0 or scores[s] > scores[other]:
                     other = s
             else:
-                if own < 0 or scores[s] > scores[own]:
-                    own = s
+                if right < 0 or scores[s] > scores[right]:
+                    right = s
                 if names[s] == assigned[t]:
                     held = s
-        grows = held < 0 and scores[own] <= 0.0 and counts[label] < limit
+        grows = held < 0 and scores[right] <= 0.0 and counts[label] < limit
         if held >= 0:
-            own = held
-        if step == 0 or scores[own] - scores[other] < ridge * step:
+            right = held
+        if step == 0 or scores[right] - scores[other] < ridge * step:
             if grows:
                 if m == capacity:
                     return t, step, m, born, GROW
-                own = m
-                owners[own], names[own] = label, born
+                right = m
+                owners[right], names[right] = label, born
                 counts[label] += 1
                 born += 1
                 m += 1
-            add_row(1.0, t, rows, constant, own, columns)
+            add_row(1.0, t, rows, constant, right, columns)
             add_row(-1.0, t, rows, constant, other, columns)
         step += 1
     return len(labels), step, m, born, DONE

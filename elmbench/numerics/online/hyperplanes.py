@@ -82,12 +82,12 @@ class HyperplaneState:
         """
         mine = self.owners[np.newaxis, : self.size] == labels[:, np.newaxis]
         scores = np.where(mine, self.outputs(X), -np.inf)
-        found = self.names[np.argmax(scores, axis=1)]
+        result = self.names[np.argmax(scores, axis=1)]
         negative = scores.max(axis=1) < 0
         for label in np.unique(labels[negative]):
             if self.counts[label] < self.limit:
-                found[negative & (labels == label)] = self._add_zero(label)
-        return found
+                result[negative & (labels == label)] = self._add_zero(label)
+        return result
 
     def outputs(self, X: Rows) -> Array:
         """Return the products of the rows with the columns in use, of shape (n, size): outputs times ridge t."""
@@ -119,12 +119,12 @@ class HyperplaneState:
         """Drop small weights; the others keep their order and their names."""
         norms = np.einsum("ij,ij->j", self.columns[:, : self.size], self.columns[:, : self.size])
         order = np.argsort(norms, kind="stable")
-        kept = np.ones(self.size, bool)
+        selected = np.ones(self.size, bool)
         for s in order[np.cumsum(norms[order]) <= self.pruning**2]:
             if self.counts[self.owners[s]] > 1:
                 self.counts[self.owners[s]] -= 1
-                kept[s] = False
-        left = np.flatnonzero(kept)
+                selected[s] = False
+        left = np.flatnonzero(selected)
         for array in (self.columns, self.owners, self.names):
             array[..., : len(left)] = array[..., left]
         self.columns[:, len(left) : self.size] = 0.0

@@ -119,10 +119,10 @@ def absorb(
         settle(inverse, m, pending, u, v, k, z)  # line 5
         pending = False
         # Line 6. In exact arithmetic r >= 1/C, as K without I/C is positive semi-definite.
-        own = with_itself(rows[t, 0], gram)
-        r = ridge + own - inner(k, z, m)
-        floor = max(ridge, 8.0 * EPS * own)
-        if not 0.99 * floor <= r <= 1.01 * (own + ridge):
+        itself = with_itself(rows[t, 0], gram)
+        r = ridge + itself - inner(k, z, m)
+        floor = max(ridge, 8.0 * EPS * itself)
+        if not 0.99 * floor <= r <= 1.01 * (itself + ridge):
             doubtful = seen + CHECK_EVERY
             if age >= max(16, m // 8):
                 status = DRIFT

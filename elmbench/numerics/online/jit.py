@@ -76,17 +76,17 @@ def build(mode: int) -> dict[str, Any]:
 def _rebuild(module: ModuleType, known: dict[str, Any], decorate: Callable[[Any], Any], stamp: str) -> dict[str, Any]:
     """Copy the functions of `module` so that they see each other, and those `known`, decorated."""
     namespace = {**vars(module), **known}
-    own = {
+    functions_here = {
         name: value
         for name, value in vars(module).items()
         if isinstance(value, FunctionType) and value.__module__ == module.__name__
     }
-    for name, function in own.items():
+    for name, function in functions_here.items():
         copy = FunctionType(function.__code__, namespace, name, function.__defaults__)
         copy.__module__ = module.__name__
         copy.__qualname__ = f"{name}_{stamp}"
         namespace[name] = decorate(copy)
-    return {name: namespace[name] for name in own}
+    return {name: namespace[name] for name in functions_here}
 
 
 def _decorator(mode: int) -> Callable[[Any], Any]:
@@ -100,5 +100,5 @@ def _decorator(mode: int) -> Callable[[Any], Any]:
 
 def _compilation_errors() -> tuple[type[Exception], ...]:
     numba_errors = sys.modules.get("numba.core.errors")
-    own = () if numba_errors is None else (numba_errors.NumbaError,)
-    return (ImportError, OSError, RuntimeError, SystemError, *own)
+    functions_here = () if numba_errors is None else (numba_errors.NumbaError,)
+    return (ImportError, OSError, RuntimeError, SystemError, *functions_here)

@@ -15,8 +15,8 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
     it the instability that the paper reports for Calhousing.
     """
     _, values, rows = np.linalg.svd(H, full_matrices=False)
-    kept = values > max(H.shape) * EPS * values[0]
-    half = np.ascontiguousarray(rows[kept].T / values[kept])
+    selected = values > max(H.shape) * EPS * values[0]
+    half = np.ascontiguousarray(rows[selected].T / values[selected])
     return half @ half.T
 
 

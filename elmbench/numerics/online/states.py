@@ -35,8 +35,33 @@ INDEFINITE = (
 )
 
 
+class _OnlineState:
+    """The dictionary of a state, as columns, and its growth."""
+
+    size: int
+    gamma: float
+    dictionary: Array
+
+    @property
+    def rows(self) -> Array:
+        """The rows of the dictionary, of shape (size, n_features), in C order."""
+        return np.ascontiguousarray(self.dictionary[:, : self.size].T)
+
+    def pairwise(self) -> Array:
+        """Return the Gaussian kernel matrix of the dictionary."""
+        return kernel_matrix(self.rows, gamma=self.gamma)
+
+    def _reserve(self, capacity: int) -> None:
+        """Make room for a larger dictionary in all arrays."""
+        squares = ("inverse", "factor", "covariance")
+        for name in ("dictionary", "targets", "weights", "fitted", *squares):
+            if hasattr(self, name):
+                array = getattr(self, name)
+                setattr(self, name, enlarged(array, (capacity if name in squares else len(array), capacity)))
+
+
 @dataclass
-class InverseState:
+class InverseState(_OnlineState):
     """The dictionary, weights and inverse of K + ridge I, of which the leading `size` entries are in use.
 
     The ridge is 1/C, the kernel exp(-gamma d^2), and no more rows than `budget` are kept. Where `gram` is not empty,
@@ -93,28 +118,13 @@ class InverseState:
         """Return the inverse of K + ridge I on the dictionary, with the care that `solution` takes."""
         return self._from_scratch()[0] if self._spoilt else self.inverse[: self.size, : self.size]
 
-    def serves(self, other: "InverseState") -> bool:
-        """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
+    def equals_untrained(self, other: "InverseState") -> bool:
+        """Return True if `other`, a new state, would learn the same from the same rows."""
         return self.ridge == other.ridge and min(self.budget, self.seen) == min(other.budget, self.seen)
 
     @property
     def _spoilt(self) -> bool:
         return self.seen <= self.doubtful
-
-    @property
-    def rows(self) -> Array:
-        """The rows of the dictionary, of shape (size, n_features), in C order."""
-        return _rows(self)
-
-    def among(self) -> Array:
-        """Return the Gaussian kernel among the rows of the dictionary."""
-        return kernel_matrix(self.rows, gamma=self.gamma)
-
-    def _reserve(self, capacity: int) -> None:
-        self.dictionary = enlarged(self.dictionary, (self.n_features, capacity))
-        self.targets = enlarged(self.targets, (self.n_outputs, capacity))
-        self.weights = enlarged(self.weights, (self.n_outputs, capacity))
-        self.inverse = enlarged(self.inverse, (capacity, capacity))
 
     def _from_scratch(self) -> tuple[Array, Array]:
         """Return the inverse, exactly symmetric, and the weights from a Cholesky factor.
@@ -147,7 +157,7 @@ class InverseState:
 
 
 @dataclass
-class DependencyState:
+class DependencyState(_OnlineState):
     """The dictionary of approximately independent rows, a factor of its K, and the least-squares fit on it.
 
     A row joins the dictionary, as long as that has less than `max_atoms`, where its squared distance from the span of
@@ -173,7 +183,7 @@ class DependencyState:
 
     @property
     def ridge(self) -> float:
-        """What is added to the diagonal of K: nothing."""
+        """The zero ridge: nothing is added to the diagonal of K."""
         return 0.0
 
     def extend(self, X: Array, T: Array) -> None:
@@ -201,28 +211,9 @@ class DependencyState:
         mirror(inverse)
         return inverse
 
-    def serves(self, other: "DependencyState") -> bool:
-        """Return whether `other`, which has learnt nothing yet, would learn the same from the same rows."""
+    def equals_untrained(self, other: "DependencyState") -> bool:
+        """Return True if `other`, a new state, would learn the same from the same rows."""
         return self.max_atoms == other.max_atoms and self.bracket[0] <= other.threshold < self.bracket[1]
-
-    @property
-    def rows(self) -> Array:
-        """The rows of the dictionary, of shape (size, n_features), in C order."""
-        return _rows(self)
-
-    def among(self) -> Array:
-        """Return the Gaussian kernel among the rows of the dictionary."""
-        return kernel_matrix(self.rows, gamma=self.gamma)
 
     def _lower(self) -> Array:
         return np.asfortranarray(self.factor[: self.size, : self.size])
-
-    def _reserve(self, capacity: int) -> None:
-        self.dictionary = enlarged(self.dictionary, (self.n_features, capacity))
-        self.fitted = enlarged(self.fitted, (self.n_outputs, capacity))
-        self.factor = enlarged(self.factor, (capacity, capacity))
-        self.covariance = enlarged(self.covariance, (capacity, capacity))
-
-
-def _rows(state: InverseState | DependencyState) -> Array:
-    return np.ascontiguousarray(state.dictionary[:, : state.size].T)

@@ -88,9 +88,9 @@ def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
     """
     ones = float(np.sqrt(n))
     floor = round_off(max(values.max(initial=0.0), ones, ones * float(np.linalg.norm(mean))), n, len(mean))
-    kept = int((values > floor).sum())
-    place = int((values[:kept] >= ones).sum()) if ones > floor else None
-    return Spectrum(values[:kept] if place is None else np.insert(values[:kept], place, ones), place)
+    selected = int((values > floor).sum())
+    position = int((values[:selected] >= ones).sum()) if ones > floor else None
+    return Spectrum(values[:selected] if position is None else np.insert(values[:selected], position, ones), position)
 
 
 def without_ones(values: Array, n: int, d: int) -> Spectrum:

@@ -114,8 +114,8 @@ class StreamedDecomposition:
                 return np.empty((0, D.shape[1]))
             apart = new - (new @ self.basis.T) @ self.basis
             directions, triangle, _ = qr(apart.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
-            found = int((np.abs(np.diagonal(triangle)) > least).sum())
-            new = directions[:, : min(found, room)].T
+            result = int((np.abs(np.diagonal(triangle)) > least).sum())
+            new = directions[:, : min(result, room)].T
         return new
 
     def _grow(self, new: Array) -> None:
@@ -156,15 +156,15 @@ class StreamedDecomposition:
             By which coordinates that `update` has returned are to be multiplied. The directions become the basis, or
             where they would save little of it, their time, the coordinates lose what is not along them.
         """
-        kept, held = rotation.shape
-        if held > kept + max(SLACK, kept // 8):
+        selected, held = rotation.shape
+        if held > selected + max(SLACK, selected // 8):
             self._held = rotation @ self.basis
             self._factor = np.asfortranarray(np.diag(values))
             change = rotation.T
         else:
             self._factor = np.zeros((held, held), order="F")
-            if kept:
-                self._factor[:kept] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
+            if selected:
+                self._factor[:selected] = np.triu(dgeqrf(values[:, np.newaxis] * rotation)[0])
             change = rotation.T @ rotation
         self.offset = self.offset @ change
         return change

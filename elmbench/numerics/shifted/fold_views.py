@@ -16,15 +16,15 @@ class FoldView:
     `training` is where in the matrix they stand, and `test` where the test rows are, in the fold's own order.
     """
 
-    def __init__(self, places: Indices, rows: Indices, test: Indices) -> None:
-        self.training = places
+    def __init__(self, positions: Indices, rows: Indices, test: Indices) -> None:
+        self.training = positions
         self.rows = rows
         self.test = test
-        ends = np.flatnonzero(np.diff(places) != 1) + 1
+        ends = np.flatnonzero(np.diff(positions) != 1) + 1
         #: Pairs of slices: the part's own rows, and where these are in the matrix, one after the other.
         self._runs = [
-            (slice(int(a), int(b)), slice(int(places[a]), int(places[a]) + int(b - a)))
-            for a, b in zip([0, *ends], [*ends, len(places)], strict=True)
+            (slice(int(a), int(b)), slice(int(positions[a]), int(positions[a]) + int(b - a)))
+            for a, b in zip([0, *ends], [*ends, len(positions)], strict=True)
         ]
 
     def copy(self, K: Array, work: NDArray[np.floating]) -> None:
@@ -32,9 +32,9 @@ class FoldView:
 
         Both are in Fortran order.
         """
-        for own, place in self._runs:
+        for part, position in self._runs:
             for other, there in self._runs:
-                work[own, other] = K[place, there]
+                work[part, other] = K[position, there]
 
     def within(self, K: Array) -> Callable[[Array, Array], None]:
         """Return the function of v and w that writes K v over w, with K between the training rows, without a copy.
@@ -42,21 +42,21 @@ class FoldView:
         Both are vectors of n_train doubles in the order of `rows`.
         """
         if len(self._runs) == 1:
-            place = self._runs[0][1]
-            return symmetric_product(K[place, place])
-        squares = [(own, symmetric_product(K[place, place])) for own, place in self._runs]
+            position = self._runs[0][1]
+            return symmetric_product(K[position, position])
+        squares = [(part, symmetric_product(K[position, position])) for part, position in self._runs]
         between = [
-            (own, other, K[place, there])
-            for i, (own, place) in enumerate(self._runs)
+            (part, other, K[position, there])
+            for i, (part, position) in enumerate(self._runs)
             for other, there in self._runs[:i]
         ]
 
         def product(v: Array, w: Array) -> None:
-            for own, square in squares:
-                square(v[own], w[own])
-            for own, other, block in between:
-                w[own] += block @ v[other]
-                w[other] += block.T @ v[own]
+            for part, square in squares:
+                square(v[part], w[part])
+            for part, other, block in between:
+                w[part] += block @ v[other]
+                w[other] += block.T @ v[part]
 
         return product
 
@@ -65,8 +65,8 @@ class FoldView:
         Z = np.asfortranarray(Z)
         total = np.empty((len(K), Z.shape[1]), order="F")
         sizes = len(K), Z.shape[1]
-        for i, (own, place) in enumerate(self._runs):
-            columns, rows = K[:, place], Z[own]
+        for i, (part, position) in enumerate(self._runs):
+            columns, rows = K[:, position], Z[part]
             call(
                 "dgemm", "N", "N", *sizes, len(rows), 1.0, columns, leading_dimension(columns),
                 rows, leading_dimension(rows), float(i > 0), total, leading_dimension(total),
@@ -90,9 +90,9 @@ class FoldViews:
             role[train] += 2
         used = np.flatnonzero(roles.any(axis=0))
         self.order: Indices = used[np.lexsort(roles[::-1, used])]
-        place = np.empty(n, dtype=np.intp)
-        place[self.order] = np.arange(len(self.order))
+        position = np.empty(n, dtype=np.intp)
+        position[self.order] = np.arange(len(self.order))
         self.folds = []
         for train, test in folds:
-            places = np.sort(place[train])
-            self.folds.append(FoldView(places, self.order[places], place[test]))
+            positions = np.sort(position[train])
+            self.folds.append(FoldView(positions, self.order[positions], position[test]))

@@ -52,17 +52,17 @@ def test_values(n, seed, which):
     some = np.array(which[:6])
     computed = ComputedKernels(X, LIST)
     expected = np.array([reference(LIST[p], Y, X) for p in some])
-    np.testing.assert_allclose(computed.across(Y, some), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(computed.cross(Y, some), expected, rtol=1e-12, atol=1e-14)
     rows = slice(n // 2, n)
     expected = np.array([reference(LIST[p], X[rows], X) for p in some])
-    np.testing.assert_allclose(computed.among(rows, some), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(computed.pairwise(rows, some), expected, rtol=1e-12, atol=1e-14)
 
 
 def test_a_row_and_itself_are_at_no_distance():
     """Round-off of the distances is not to show, however large gamma is."""
     X = 1e3 + np.random.RandomState(0).rand(30, 4)
     values = ComputedKernels(X, [BaseKernel("rbf", 2.0**40), BaseKernel("laplacian", 2.0**40)])
-    for block in values.among(slice(10, 30), np.arange(2)):
+    for block in values.pairwise(slice(10, 30), np.arange(2)):
         np.testing.assert_array_equal(block[:, 10:].diagonal(), 1.0)
 
 

@@ -1,17 +1,55 @@
-"""The kernels of one fold after the other, for the paths of models that solve a system among all training rows."""
+"""Parameters of a kernel, and the kernels of one fold after the other for the paths of models."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
+from elmbench.models.base.family import width
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.kernels import rbf_from_distances, row_blocks, squared_distances
-from elmbench.numerics.pairwise import Kernel
+from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows
+
+_NOT_NEGATIVE = ("additive_chi2", "chi2")
+"""Kernels of rows without negative entries."""
+
+
+@estimator
+class KernelMixin(BaseEstimator):
+    """The parameters of a kernel, and their tags for scikit-learn.
+
+    With ``kernel="precomputed"`` rows hold their kernel with every training row: `fit` takes a square matrix, of which
+    the lower triangle counts, and scikit-learn's splitters cut its columns as they do its rows.
+    """
+
+    gamma: float | str = "scale"
+    kernel: Any = "rbf"
+    degree: float = 3
+    coef0: float = 1.0
+    kernel_params: Mapping[str, Any] | None = None
+
+    @property
+    def _accept_sparse(self) -> str | bool:
+        return not self._is(PRECOMPUTED) and "csr"
+
+    def _is(self, *names: str) -> bool:
+        return isinstance(self.kernel, str) and self.kernel in names
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is(PRECOMPUTED)
+        tags.input_tags.positive_only = self._is(*_NOT_NEGATIVE)
+        return tags
+
+    def _make_kernel(self) -> Kernel:
+        return Kernel(self.kernel, width(self), self.degree, self.coef0, self.kernel_params)
 
 
 class _FoldKernels:
@@ -24,19 +62,19 @@ class _FoldKernels:
         self._X, (self._train, self._test) = grid.X, grid.folds[fold]
         n = len(self._train)
         self._room = np.empty((n, n), order="F")
-        self._among: Array | None = None
+        self._pairwise: Array | None = None
         self._probes: list[Array] = []
 
-    def among(self, kernel: Kernel) -> Array:
+    def pairwise(self, kernel: Kernel) -> Array:
         """Return the kernel among the training rows, to be overwritten; valid until the next one is asked for."""
         if not kernel.is_plain(self._X):
             kernel.chosen(self._X)
             return kernel.matrix(self._rows(kernel, self._train), out=self._room)
-        if self._among is None:
+        if self._pairwise is None:
             X, train, test = self._X, self._train, self._test
-            self._among = squared_distances(X[train], out=np.empty_like(self._room))
+            self._pairwise = squared_distances(X[train], out=np.empty_like(self._room))
             self._probes = [squared_distances(X[test[rows]], X[train]) for rows in row_blocks(len(test), len(train))]
-        np.copyto(self._room, self._among)
+        np.copyto(self._room, self._pairwise)
         return rbf_from_distances(self._room, kernel.gamma)
 
     def product(self, kernel: Kernel, beta: Array) -> Array:
@@ -53,7 +91,7 @@ class _FoldKernels:
 class Member(NamedTuple):
     """A candidate: its place in the grid, its kernel, its ridge and the scale of the training rows."""
 
-    place: int
+    position: int
     kernel: Kernel
     ridge: float
     scale: Array | None
@@ -77,12 +115,12 @@ def solved_together(
     """
     groups: dict[Any, list[Member]] = {}
     for member in members:
-        told = b"" if member.scale is None else member.scale.tobytes()
-        groups.setdefault((member.kernel.key, told), []).append(member)
+        key_part = b"" if member.scale is None else member.scale.tobytes()
+        groups.setdefault((member.kernel.key, key_part), []).append(member)
     kernels = _FoldKernels(grid, fold)
     for group in groups.values():
         _, kernel, _, scale = group[0]
-        K = kernels.among(kernel)
+        K = kernels.pairwise(kernel)
         weigh(K, scale)
         ridges = np.array([member.ridge for member in group])
         Z = ridge_solutions(K, right(scale), ridges, grid.solvers, kernel.definite)

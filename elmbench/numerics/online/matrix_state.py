@@ -1,4 +1,4 @@
-"""The states of kernel recursive least squares with any kernel: their loops look its values up."""
+"""Kernel recursive least squares with any kernel, from a kernel matrix that is made piece by piece."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ PIECE = 256
 """Rows that are learnt at a time, or as many as the dictionary has."""
 
 
-class LookedUp:
-    """A state that is told the number of each row in a kernel matrix, which is made piece by piece.
+class MatrixState:
+    """A state whose rows are numbers of rows of a kernel matrix.
 
     Parameters
     ----------
@@ -37,8 +37,7 @@ class LookedUp:
     def extend(self, X: Rows, T: Array) -> None:
         """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in the order in which they stand.
 
-        A ValueError says where the kernel is precomputed and these are not all rows, or where it is not positive
-        semi-definite.
+        A ValueError is raised for a second call with a precomputed kernel, and for an indefinite kernel.
         """
         if self._kernel.precomputed:
             if self.rows is not None:
@@ -62,7 +61,7 @@ class LookedUp:
             self._learn(X, self._kernel.matrix(X), T)
             return
         m, n = self.size, len(T)
-        X = _like(self.rows, X)
+        X = _in_format_of(self.rows, X)
         gram = np.empty((m + n, m + n))
         gram[:m, :m] = self._state.gram
         gram[m:, m:] = self._kernel.matrix(X)
@@ -71,7 +70,7 @@ class LookedUp:
         self._learn(sp.vstack([self.rows, X], format="csr") if sp.issparse(X) else np.vstack([self.rows, X]), gram, T)
 
     def _learn(self, rows: Any, gram: Array, T: Array) -> None:
-        """Learn the last rows of some, of which the first ones are the dictionary; `gram` is the kernel of all."""
+        """Learn the rows after the dictionary; `gram` is the kernel matrix of both."""
         # Of a positive semi-definite matrix no entry is larger than all on the diagonal.
         if not self._kernel.definite and np.abs(gram).max() > (1 + EPS**0.5) * gram.diagonal().max():
             raise ValueError(INDEFINITE)
@@ -79,8 +78,8 @@ class LookedUp:
         self._state.gram = gram
         self._state.extend(np.arange(first, rows.shape[0], dtype=np.float64)[:, np.newaxis], T)
         numbers = self._state.dictionary[0, : self.size]
-        kept = numbers.astype(np.intp)
-        self.rows, self._state.gram = rows[kept], gram[np.ix_(kept, kept)]
+        chosen = numbers.astype(np.intp)
+        self.rows, self._state.gram = rows[chosen], gram[np.ix_(chosen, chosen)]
         numbers[:] = np.arange(self.size)
 
     @property
@@ -90,11 +89,11 @@ class LookedUp:
 
     @property
     def ridge(self) -> float:
-        """What is added to the diagonal of the kernel matrix."""
+        """The ridge of the kernel matrix."""
         return self._state.ridge
 
-    def among(self) -> Array:
-        """Return the kernel among the rows of the dictionary."""
+    def pairwise(self) -> Array:
+        """Return the kernel matrix of the dictionary."""
         return self._state.gram
 
     def solution(self) -> Array:
@@ -105,13 +104,13 @@ class LookedUp:
         """Return the inverse of the (regularised) kernel matrix of the dictionary."""
         return self._state.inverse_matrix()
 
-    def serves(self, other: Any) -> bool:
-        """Return whether `other`, of the same kernel, which has learnt nothing yet, would learn the same."""
-        return self._state.serves(other._state)
+    def equals_untrained(self, other: Any) -> bool:
+        """Return True if `other`, a new state with the same kernel, would learn the same."""
+        return self._state.equals_untrained(other._state)
 
 
-def _like(rows: Rows, X: Rows) -> Rows:
-    """Return rows X as dense, or as sparse, as others are."""
+def _in_format_of(rows: Rows, X: Rows) -> Rows:
+    """Return rows X dense or sparse, as the others."""
     if sp.issparse(rows):
         return sp.csr_matrix(X)
     return X.toarray() if sp.issparse(X) else X
