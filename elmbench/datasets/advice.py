@@ -1,4 +1,4 @@
-"""Warnings about a user's own rows before hours are spent on them, each with what to type."""
+"""Warnings about a user's rows, each with what to type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 5
 
 def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
     """Yield what is suspicious about the rows of a table that is not sparse."""
-    columns = {name: _codes(table.nominal.get(place, table.X[:, place])) for place, name in enumerate(table.names)}
+    columns = {name: _codes(table.column(position)) for position, name in enumerate(table.names)}
     target = _codes(label_words(table.target) if task == "classification" else table.target)
     n = len(target)
     constant = [name for name, codes in columns.items() if codes.max() == 0]
@@ -32,32 +32,32 @@ def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
         yield f"{len(copies) - _SHOWN} more columns repeat others"
     whole = [
         name
-        for place, name in enumerate(table.names)
-        if place not in table.nominal and columns[name].max() == n - 1 and _is_whole(table.X[:, place])
+        for position, name in enumerate(table.names)
+        if position not in table.nominal and columns[name].max() == n - 1 and _is_whole(table.X[:, position])
     ]
     yield from _drop("a different whole number in each row, such as an ID", whole)
     copied = {name for name, _ in copies}
-    for place, name in enumerate(table.names):
+    for position, name in enumerate(table.names):
         if name not in copied and name not in constant and name not in whole:
-            yield from _about_target(table, place, columns[name], target, task, grouped)
+            yield from _about_target(table, position, columns[name], target, task, grouped)
     repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
     if repeated:
         yield f"{repeated} of {n} rows repeat another row, and may be in training and test: remove them from the file"
 
 
 def _about_target(
-    table: Table, place: int, codes: NDArray[np.int64], target: NDArray[np.int64], task: str, grouped: bool
+    table: Table, position: int, codes: NDArray[np.int64], target: NDArray[np.int64], task: str, grouped: bool
 ) -> Iterator[str]:
     """Yield a warning if a column gives the target away, or looks like a group."""
-    name, values = table.names[place], None if place in table.nominal else table.X[:, place]
+    name, values = table.names[position], None if position in table.nominal else table.X[:, position]
     sizes = np.bincount(codes)
     repeats = values is None or (len(sizes) <= len(target) / 2 and _is_whole(values))
     each_has_one = repeats and len(np.unique(codes * len(target) + target)) == len(sizes)
     if each_has_one and _chance_of_one_target(sizes, np.bincount(target) / len(target)) < log(_CHANCE):
         gives_away = len(sizes) <= 2 * len(np.unique(target))
         if not gives_away and not grouped:
-            found = f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
-            yield f"{found}: --groups {quote(name)}"
+            problem = f"{name!r} looks like a group, as each of its {len(sizes)} values has one target"
+            yield f"{problem}: --groups {quote(name)}"
     else:
         separates = _separates if task == "classification" else _is_scaled
         gives_away = values is not None and separates(values, target, table)
@@ -101,9 +101,9 @@ def _copies(table: Table, constant: Sequence[str]) -> list[tuple[str, str]]:
     """Return the columns that are equal to one before them, and that one."""
     first: dict[Hashable, str] = {}
     pairs = []
-    for place, name in enumerate(table.names):
-        words = table.nominal.get(place)
-        key = table.X[:, place].tobytes() if words is None else tuple(words)
+    for position, name in enumerate(table.names):
+        words = table.nominal.get(position)
+        key = table.X[:, position].tobytes() if words is None else tuple(words)
         pairs.append((name, first.setdefault(key, name)))
     return [(name, other) for name, other in pairs if name != other and name not in constant]
 

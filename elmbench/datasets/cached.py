@@ -41,10 +41,10 @@ def verify(parts: Parts, spec: DatasetSpec) -> None:
     """Raise ElmbenchError if a file was changed since it was fetched."""
     for path in parts.values():
         expected, status = _words(path)[1], path.stat()
-        found = _sha256(path, status.st_mtime_ns, status.st_size)
-        if not found.startswith(expected):
+        problem = _sha256(path, status.st_mtime_ns, status.st_size)
+        if not problem.startswith(expected):
             raise ElmbenchError(
-                f"the cached file {path} has been changed: its SHA-256 is {found}",
+                f"the cached file {path} has been changed: its SHA-256 is {problem}",
                 expected=f"the file that was fetched, with a SHA-256 that begins with {expected}",
                 next_step=f"elmbench data fetch {spec.name}",
             )
@@ -125,10 +125,10 @@ def write_table(table: Table, path: Path) -> Path:
     import pyarrow.parquet as pq
 
     columns: list[Any] = [
-        pa.array(table.nominal[place], type=pa.string())
-        if place in table.nominal
-        else pa.array(table.X[:, place], from_pandas=True)
-        for place in range(table.X.shape[1])
+        pa.array(table.nominal[position], type=pa.string())
+        if position in table.nominal
+        else pa.array(table.X[:, position], from_pandas=True)
+        for position in range(table.X.shape[1])
     ]
     columns.append(pa.array(table.target, type=pa.string()) if words else pa.array(table.target, from_pandas=True))
     names = [f"{name}_" if name == "target" else name for name in table.names]

@@ -45,9 +45,9 @@ def download(url: str, folder: Path, known_hash: str | None = None, progress: Pr
         with network(url):
             return Path(pooch.retrieve(url, known_hash, path=folder, downloader=downloader))
     except ValueError as error:  # the message names both hashes
-        found = f"{url}: {str(error).partition(' Deleted ')[0]}"
+        problem = f"{url}: {str(error).partition(' Deleted ')[0]}"
         next_step = "try again; if the hash stays another, the file was changed at its source"
-        raise ElmbenchError(found, expected=known_hash, next_step=next_step) from error
+        raise ElmbenchError(problem, expected=known_hash, next_step=next_step) from error
 
 
 def remote_size(url: str) -> int | None:
@@ -76,17 +76,17 @@ def network(url: str) -> Iterator[None]:
     except requests.HTTPError as error:
         answer = cast(requests.Response, error.response)
         status = answer.status_code
-        found = f"{url}: the server answers {status} ({answer.reason})"
+        problem = f"{url}: the server answers {status} ({answer.reason})"
         if status >= 500 or status in (408, 429):
-            raise DataUnavailableError(found, expected="the file", next_step="try again later") from error
+            raise DataUnavailableError(problem, expected="the file", next_step="try again later") from error
         by_hand = "download it in a browser, then: elmbench data import NAME FILE"
-        raise ElmbenchError(found, expected="the file", next_step=by_hand) from error
+        raise ElmbenchError(problem, expected="the file", next_step=by_hand) from error
     except (requests.RequestException, OSError) as error:
         if isinstance(error, requests.ConnectionError | requests.ConnectTimeout):
             _closed.add(host)
             raise DataUnavailableError(f"{host} cannot be reached", expected="a network") from error
-        found = f"{url}: {first_line(error)}"
-        raise DataUnavailableError(found, expected="the file", next_step="try again later") from error
+        problem = f"{url}: {first_line(error)}"
+        raise DataUnavailableError(problem, expected="the file", next_step="try again later") from error
 
 
 class _Bar:
@@ -100,8 +100,8 @@ class _Bar:
         """Count the bytes of a block; the last one may be shorter."""
         self._n_bytes += n_bytes
         if max(self._n_bytes, self.total) > MOST_BYTES + n_bytes:
-            found = f"{self.url}: the file has more than {MOST_BYTES:,} bytes"
-            raise ElmbenchError(found, expected="a data set of the papers", next_step="correct its address")
+            problem = f"{self.url}: the file has more than {MOST_BYTES:,} bytes"
+            raise ElmbenchError(problem, expected="a data set of the papers", next_step="correct its address")
         if self.progress:
             self.progress(self.url, min(self._n_bytes, self.total or self._n_bytes), self.total or None)
 

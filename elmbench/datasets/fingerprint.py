@@ -1,10 +1,9 @@
-"""The fingerprint of a data set's content: a few numbers by which its rows are known, whoever prints them.
+"""The fingerprint of a data set's content: a few numbers that tell its rows, whoever prints them.
 
-They depend neither on the order of the rows nor on that of the columns, nor on what the labels are called. Values that
-were rounded move them a little, and by how much is found out by rounding errors that are drawn at random.
+They depend neither on the order of rows and columns nor on the names of the labels. Rounding moves them a little; how
+much is estimated by rounding errors drawn at random.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,8 +37,8 @@ def fingerprint_of(data: Dataset) -> Fingerprint:
     """Return the fingerprint of the rows, with as many digits as `datasets.yaml` has."""
     X, y, n_train = _rows(data)
     numbers = {
-        name: tuple(round(value, PLACES) + 0.0 for value in found)
-        for name, found in _numbers(X, y, _weights(y, data.task), n_train).items()
+        name: tuple(round(value, PLACES) + 0.0 for value in values)
+        for name, values in _numbers(X, y, _weights(y, data.task), n_train).items()
     }
     decimals = int(_decimals(_stored(X)).max(initial=0))
     return Fingerprint.model_validate({**numbers, "decimals": decimals})
@@ -53,8 +52,12 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     """
     X, y, n_train = _rows(data, expected)
     weights = _weights(y, data.task)
-    found = _numbers(X, y, weights, n_train)
-    apart = {name: np.subtract(values, numbers) for name, values, numbers in _pairs(found, expected)}
+    numbers = _numbers(X, y, weights, n_train)
+    apart = {
+        name: np.subtract(values, getattr(expected, name))
+        for name, values in numbers.items()
+        if values and getattr(expected, name)
+    }
     if all((np.abs(change) <= _SAME).all() for change in apart.values()):
         return ()
     squares = {name: np.zeros(len(change)) for name, change in apart.items()}
@@ -66,18 +69,9 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
         target = y if targets is None else _shaken(y[:, None], targets, stream)[:, 0]
         moved = _numbers(shaken, target, _weights(target, data.task), n_train)
         for name in squares.keys() & moved.keys():
-            squares[name] += np.subtract(moved[name], found[name]) ** 2
+            squares[name] += np.subtract(moved[name], numbers[name]) ** 2
     allowed = {name: _SAME + _ALLOWED * np.sqrt(total / _DRAWS) for name, total in squares.items()}
     return tuple(_MEANING[name] for name in apart if not (np.abs(apart[name]) <= allowed[name]).all())
-
-
-def _pairs(
-    found: dict[str, tuple[float, ...]], expected: Fingerprint
-) -> Iterator[tuple[str, tuple[float, ...], tuple[float, ...]]]:
-    for name, values in found.items():
-        numbers = getattr(expected, name)
-        if values and numbers:
-            yield name, values, numbers
 
 
 def _rows(data: Dataset, expected: Fingerprint | None = None) -> tuple[Any, NDArray[Any], int | None]:
@@ -114,23 +108,23 @@ def _numbers(X: Any, y: NDArray[Any], weights: Array, n_train: int | None) -> di
     if not varying.any() or target.std() == 0:  # which no data set has
         return {"columns": (np.nan,) * 3}
     logs = np.log(std[varying])
-    # Of a target without its classes: where it lies, its scale, and how much of the columns it explains.
-    own = (_place(target.mean(), target.std()), np.log(target.std()), np.mean(np.sum(together**2, axis=1)))
     numbers = {
-        "columns": (np.mean(_place(mean[varying], std[varying])), np.mean(logs), np.std(logs)),
+        # A constant added to a column changes arcsinh(mean / deviation), but not the scale.
+        "columns": (np.mean(np.arcsinh(mean[varying] / std[varying])), np.mean(logs), np.std(logs)),
         "rows": (np.std(total), np.mean(_standardised(total) ** 3), np.std(energy)),
-        "target": (*own, _correlation(total, target), _correlation(energy, target)),
+        "target": (
+            np.arcsinh(target.mean() / target.std()),
+            np.log(target.std()),
+            np.mean(np.sum(together**2, axis=1)),
+            _correlation(total, target),
+            _correlation(energy, target),
+        ),
         "parts": (),
     }
     if n_train is not None:
         part = (np.arange(len(target)) < n_train).astype(np.float64)
         numbers["parts"] = tuple(_correlation(values, part) for values in (total, energy, target))
     return {name: tuple(map(float, values)) for name, values in numbers.items()}
-
-
-def _place(mean: Any, std: Any) -> Any:
-    """Return the mean in deviations, which a constant added to a column changes, but not its scale."""
-    return np.arcsinh(mean / std)
 
 
 def _moments(X: Any) -> tuple[Array, Array]:
@@ -175,16 +169,16 @@ def _correlation(one: Array, other: Array) -> float:
 
 def _decimals(values: Array) -> NDArray[np.int64]:
     """Return with how many decimals the values of each column are printed, `_MOST` at most."""
-    found = np.full(values.shape[1], _MOST)
+    decimals = np.full(values.shape[1], _MOST)
     left = np.arange(values.shape[1])
-    for places in range(_MOST):
-        scaled = values[:, left] * 10.0**places
+    for positions in range(_MOST):
+        scaled = values[:, left] * 10.0**positions
         whole = (np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))).all(axis=0)
-        found[left[whole]] = places
+        decimals[left[whole]] = positions
         left = left[~whole]
         if not len(left):
             break
-    return found
+    return decimals
 
 
 def _hidden(values: Array, decimals: int) -> Array:

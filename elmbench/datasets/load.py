@@ -117,10 +117,10 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None, cache_dir
             return source
     kinds = ", ".join(dict.fromkeys(source.kind for source in sources))
     where = f"neither {folder} nor the cache holds" if folder else "no data directory is given and the cache lacks"
-    found = f"the data set {spec.name!r} is not here: {where} it"
+    problem = f"the data set {spec.name!r} is not here: {where} it"
     expected = f"a file {PATTERN.replace('<name>', spec.stem)}, or the download (from {kinds})"
     next_step = f"elmbench data fetch {spec.name}   (or drop {spec.stem}.csv into the folder of --data-dir)"
-    raise DataUnavailableError(found, expected=expected, next_step=next_step)
+    raise DataUnavailableError(problem, expected=expected, next_step=next_step)
 
 
 def load_from(source: Source, request: Request) -> Dataset:

@@ -33,16 +33,16 @@ def local_file(location: str, target: str = "", cache_dir: Path | str | None = N
         try:
             path = Path(location).expanduser().resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            found = f"{location!r} is not a path: {first_line(error)}"
-            raise ElmbenchError(found, expected="the path of a file", next_step="correct the path") from error
+            problem = f"{location!r} is not a path: {first_line(error)}"
+            raise ElmbenchError(problem, expected="the path of a file", next_step="correct the path") from error
         return path, path.name, target
     folder = cache_folder(cache_dir) / "own"
     stem = f"{kind}-{slug(name)}{'-' + slug(target) if target else ''}"
     if kind == "sklearn":
         return _write(_of_scikit_learn(name), folder, stem), location, "target"
     if not name.isdigit():
-        found = f"{location!r} is not an OpenML data set"
-        raise ElmbenchError(found, expected="openml: and a number", next_step="look it up on openml.org")
+        problem = f"{location!r} is not an OpenML data set"
+        raise ElmbenchError(problem, expected="openml: and a number", next_step="look it up on openml.org")
     cached = [path for form in ("parquet", "npz") if (path := folder / f"{stem}.{form}").is_file()]
     if cached:
         return cached[0], location, "target"
@@ -89,8 +89,8 @@ def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any])
 
     targets = np.asarray(y)
     if targets.ndim != 1 or targets.shape[0] != X.shape[0]:
-        found = f"X has {X.shape[0]} rows and y the shape {targets.shape}"
-        raise ElmbenchError(found, expected="one target a row", next_step="give y as a vector")
+        problem = f"X has {X.shape[0]} rows and y the shape {targets.shape}"
+        raise ElmbenchError(problem, expected="one target a row", next_step="give y as a vector")
     if sp.issparse(X):
         if extra:
             raise ElmbenchError("sparse rows with groups or an order", expected="dense rows", next_step="X.toarray()")

@@ -64,8 +64,14 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
     ElmbenchError
         If most values of a column are numbers but not all, or the decimal mark cannot be told.
     """
-    places = {name: place for place, name in enumerate(table.names) if place in table.nominal and name not in words}
-    columns = {name: table.nominal[place] for name, place in places.items() if _mostly_numeric(table.nominal[place])}
+    positions = {
+        name: position for position, name in enumerate(table.names) if position in table.nominal and name not in words
+    }
+    columns = {
+        name: table.nominal[position]
+        for name, position in positions.items()
+        if _mostly_numeric(table.nominal[position])
+    }
     has_words = table.target.dtype == object and table.target_name not in words and _mostly_numeric(table.target)
     if not columns and not has_words:
         return table
@@ -77,8 +83,8 @@ def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -
         for name, values in columns.items():
             parsed = _parsed(values, decimal)
             _check_all_parsed(values, parsed, f"{table.origin}: the column {name!r}", name)
-            X[:, places[name]] = [math.nan if word is None else parsed[word] for word in values]
-            del nominal[places[name]]
+            X[:, positions[name]] = [math.nan if word is None else parsed[word] for word in values]
+            del nominal[positions[name]]
         table = replace(table, X=X, nominal=nominal)
     return _with_target(table, _parsed(table.target, decimal)) if has_words else table
 
@@ -127,19 +133,19 @@ def _decimal_of(table: Table, columns: dict[str, NDArray[Any]]) -> str:
         X = table.X
         fractions = np.argwhere(np.isfinite(X) & (np.round(X) != X))
         if len(fractions):
-            row, place = fractions[0]
-            seen["."] = (table.names[place], str(X[row, place]))
+            row, position = fractions[0]
+            seen["."] = (table.names[position], str(X[row, position]))
     if "," in seen and "." in seen:
         (one, comma), (other, point) = seen[","], seen["."]
-        found = f"{table.origin}: the column {one!r} holds {comma!r}, and the column {other!r} holds {point!r}"
+        problem = f"{table.origin}: the column {one!r} holds {comma!r}, and the column {other!r} holds {point!r}"
         next_step = "correct the odd one, or --decimal , or --decimal . (the other mark then separates thousands)"
-        raise ElmbenchError(found, expected="one decimal mark", next_step=next_step)
+        raise ElmbenchError(problem, expected="one decimal mark", next_step=next_step)
     if ",?" in seen and not {",", "."} & set(seen) and table.separator not in ("", ","):
         name, word = seen[",?"]
-        found = f"{table.origin}: {word!r} in the column {name!r} may be "
-        found += f"{word.replace(',', '')} or {word.replace(',', '.')}"
+        problem = f"{table.origin}: {word!r} in the column {name!r} may be "
+        problem += f"{word.replace(',', '')} or {word.replace(',', '.')}"
         expected = "a number that decides, such as 0,5"
-        raise ElmbenchError(found, expected=expected, next_step="--decimal , or --decimal .")
+        raise ElmbenchError(problem, expected=expected, next_step="--decimal , or --decimal .")
     return "," if "," in seen else "."
 
 

@@ -22,8 +22,8 @@ Parts = Mapping[str, Path]
 def check_folder(folder: Path) -> None:
     """Raise ElmbenchError if a data directory does not exist."""
     if not folder.is_dir():
-        found = f"the data directory {folder} does not exist"
-        raise ElmbenchError(found, expected="a folder", next_step="correct --data-dir")
+        problem = f"the data directory {folder} does not exist"
+        raise ElmbenchError(problem, expected="a folder", next_step="correct --data-dir")
 
 
 def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
@@ -66,9 +66,9 @@ def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin
     missing = {"train", "test"} - set(parts)
     if "all" not in parts and (missing == {"train"} or (missing == {"test"} and spec.training_part is None)):
         ((path,), (part,)) = parts.values(), missing
-        found = f"{path} is there, but no {part} part beside it"
+        problem = f"{path} is there, but no {part} part beside it"
         next_step = f"add the {part} part, or join both in one {spec.stem}.csv"
-        raise ElmbenchError(found, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step)
+        raise ElmbenchError(problem, expected=f"{spec.stem}.{part}.* in {path.parent}", next_step=next_step)
     read = partial(read_table, n_features=width, sparse=spec.sparse)
     most = unpacked_bytes(spec.shape.instances, width, spec.sparse)
     tables = [read(path, partial(_target_of, path, spec), most=most) for path in parts.values()]
@@ -90,14 +90,16 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
 def _join(train: Table, test: Table) -> Table:
     if train.names != test.names or set(train.nominal) != set(test.nominal):
         counts = f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}"
-        found = f"{counts}, or they differ in name or kind"
-        raise ElmbenchError(found, expected="the same columns in both", next_step="replace one of the two files")
+        problem = f"{counts}, or they differ in name or kind"
+        raise ElmbenchError(problem, expected="the same columns in both", next_step="replace one of the two files")
     X: Matrix = sp.vstack([train.X, test.X], format="csr") if sp.issparse(train.X) else np.vstack([train.X, test.X])
     return replace(
         train,
         X=X,
         target=np.concatenate([train.target, test.target]),
-        nominal={place: np.concatenate([words, test.nominal[place]]) for place, words in train.nominal.items()},
+        nominal={
+            position: np.concatenate([words, test.nominal[position]]) for position, words in train.nominal.items()
+        },
         n_train=train.X.shape[0],
         origin=f"{train.origin}, {test.origin}",
     )

@@ -19,30 +19,30 @@ _CORRECT = "correct the file"
 def prepare(table: Table, steps: Iterable[specs.Step]) -> Table:
     """Apply steps in their order."""
     for step in steps:
-        table = apply_step(step, table)
+        table = _apply(step, table)
     return table
 
 
 @singledispatch
-def apply_step(step: Any, table: Table) -> Table:
-    """Apply one step (see `elmbench.specs.datasets.steps` for what each does)."""
+def _apply(step: Any, table: Table) -> Table:
+    """Apply one step; its class in `elmbench.specs.datasets.steps` describes it."""
     raise TypeError(f"no preparation step: {step!r}")
 
 
-@apply_step.register(specs.OneHot)
+@_apply.register(specs.OneHot)
 def _one_hot(step: specs.OneHot, table: Table) -> Table:
     chosen = table.nominal if step.columns == "nominal" else [_position(table, name) for name in step.columns]
     blocks: list[NDArray[np.float64]] = []
     names: list[str] = []
     nominal: dict[int, NDArray[np.object_]] = {}
-    for place, name in enumerate(table.names):
-        if place not in chosen:
-            if place in table.nominal:
-                nominal[len(names)] = table.nominal[place]
-            blocks.append(table.X[:, [place]])
+    for index, name in enumerate(table.names):
+        if index not in chosen:
+            if index in table.nominal:
+                nominal[len(names)] = table.nominal[index]
+            blocks.append(table.X[:, [index]])
             names.append(name)
             continue
-        words = label_words(_words(table, place))
+        words = label_words(table.column(index))
         for category in sorted({word for word in words if word is not None}, key=category_order):
             column = (words == category).astype(np.float64)
             column[[word is None for word in words]] = np.nan
@@ -59,61 +59,59 @@ def category_order(word: str) -> tuple[bool, float, str]:
         return (True, 0.0, word)
 
 
-@apply_step.register(specs.Ordinal)
+@_apply.register(specs.Ordinal)
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
     position = _position(table, step.column)
-    words = label_words(_words(table, position))
-    places = {category: float(place) for place, category in enumerate(step.order, start=1)}
-    strange = sorted({word for word in words if word is not None} - set(places))
+    words = label_words(table.column(position))
+    positions = {category: float(index) for index, category in enumerate(step.order, start=1)}
+    strange = sorted({word for word in words if word is not None} - set(positions))
     if strange:
-        found = f"{table.origin}: the column {step.column!r} holds {strange[0]!r}"
-        raise ElmbenchError(found, expected="one of " + ", ".join(step.order), next_step=_CORRECT)
+        problem = f"{table.origin}: the column {step.column!r} holds {strange[0]!r}"
+        raise ElmbenchError(problem, expected="one of " + ", ".join(step.order), next_step=_CORRECT)
     X = np.array(table.X)
-    X[:, position] = [np.nan if word is None else places[word] for word in words]
-    nominal = {place: column for place, column in table.nominal.items() if place != position}
+    X[:, position] = [np.nan if word is None else positions[word] for word in words]
+    nominal = {index: column for index, column in table.nominal.items() if index != position}
     return replace(table, X=X, nominal=nominal)
 
 
-@apply_step.register(specs.DropColumns)
+@_apply.register(specs.DropColumns)
 def _drop_columns(step: specs.DropColumns, table: Table) -> Table:
     keep = np.ones(len(table.names), dtype=bool)
     keep[[_position(table, name) for name in step.columns]] = False
     return table.columns(keep)
 
 
-@apply_step.register(specs.DropMissingRows)
+@_apply.register(specs.DropMissingRows)
 def _drop_missing_rows(step: specs.DropMissingRows, table: Table) -> Table:
-    missing: NDArray[np.bool_] = np.isnan(_dense(table))
-    for place, words in table.nominal.items():
-        missing[:, place] = [word is None for word in words]
-    return table.rows(np.logical_not(missing.any(axis=1)))
+    _dense(table)
+    return table.rows(np.logical_not(table.missing().any(axis=1)))
 
 
-@apply_step.register(specs.FillMissing)
+@_apply.register(specs.FillMissing)
 def _fill_missing(step: specs.FillMissing, table: Table) -> Table:
     X: NDArray[np.float64] = np.array(_dense(table))
     known = ~np.isnan(X)
     counts = known.sum(axis=0)
     means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
-    for place in table.nominal:
-        known[:, place] = True
+    for index in table.nominal:
+        known[:, index] = True
     rows, columns = np.nonzero(~known)
     X[rows, columns] = means[columns]
     return replace(table, X=X)
 
 
-@apply_step.register(specs.DropConstantColumns)
+@_apply.register(specs.DropConstantColumns)
 def _drop_constant_columns(step: specs.DropConstantColumns, table: Table) -> Table:
     if sp.issparse(table.X):
         constant = (table.X.max(axis=0) - table.X.min(axis=0)).toarray().ravel() == 0
     else:
         constant = (table.X[:1] == table.X).all(axis=0)
-    for place, words in table.nominal.items():
-        constant[place] = len(set(words)) == 1
+    for index, words in table.nominal.items():
+        constant[index] = len(set(words)) == 1
     return table.columns(~constant)
 
 
-@apply_step.register(specs.DropRepeatedRows)
+@_apply.register(specs.DropRepeatedRows)
 def _drop_repeated_rows(step: specs.DropRepeatedRows, table: Table) -> Table:
     X = sp.csr_matrix(table.X)
     X.sort_indices()
@@ -127,14 +125,14 @@ def _drop_repeated_rows(step: specs.DropRepeatedRows, table: Table) -> Table:
     return table.rows(keep)
 
 
-@apply_step.register(specs.Round)
+@_apply.register(specs.Round)
 def _round(step: specs.Round, table: Table) -> Table:
     # By way of decimal text: the nearest double of what the public file prints. np.round may miss it by one bit.
     rounded = [float(f"{value:.{step.decimals}f}") for value in _dense(table).ravel()]
     return replace(table, X=np.array(rounded).reshape(table.X.shape))
 
 
-@apply_step.register(specs.ResizeImages)
+@_apply.register(specs.ResizeImages)
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
     if step.height * step.width != table.X.shape[1]:
         expected = f"images of {step.height} x {step.width} = {step.height * step.width} pixels"
@@ -143,7 +141,7 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
     down, across = _area_weights(step.height, step.to_height), _area_weights(step.width, step.to_width)
     resized = np.einsum("ih,nhw,jw->nij", down, images, across, optimize=True)
     n_pixels = step.to_height * step.to_width
-    names = tuple(f"x{place}" for place in range(n_pixels))
+    names = tuple(f"x{index}" for index in range(n_pixels))
     return replace(table, X=resized.reshape(-1, n_pixels), names=names)
 
 
@@ -155,23 +153,19 @@ def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
     return np.clip(covered, 0.0, None) * (n_new / n_old)
 
 
-def _words(table: Table, place: int) -> NDArray[Any]:
-    return table.nominal[place] if place in table.nominal else table.X[:, place]
-
-
 def _position(table: Table, name: str) -> int:
     if name not in table.names:
-        found = f"{table.origin} has no column {name!r}, which is to be prepared"
+        problem = f"{table.origin} has no column {name!r}, which is to be prepared"
         shown = ", ".join(table.names[:10]) + (", ..." if len(table.names) > 10 else "")
         next_step = "correct the file, or the preparation in datasets.yaml"
-        raise ElmbenchError(found, expected=shown, next_step=next_step)
+        raise ElmbenchError(problem, expected=shown, next_step=next_step)
     return table.names.index(name)
 
 
 def _dense(table: Table) -> NDArray[np.float64]:
     if sp.issparse(table.X):
-        found = f"{table.origin}: sparse rows cannot be prepared this way"
+        problem = f"{table.origin}: sparse rows cannot be prepared this way"
         next_step = "set `sparse: false` in datasets.yaml"
-        raise ElmbenchError(found, expected="sparse data without missing values", next_step=next_step)
+        raise ElmbenchError(problem, expected="sparse data without missing values", next_step=next_step)
     dense: NDArray[np.float64] = table.X
     return dense

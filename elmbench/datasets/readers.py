@@ -89,8 +89,8 @@ def read_table(
         message = first_line(error)
         if isinstance(error, LookupError | TypeError | AttributeError | StopIteration):
             message = f"its parser gives up ({type(error).__name__}: {message})"
-        found = f"cannot be read: {message}"
-        raise bad_file(path, found, "a complete file in the format that its name says") from error
+        problem = f"cannot be read: {message}"
+        raise bad_file(path, problem, "a complete file in the format that its name says") from error
 
 
 def compression_of(path: PurePath) -> str:
@@ -98,9 +98,9 @@ def compression_of(path: PurePath) -> str:
     return path.suffix if path.suffix in _OPENERS else ""
 
 
-def bad_file(path: Path, found: str, expected: str) -> ElmbenchError:
+def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
     """Return the error for a file that has to be replaced."""
-    return ElmbenchError(f"{path} {found}", expected=expected, next_step=f"correct or replace {path.name}")
+    return ElmbenchError(f"{path} {problem}", expected=expected, next_step=f"correct or replace {path.name}")
 
 
 class _Lines:
@@ -198,10 +198,10 @@ def _read_arff(content: bytes, path: Path, choose: ChooseTarget, most: int | Non
     parsed = arff.loads(content.decode("utf-8"))
     names = [str(name) for name, _ in parsed["attributes"]]
     target = target_position(names, choose, path)
-    columns = [np.array([row[place] for row in parsed["data"]], dtype=object) for place in range(len(names))]
-    for place, (_, kind) in enumerate(parsed["attributes"]):
+    columns = [np.array([row[position] for row in parsed["data"]], dtype=object) for position in range(len(names))]
+    for position, (_, kind) in enumerate(parsed["attributes"]):
         if not isinstance(kind, list) and kind.upper() in ("NUMERIC", "REAL", "INTEGER"):
-            columns[place] = columns[place].astype(np.float64)
+            columns[position] = columns[position].astype(np.float64)
     return Table.of_columns(names, columns, target, str(path), layout.words)
 
 
@@ -255,9 +255,9 @@ def _read_workbook(content: bytes, path: Path, choose: ChooseTarget, most: int |
             sheets = workbook.sheet_names
             frame = pd.read_excel(workbook, header=None, dtype=object, keep_default_na=False)
     except ImportError as error:
-        found = f"{path}: openpyxl, which reads Excel files, is not installed"
+        problem = f"{path}: openpyxl, which reads Excel files, is not installed"
         next_step = "pip install 'elmbench[excel]', or save as CSV"
-        raise ElmbenchError(found, expected="openpyxl", next_step=next_step) from error
+        raise ElmbenchError(problem, expected="openpyxl", next_step=next_step) from error
     # Numbers are written as they are stored, and read by the rules for text.
     text = frame.to_csv(index=False, header=False).encode()
     table = read_text(text, path, choose, None, replace(layout, separator=",", decimal=""))

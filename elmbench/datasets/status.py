@@ -85,9 +85,9 @@ def import_file(
     present = find_parts(spec, folder) if folder.is_dir() else {}
     others = [path.name for path in present.values() if path not in targets.values()]
     if others:
-        found = f"{folder} holds {', '.join(others)} for {spec.name} already"
+        problem = f"{folder} holds {', '.join(others)} for {spec.name} already"
         next_step = f"remove it, then: elmbench data import {spec.name} {file}"
-        raise ElmbenchError(found, expected="no other file for it", next_step=next_step)
+        raise ElmbenchError(problem, expected="no other file for it", next_step=next_step)
     for part, path in given.items():
         with replacing(targets[part]) as partial:
             shutil.copyfile(path, partial)
@@ -98,6 +98,6 @@ def _ending(path: Path) -> str:
     compression = compression_of(path)
     form = Path(path.name.removesuffix(compression)).suffix
     if form.removeprefix(".") not in FORMATS:
-        found = f"{path.name} does not tell its format by its ending"
-        raise ElmbenchError(found, expected=PATTERN, next_step="rename the file by what it holds")
+        problem = f"{path.name} does not tell its format by its ending"
+        raise ElmbenchError(problem, expected=PATTERN, next_step="rename the file by what it holds")
     return form + compression

@@ -65,7 +65,7 @@ class Table:
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
         """Return the table of features without names, which become x0, x1, ..."""
-        return cls(X, tuple(f"x{place}" for place in range(X.shape[1])), target, origin)
+        return cls(X, tuple(f"x{index}" for index in range(X.shape[1])), target, origin)
 
     @classmethod
     def of_columns(
@@ -78,21 +78,32 @@ class Table:
         features = [position for position in range(len(names)) if position != target]
         X = np.full((len(columns[target]), len(features)), np.nan)
         nominal: dict[int, NDArray[np.object_]] = {}
-        for place, position in enumerate(features):
+        for index, position in enumerate(features):
             values = columns[position]
             as_words = names[position] in words
             numbers = None if as_words else to_numbers(values) if values.dtype == object else values
             if numbers is None:
                 text = [None if value is None or value != value else str(value).strip() for value in values]
-                nominal[place] = np.array(text, dtype=object)
+                nominal[index] = np.array(text, dtype=object)
             else:
-                X[:, place] = numbers
+                X[:, index] = numbers
         feature_names = tuple(names[position] for position in features)
         return cls(X, feature_names, columns[target], origin, nominal, target_name=names[target])
 
     def remarked(self, *notes: str) -> Table:
         """Return the same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def column(self, position: int) -> NDArray[Any]:
+        """Return a feature of dense rows: words, or numbers."""
+        return self.nominal[position] if position in self.nominal else np.asarray(self.X[:, position])
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Return the values of dense rows that are missing, an array of shape (n, d)."""
+        missing: NDArray[np.bool_] = np.isnan(self.X)
+        for position, words in self.nominal.items():
+            missing[:, position] = [word is None for word in words]
+        return missing
 
     def rows(self, keep: NDArray[np.bool_]) -> Table:
         """Return the table of the rows where `keep` is true."""
@@ -106,12 +117,12 @@ class Table:
 
     def columns(self, keep: NDArray[np.bool_]) -> Table:
         """Return the table of the columns where `keep` is true."""
-        kept = np.flatnonzero(keep)
-        where = {int(position): place for place, position in enumerate(kept)}
+        positions = np.flatnonzero(keep)
+        where = {int(position): index for index, position in enumerate(positions)}
         return replace(
             self,
-            X=self.X[:, kept],
-            names=tuple(self.names[position] for position in kept),
+            X=self.X[:, positions],
+            names=tuple(self.names[position] for position in positions),
             nominal={where[position]: words for position, words in self.nominal.items() if position in where},
         )
 
@@ -140,14 +151,14 @@ def _word(value: Any) -> str:
 def target_position(names: list[str], choose: Callable[[list[str]], str], path: Path) -> int:
     """Return the position of the target; raise ElmbenchError for a name given twice, or too many columns."""
     if len(names) > _MOST_COLUMNS:
-        found, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
-        raise ElmbenchError(found, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
+        problem, expected = f"{path} has {len(names):,} columns", f"at most {_MOST_COLUMNS:,} columns"
+        raise ElmbenchError(problem, expected=expected, next_step="save wider data as LIBSVM text (.svm)")
     positions: dict[str, int] = {}
     for position, name in enumerate(names):
         if name in positions:
-            found = f"{path}: the column {name!r} appears twice (columns {positions[name] + 1} and {position + 1})"
+            problem = f"{path}: the column {name!r} appears twice (columns {positions[name] + 1} and {position + 1})"
             next_step = f"rename or remove one of the two in {path.name}"
-            raise ElmbenchError(found, expected="column names that differ", next_step=next_step)
+            raise ElmbenchError(problem, expected="column names that differ", next_step=next_step)
         positions[name] = position
     return positions[choose(names)]
 

@@ -19,64 +19,55 @@ _REPLACE = "correct or replace the file"
 def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Table:
     """Return the table with its labels spelled as in the public file.
 
-    `labels` is what the source declares. A file that was dropped in may also spell its labels as any of the sources
-    does; and a two-class file, whatever its words, is recognised by the sizes of its classes where they differ.
+    `labels` is the mapping of the source. A file of the data directory may also spell its labels as any of the sources
+    does; a two-class file, whatever its words, is recognised by the sizes of its classes if they differ.
     """
     missing = sum(value is None or value != value for value in table.target)
     if missing:
-        found = f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows"
-        raise ElmbenchError(found, expected="a target in every row", next_step=_REPLACE)
+        problem = f"{table.origin}: the target is missing in {missing} of {len(table.target)} rows"
+        raise ElmbenchError(problem, expected="a target in every row", next_step=_REPLACE)
     if spec.task == "regression":
         return table
     words = label_words(table.target)
-    known = spec.shape.classes
-    if not isinstance(known, dict):
+    known = spec.shape.labels
+    if not known:
         return replace(table, target=words)
-    there = set(words)
-    as_is = {label: label for label in known}
-    others = [(source.labels, source.title) for source in spec.sources]
-    for mapping, guessed in ((labels, ""), (as_is, ""), *others):
-        if _spells(mapping, there):
-            mapped = [mapping.get(word, mapping.get("*")) for word in words]
-            pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
-            notes = (f"labels read as {guessed} spells them: {pairs}",) if guessed else ()
-            return replace(table, target=np.array(mapped, dtype=object), notes=(*table.notes, *notes))
+    present = set(words)
+    others = [(source.labels, f"labels read as {source.title} spells them: ") for source in spec.sources]
     by_size = _labels_by_size(words, spec)
-    if by_size:
-        pairs = ", ".join(f"{word} is {label}" for word, label in by_size.items())
-        note = f"labels recognised by the sizes of the classes: {pairs}"
-        target = np.array([by_size[word] for word in words], dtype=object)
-        return replace(table, target=target, two_classes=True, notes=(*table.notes, note))
-    shown = ", ".join(sorted(there, key=category_order)[:10])
-    found = f"{table.origin}: the labels are {shown}{', ...' if len(there) > 10 else ''}"
-    raise ElmbenchError(found, expected=", ".join(known), next_step=_REPLACE)
+    sizes = (by_size, "labels recognised by the sizes of the classes: ")
+    for mapping, note in ((labels, ""), ({label: label for label in known}, ""), *others, sizes):
+        if _spells(mapping, present):
+            target = np.array([mapping.get(word, mapping.get("*")) for word in words], dtype=object)
+            table = replace(table, target=target, two_classes=mapping is by_size)
+            pairs = ", ".join(f"{'another' if word == '*' else word} is {label}" for word, label in mapping.items())
+            return table.remarked(f"{note}{pairs}") if note else table
+    shown = ", ".join(sorted(present, key=category_order)[:10])
+    problem = f"{table.origin}: the labels are {shown}{', ...' if len(present) > 10 else ''}"
+    raise ElmbenchError(problem, expected=", ".join(known), next_step=_REPLACE)
 
 
 def _spells(mapping: dict[str, str], words: set[str]) -> bool:
-    """Tell whether a mapping knows all of the words; with "*" it knows any, if the labels that it names are there."""
+    """Return True if a mapping knows all of the words; with "*" it knows any, if the labels that it names are there."""
     if "*" in mapping:
         return set(mapping) - {"*"} <= words
     return bool(mapping) and words <= set(mapping)
 
 
-def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str] | None:
-    counts = Counter(words)
-    positives = spec.positives
-    if len(counts) != 2 or positives is None or not isinstance(spec.shape.classes, dict):
-        return None
-    rest = spec.shape.instances - positives
-    sizes = {size: word for word, size in counts.items()}
-    if positives == rest or set(sizes) != {positives, rest}:
-        return None
-    negatives = [label for label in spec.shape.classes if label not in spec.positive]
-    return {sizes[rest]: negatives[0], sizes[positives]: spec.positive[0]}
+def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
+    """Return the label of each of two words by their counts; nothing if the counts do not tell."""
+    positives, sizes = spec.positives, {size: word for word, size in Counter(words).items()}
+    if positives is None or set(sizes) != {positives, spec.shape.instances - positives} or len(sizes) != 2:
+        return {}
+    negative = next(label for label in spec.shape.labels if label not in spec.positive)
+    return {sizes[spec.shape.instances - positives]: negative, sizes[positives]: spec.positive[0]}
 
 
 def check_shape(table: Table, shape: Shape, when: str) -> None:
-    """Raise ElmbenchError if the table has other counts than `shape` (`when`: 'the public file' or so)."""
-    for found, expected in _counts(table, shape):
-        if found != expected:
-            raise ElmbenchError(f"{table.origin}: {found}", expected=f"{expected}, as {when} has", next_step=_REPLACE)
+    """Raise ElmbenchError if the table has other counts than `shape`, that of `when`, such as 'the public file'."""
+    for count, expected in _counts(table, shape):
+        if count != expected:
+            raise ElmbenchError(f"{table.origin}: {count}", expected=f"{expected}, as {when} has", next_step=_REPLACE)
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
@@ -100,13 +91,13 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
 
 def check_numeric(table: Table) -> None:
     """Raise ElmbenchError if a column still holds words, or a value is missing or infinite."""
-    for place, words in table.nominal.items():
+    for position, words in table.nominal.items():
         # The word that made it nominal may stand in a row that the preparation drops.
         shown = next((f"{word!r} (row {row + 1})" for row, word in enumerate(words) if _is_word(word)), "words")
-        found = f"{table.origin}: the column {table.names[place]!r} holds {shown}"
+        problem = f"{table.origin}: the column {table.names[position]!r} holds {shown}"
         expected = "numbers, since no preparation of this column is declared"
         next_step = "correct the file, or declare one-hot or ordinal in datasets.yaml"
-        raise ElmbenchError(found, expected=expected, next_step=next_step)
+        raise ElmbenchError(problem, expected=expected, next_step=next_step)
     values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     strange = ~np.isfinite(values)
     if not strange.any():
@@ -114,9 +105,9 @@ def check_numeric(table: Table) -> None:
     where = np.argwhere(strange)[0]
     kind = "a missing value" if np.isnan(values[tuple(where)]) else "an infinite value"
     spot = f"row {where[0] + 1}, column {table.names[where[1]]!r}" if len(where) == 2 else "the sparse rows"
-    found = f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})"
+    problem = f"{table.origin}: {kind} is left after the preparation ({int(strange.sum())} in all, first in {spot})"
     next_step = "correct the file, or declare drop-missing-rows or fill-missing in datasets.yaml"
-    raise ElmbenchError(found, expected="finite numbers", next_step=next_step)
+    raise ElmbenchError(problem, expected="finite numbers", next_step=next_step)
 
 
 def _is_word(value: Any) -> bool:
@@ -127,22 +118,21 @@ def code_target(table: Table, spec: DatasetSpec) -> tuple[NDArray[Any], tuple[st
     """Return the coded target and the original labels (see `Dataset`)."""
     if spec.task == "regression":
         return _real_target(table), None
-    known = spec.shape.classes
-    order = list(known) if isinstance(known, dict) else sorted(set(table.target), key=category_order)
+    order = list(spec.shape.labels) or sorted(set(table.target), key=category_order)
     if spec.positive:
         rest = [label for label in order if label not in spec.positive]
         y = np.where(np.isin(table.target.astype(str), spec.positive), 1, -1).astype(np.int8)
         return y, (rest[0] if len(rest) == 1 else "rest", "+".join(spec.positive))
-    index = {label: place for place, label in enumerate(order)}
+    index = {label: position for position, label in enumerate(order)}
     return np.array([index[label] for label in table.target], dtype=np.int64), tuple(order)
 
 
 def _real_target(table: Table) -> NDArray[np.float64]:
     y = to_numbers(table.target)
     if y is None:
-        found = f"the target holds {next(value for value in table.target if _is_word(value))!r}"
+        problem = f"the target holds {next(value for value in table.target if _is_word(value))!r}"
     elif np.isfinite(y).all():
         return y
     else:
-        found = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
-    raise ElmbenchError(f"{table.origin}: {found}", expected="finite numbers", next_step=_REPLACE)
+        problem = f"the target is not finite in row {int(np.argmin(np.isfinite(y))) + 1}"
+    raise ElmbenchError(f"{table.origin}: {problem}", expected="finite numbers", next_step=_REPLACE)

@@ -56,16 +56,16 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     header = layout.header
     if header is None:
         header = _has_header(sample[: max(20, _SAMPLE_FIELDS // len(sample[0]))])
-    names = [name.strip() or f"column {place}" for place, name in enumerate(sample[0], start=1)]
+    names = [name.strip() or f"column {position}" for position, name in enumerate(sample[0], start=1)]
     if not header:
-        names = [f"x{place}" for place in range(len(names))]
+        names = [f"x{position}" for position in range(len(names))]
     if layout.header is None:
         notes.append(_header_note(names, header))
     _check_widths(text, separator, path, is_detected=not layout.separator)
     target = target_position(names, choose, path)
     # pandas takes a point for the decimal mark even if the mark is said to be a comma.
     words = names if layout.decimal == "," else layout.words
-    as_text = {place for place, name in enumerate(names) if name in words} | {target}
+    as_text = {position for position, name in enumerate(names) if name in words} | {target}
     # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
         frame = pd.read_csv(
@@ -134,10 +134,10 @@ def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> N
     for row in reader:
         width = width or len(row)
         if row and len(row) != width:
-            found = f"{path}: found {len(row)} field{'s' * (len(row) != 1)} in line {reader.line_num}"
+            problem = f"{path}: found {len(row)} field{'s' * (len(row) != 1)} in line {reader.line_num}"
             expected = f"{width} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
             next_step = f"correct the file{', or name its separator by --sep' * is_detected}"
-            raise ElmbenchError(found, expected=expected, next_step=next_step)
+            raise ElmbenchError(problem, expected=expected, next_step=next_step)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
@@ -155,7 +155,7 @@ def _has_header(rows: list[list[str]]) -> bool:
     if repeated or not numbers:
         return not repeated
     # All columns of numbers begin with a number. Names may be numbers, too: positions, or wavelengths.
-    return few or numbers == [str(place) for place in range(len(numbers))]
+    return few or numbers == [str(position) for position in range(len(numbers))]
 
 
 def _header_note(names: list[str], header: bool) -> str:

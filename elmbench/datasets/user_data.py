@@ -113,7 +113,7 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
     kind = f"classification, {len(labels)} classes" if labels else "regression"
     detected = [f"{kind} of {column} ({'as given' if asked.task else 'detected by its values'})"]
     if table.nominal:
-        words = _few([table.names[place] for place in sorted(table.nominal)])
+        words = _few([table.names[position] for position in sorted(table.nominal)])
         settings.append(f"words, encoded on each training part: {words}")
     if dates:
         settings.append(f"dates, replaced by their parts and the days since the first: {', '.join(dates)}")
@@ -158,12 +158,12 @@ def _few(names: Sequence[str], most: int = 8) -> str:
 def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     """Return the columns that cannot be features, by the reason."""
     reasons: dict[str, list[str]] = {_EMPTY: [], _NAMES: []}
-    for place, name in enumerate(() if sp.issparse(table.X) else table.names):
+    for position, name in enumerate(() if sp.issparse(table.X) else table.names):
         if name in dates:
             continue
-        words = table.nominal.get(place)
+        words = table.nominal.get(position)
         known = [word for word in words if word is not None] if words is not None else []
-        if np.isnan(table.X[:, place]).all() and not known:
+        if np.isnan(table.X[:, position]).all() and not known:
             reasons[_EMPTY].append(name)
         elif len(known) > 20 and len(set(known)) > MOST_DIFFERENT * len(known):
             reasons[_NAMES].append(name)
@@ -171,7 +171,7 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
 
 
 def _date_columns(table: Table, asked: UserData) -> tuple[str, ...]:
-    columns = [(table.names[place], words) for place, words in sorted(table.nominal.items())]
+    columns = [(table.names[position], words) for position, words in sorted(table.nominal.items())]
     return tuple(
         name
         for name, words in columns
@@ -192,43 +192,41 @@ def _task_of(table: Table) -> Task:
 def _check_groups(groups: NDArray[Any], column: str, title: str) -> None:
     missing = sum(group is None or group != group for group in groups)
     if missing:
-        found = f"{title}: the group is missing in {missing} of {len(groups)} rows"
+        problem = f"{title}: the group is missing in {missing} of {len(groups)} rows"
         next_step = f"complete the column {column!r}, or remove these rows from the file"
-        raise ElmbenchError(found, expected="a group in every row", next_step=next_step)
+        raise ElmbenchError(problem, expected="a group in every row", next_step=next_step)
 
 
 def _check_labels(table: Table, labels: list[str], title: str) -> None:
     if len(labels) < 2:
-        found = f"{title}: every row has the target {labels[0] if labels else None!r}"
-        raise ElmbenchError(found, expected="two classes or more", next_step="name another column with --target")
+        problem = f"{title}: every row has the target {labels[0] if labels else None!r}"
+        raise ElmbenchError(problem, expected="two classes or more", next_step="name another column with --target")
     if table.target.dtype.kind == "f" and np.abs(table.target).max() >= _EXACT:
-        found = f"{title}: the file holds labels of {_EXACT} and more as floats, which cannot be told apart"
-        raise ElmbenchError(found, expected="integers or words", next_step="write them as words, such as to CSV")
+        problem = f"{title}: the file holds labels of {_EXACT} and more as floats, which cannot be told apart"
+        raise ElmbenchError(problem, expected="integers or words", next_step="write them as words, such as to CSV")
 
 
 def _check(table: Table, asked: UserData, title: str, left_out: dict[str, list[str]]) -> None:
     for reason, names in left_out.items():
         if names and not table.X.shape[1]:
-            found = f"{title}: no column is left: of {', '.join(names)} {reason}"
-            raise ElmbenchError(found, expected="a column of numbers or categories", next_step="correct the file")
+            problem = f"{title}: no column is left: of {', '.join(names)} {reason}"
+            raise ElmbenchError(problem, expected="a column of numbers or categories", next_step="correct the file")
     if table.X.shape[0] < 20 or table.X.shape[1] < 1:
-        found = f"{title} has {table.X.shape[0]} rows of {table.X.shape[1]} features"
-        raise ElmbenchError(found, expected="20 rows and a feature", next_step="add rows or columns")
+        problem = f"{title} has {table.X.shape[0]} rows of {table.X.shape[1]} features"
+        raise ElmbenchError(problem, expected="20 rows and a feature", next_step="add rows or columns")
     without_target = sum(value is None or value != value for value in table.target)
     if without_target:
-        found = f"{title}: the target is missing in {without_target} of {len(table.target)} rows"
-        raise ElmbenchError(found, expected="a target in every row", next_step="--drop-missing-target leaves them out")
+        problem = f"{title}: the target is missing in {without_target} of {len(table.target)} rows"
+        raise ElmbenchError(problem, expected="a target in every row", next_step="--drop-missing-target skips them")
     if sp.issparse(table.X):
         return
-    missing = np.isnan(table.X)
-    for place, words in table.nominal.items():
-        missing[:, place] = [word is None for word in words]
+    missing = table.missing()
     if np.isinf(table.X).any():
         column = table.names[int(np.isinf(table.X).any(axis=0).argmax())]
-        found = f"{title}: an infinite value in the column {column!r}"
-        raise ElmbenchError(found, expected="finite numbers", next_step="correct the file")
+        problem = f"{title}: an infinite value in the column {column!r}"
+        raise ElmbenchError(problem, expected="finite numbers", next_step="correct the file")
     if missing.any() and not asked.impute:
-        shown = _few([table.names[place] for place in np.flatnonzero(missing.any(axis=0))], most=5)
+        shown = _few([table.names[position] for position in np.flatnonzero(missing.any(axis=0))], most=5)
         n_rows = int(missing.any(axis=1).sum())
         raise ElmbenchError(
             f"{title}: {int(missing.sum())} values are missing, in {n_rows} rows (columns {shown})",

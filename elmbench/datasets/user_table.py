@@ -34,8 +34,8 @@ def read_user_file(source: FileSource, *words: str | None) -> Table:
     """
     path = Path(source.path)
     if not path.is_file():
-        found = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
-        raise ElmbenchError(found, expected="a file of rows", next_step="check the path")
+        problem = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
+        raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
     layout = Layout(source.separator, source.decimal, source.header, {*source.words, *filter(None, words)})
     most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
     choose = partial(_target, source, path)
@@ -93,8 +93,7 @@ def _position(table: Table, name: str) -> int:
 def take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
     """Return a table without one of its columns, and that column: numbers, or words."""
     position = _position(table, name)
-    values = table.nominal[position] if position in table.nominal else np.asarray(table.X[:, position])
-    return table.columns(np.arange(len(table.names)) != position), values
+    return table.columns(np.arange(len(table.names)) != position), table.column(position)
 
 
 def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[Table, str]:
@@ -107,8 +106,8 @@ def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[T
     """
     table, values = take_column(table, name)
     if any(value is None or value != value for value in values):
-        found = f"{table.origin}: the column {name!r}, which the rows are sorted by, has missing values"
-        raise ElmbenchError(found, expected="a value in every row", next_step="complete or remove these rows")
+        problem = f"{table.origin}: the column {name!r}, which the rows are sorted by, has missing values"
+        raise ElmbenchError(problem, expected="a value in every row", next_step="complete or remove these rows")
     if values.dtype == object:
         values = _dates_of(table, name, values, day_first)
         ends = span(values)
@@ -137,8 +136,8 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
         table, words = take_column(table, name)
         dates = read_dates(words, day_first, name)
         if dates is None:
-            found = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
-            raise ElmbenchError(found, expected="dates in one format", next_step="correct the file")
+            problem = f"{table.origin}: the column {name!r} holds {next(filter(None, words), None)!r}"
+            raise ElmbenchError(problem, expected="dates in one format", next_step="correct the file")
         features = features_of(dates)
         X = np.column_stack([table.X, *features.values()])
         table = replace(table, X=X, names=(*table.names, *(f"{name}.{part}" for part in features)))

@@ -10,8 +10,7 @@ from elmbench.layouts.figures import default_cells, finish, line_styles, panel_t
 from elmbench.layouts.metrics import RATIOS, TIMES
 from elmbench.layouts.table import Column, Ending
 from elmbench.layouts.times import Times
-from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.options import split_name
+from elmbench.specs.datasets import DatasetSpec, split_name
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.profiles import Resolved
 

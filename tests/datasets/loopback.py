@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import ssl
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
-
-#: Of 127.0.0.1, signed by itself, with its key: nobody but these tests trusts it.
-CERTIFICATE = Path(__file__).with_name("loopback.pem")
 
 
 @dataclass
 class Page:
-    """What a path answers.
+    """The answer of a path.
 
-    `failures`: this many requests are answered by `failure` first. `cut`: this many bodies end after `cut_at` bytes
+    `failures`: this many requests are answered by 500 first. `cut`: this many bodies end after `cut_at` bytes
     although the head promises more. `pause`: seconds between blocks of 4096 bytes.
     """
 
     body: bytes
     status: int = 200
     failures: int = 0
-    failure: int = 500
     cut: int = 0
     cut_at: int = 100
     pause: float = 0.0
-    etag: str | None = "given by the body"
-    ranges: bool = True
     length: bool = True
     head: bool = True
     gzipped: bool = False
@@ -40,31 +32,22 @@ class Page:
 
 
 class Server:
-    """Pages by path, and the requests that came, as (method, path, range)."""
+    """Pages by path, and the requests that came, as (method, path)."""
 
-    def __init__(self, encrypted: bool = False) -> None:
+    def __init__(self) -> None:
         self.pages: dict[str, Page] = {}
-        self.requests: list[tuple[str, str, str | None]] = []
-        self.lock = threading.Lock()
+        self.requests: list[tuple[str, str]] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
-        if encrypted:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(CERTIFICATE)
-            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
-        self._scheme = "https" if encrypted else "http"
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"{self._scheme}://127.0.0.1:{self._http.server_address[1]}"
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
 
-    def paths(self, method: str = "GET") -> list[str]:
-        return [path for how, path, _ in self.requests if how == method]
-
-    def ranges(self) -> list[str | None]:
-        return [asked for how, _, asked in self.requests if how == "GET"]
+    def paths(self) -> list[str]:
+        """The paths of which the body was asked for."""
+        return [path for method, path in self.requests if method == "GET"]
 
     def close(self) -> None:
         self._http.shutdown()
@@ -77,78 +60,52 @@ class Server:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                self._answer(with_body=True)
+                page = self.page()
+                if page.failures > 0:
+                    page.failures -= 1
+                    self.answer(Page(b"<html>Oops", status=500), b"<html>Oops")
+                    return
+                body = page.body
+                if page.gzipped and "gzip" in self.headers.get("Accept-Encoding", ""):
+                    body = gzip.compress(body)
+                    page = replace(page, headers=page.headers | {"Content-Encoding": "gzip"})
+                self.answer(page, body)
 
             def do_HEAD(self) -> None:
-                self._answer(with_body=False)
+                page = self.page()
+                self.head(page if page.head else Page(b"", status=405), len(page.body))
 
             def log_message(self, *_: Any) -> None:
                 pass
 
-            def _answer(self, with_body: bool) -> None:
+            def page(self) -> Page:
                 path = self.path.split("?")[0]
-                with server.lock:
-                    server.requests.append((self.command, path, self.headers.get("Range")))
-                    page = server.pages.get(path)
-                    failing = page is not None and page.failures > 0 and with_body
-                    cutting = page is not None and page.cut > 0 and with_body and not failing
-                    if page is not None:
-                        page.failures -= failing
-                        page.cut -= cutting
-                if page is None or (not with_body and not page.head):
-                    self._send(404 if page is None else 405, b"<html>no</html>", {}, True, with_body)
-                    return
-                if failing:
-                    self._send(page.failure, b"<html>Oops", {}, True, True)
-                    return
-                self._whole(page, with_body, page.cut_at if cutting else None)
+                server.requests.append((self.command, path))
+                return server.pages.get(path) or Page(b"<html>no</html>", status=404)
 
-            def _whole(self, page: Page, with_body: bool, cut_at: int | None) -> None:
-                body, headers, status = page.body, dict(page.headers), page.status
-                etag = page.etag
-                if etag == "given by the body":
-                    etag = f'"{hashlib.md5(body).hexdigest()}"'
-                if etag:
-                    headers["ETag"] = etag
-                wanted = self.headers.get("Range")
-                if wanted and page.ranges and self.headers.get("If-Range", etag) == etag:
-                    start = int(wanted.removeprefix("bytes=").split("-")[0])
-                    headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
-                    body, status = body[start:], 206
-                if page.gzipped and "gzip" in self.headers.get("Accept-Encoding", ""):
-                    body = gzip.compress(body)
-                    headers["Content-Encoding"] = "gzip"
-                self._send(status, body, headers, page.length, with_body, cut_at, page.pause)
-
-            def _send(
-                self,
-                status: int,
-                body: bytes,
-                headers: dict[str, str],
-                length: bool,
-                with_body: bool,
-                cut_at: int | None = None,
-                pause: float = 0.0,
-            ) -> None:
-                self.send_response(status)
-                for name, value in headers.items():
+            def head(self, page: Page, n_bytes: int) -> None:
+                self.send_response(page.status)
+                for name, value in page.headers.items():
                     self.send_header(name, value)
-                if length:
-                    self.send_header("Content-Length", str(len(body)))
-                self.send_header("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT") if "ETag" in headers else None
+                if page.length:
+                    self.send_header("Content-Length", str(n_bytes))
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.close_connection = True
-                if not with_body:
-                    return
-                body = body if cut_at is None else body[:cut_at]
-                for start in range(0, len(body), 4096 if pause else max(1, len(body))):
+
+            def answer(self, page: Page, body: bytes) -> None:
+                self.head(page, len(body))
+                if page.cut:
+                    server.pages[self.path.split("?")[0]].cut -= 1
+                    body = body[: page.cut_at]
+                step = 4096 if page.pause else max(1, len(body))
+                for start in range(0, len(body), step):
                     try:
-                        self.wfile.write(body[start : start + 4096] if pause else body)
+                        self.wfile.write(body[start : start + step])
                         self.wfile.flush()
                     except OSError:  # the client has gone
                         return
-                    time.sleep(pause)
+                    time.sleep(page.pause)
 
         return Handler
 

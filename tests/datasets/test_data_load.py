@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import lzma
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import pytest
 
 from elmbench.datasets.dataset import array_checksum
 from elmbench.datasets.load import load_dataset
-from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.errors import DataUnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,17 +43,6 @@ def test_bundled_wdbc_equals_the_public_file(real_data: Path) -> None:
     assert bundled.checksum == public.checksum
 
 
-@pytest.mark.parametrize("name", ["wdbc", "sylva", "calhousing"])
-def test_counts_of_the_real_files(real_data: Path, name: str) -> None:
-    entry = next(e for e in json.loads((real_data / "manifest.json").read_text()) if e["dataset"] == name)
-    data = load_dataset(name, real_data)
-    assert data.X.shape == (entry["instances"], entry["features"])
-    if entry["classes"]:
-        assert data.classes is not None
-        counts = {label: int((data.y == side).sum()) for side, label in zip((-1, 1), data.classes, strict=True)}
-        assert counts == entry["classes"]
-
-
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
 def test_a_file_comes_before_the_bundled_set(folder: Path, wdbc_lines: list[str], suffix: str) -> None:
     text = "\n".join([wdbc_lines[0], "0" + wdbc_lines[1][wdbc_lines[1].index(",") :], *wdbc_lines[2:]]).encode()
@@ -77,21 +65,6 @@ def test_the_data_directory_may_come_from_the_environment_and_its_files_may_be_l
     assert data.feature_names[0] == "V1"
 
 
-def test_labels_of_a_source_are_known_in_a_file_too(folder: Path, wdbc_lines: list[str]) -> None:
-    # scikit-learn's 0 = malignant, 1 = benign
-    other = [line[:-1] + {"1": "1", "2": "0"}[line[-1]] for line in wdbc_lines[1:]]
-    (folder / "wdbc.csv").write_text("\n".join([wdbc_lines[0], *other]))
-    assert load_dataset("wdbc", folder).checksum == load_dataset("wdbc").checksum
-
-
-def test_other_words_for_two_classes_are_recognised_by_their_counts(folder: Path, wdbc_lines: list[str]) -> None:
-    other = [line[:-1] + {"1": "B", "2": "M"}[line[-1]] for line in wdbc_lines[1:]]
-    (folder / "wdbc.csv").write_text("\n".join([wdbc_lines[0], *other]))
-    data = load_dataset("wdbc", folder)
-    assert data.checksum == load_dataset("wdbc").checksum
-    assert data.notes[-1] == "labels recognised by the sizes of the classes: B is 1, M is 2"
-
-
 def test_a_known_set_without_a_reachable_source_is_unavailable(folder: Path) -> None:
     with pytest.raises(DataUnavailableError, match="'sylva' is not here") as error:
         load_dataset("Sylva", folder)
@@ -109,8 +82,3 @@ def test_checksum_sees_every_part_and_no_layout() -> None:
     changed[2, 1] = np.nextafter(5.0, 6.0)
     assert len({first, array_checksum(changed, y), array_checksum(X, -y), array_checksum(X.reshape(2, 3), y)}) == 4
     assert array_checksum(X, y, "run 1") != first
-
-
-def test_options_of_a_set_without_options() -> None:
-    with pytest.raises(ElmbenchError, match="wdbc has no option 'noise_variance'"):
-        load_dataset("wdbc", options={"noise_variance": 0})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +10,6 @@ import pytest
 from elmbench.datasets import mackey_glass
 from elmbench.datasets.checksums import identify
 from elmbench.datasets.load import load_dataset
-from elmbench.errors import ElmbenchError
-from elmbench.numerics.seeds import generator
 from elmbench.specs.datasets import load_dataset_specs
 
 if TYPE_CHECKING:
@@ -83,22 +79,6 @@ def test_an_identity_of_redrawn_data_needs_no_rows(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(mackey_glass, "clean_series", refuse)
     assert len(identify(SPEC, run=3).checksum) == 64
-
-
-def test_streams_are_the_same_in_every_process() -> None:
-    here = generator("data", "mackey-glass", 2).standard_normal(3)
-    script = (
-        "from elmbench.numerics.seeds import generator; print(*generator('data', 'mackey-glass', 2).standard_normal(3))"
-    )
-    there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    np.testing.assert_array_equal(here, [float(word) for word in there.split()])
-
-
-@pytest.mark.parametrize("options", [{"noise_variance": 3e-4}, {"variance": 0}])
-def test_an_option_that_does_not_exist(options: dict[str, float]) -> None:
-    with pytest.raises(ElmbenchError, match="option") as error:
-        load_dataset("mackey-glass", options=options)
-    assert "0.00015" in str(error.value) or "noise_variance" in str(error.value)
 
 
 def test_the_clean_series_is_kept_and_checked(tmp_path: Path) -> None:

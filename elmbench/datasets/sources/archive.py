@@ -109,9 +109,9 @@ class ArchiveSource(NetworkSource):
         position = -1 if labels else self.target
         name = Path(origin.rpartition("/")[2])
         table = read_text(b"\n".join(lines), name, lambda names: names[position], None, Layout(",", ".", False))
-        dropped = [f"x{place}" for place in self.drop]
+        dropped = [f"x{index}" for index in self.drop]
         table = table.columns(np.array([name not in dropped for name in table.names]))
-        return replace(table, names=tuple(f"x{place}" for place in range(len(table.names))), origin=origin)
+        return replace(table, names=tuple(f"x{index}" for index in range(len(table.names))), origin=origin)
 
 
 def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> dict[str, bytes]:
@@ -139,20 +139,20 @@ def read_members(path: Path, wanted: Iterable[str], origin: str, most: int) -> d
     except ElmbenchError:
         raise
     except Exception as error:  # a parser may fail in any way on a damaged file
-        found = f"{origin}: the archive cannot be read: {first_line(error)}"
-        raise _bad(found, "a complete zip or tar archive") from error
+        problem = f"{origin}: the archive cannot be read: {first_line(error)}"
+        raise _bad(problem, "a complete zip or tar archive") from error
 
 
 def _only(name: str, infos: list[Any], attribute: str, origin: str) -> Any:
     matches = [info for info in infos if PurePosixPath(getattr(info, attribute).replace("\\", "/")).name == name]
     if len(matches) != 1:
-        found = f"{origin}: the archive holds {len(matches)} files named {name!r}"
-        raise ElmbenchError(found, expected="one", next_step="correct the name in datasets.yaml")
+        problem = f"{origin}: the archive holds {len(matches)} files named {name!r}"
+        raise ElmbenchError(problem, expected="one", next_step="correct the name in datasets.yaml")
     return matches[0]
 
 
-def _bad(found: str, expected: str) -> ElmbenchError:
-    return ElmbenchError(found, expected=expected, next_step="fetch it again")
+def _bad(problem: str, expected: str) -> ElmbenchError:
+    return ElmbenchError(problem, expected=expected, next_step="fetch it again")
 
 
 def _lines(content: bytes, most: int) -> list[bytes]:

@@ -27,45 +27,28 @@ State = Literal["file", "bundled", "generated", "fetched", "to fetch", "bad"]
 
 @dataclass(frozen=True)
 class Request:
-    """The rows that a source is asked for.
-
-    Attributes
-    ----------
-    spec : DatasetSpec
-    options : mapping of str to float
-        The value of every option of generated rows.
-    run : int
-        The run, for rows that are redrawn every run.
-    cache_dir : path, optional
-        See `cache_folder`.
-    """
+    """The rows that a source is asked for."""
 
     spec: DatasetSpec
+    #: The value of every option of generated rows.
     options: Mapping[str, float] = field(default_factory=dict)
+    #: The run, for rows that are redrawn every run.
     run: int = 0
+    #: See `cache_folder`.
     cache_dir: Path | str | None = None
 
 
 @dataclass(frozen=True)
 class FetchJob:
-    """A download from one source.
+    """A download from one source."""
 
-    Attributes
-    ----------
-    width : int
-        Number of features of the public file.
-    most : int
-        Largest number of bytes of the unpacked rows.
-    folder : Path
-        Empty folder of this job, which is deleted at its end; its parent has downloads that serve several data sets.
-    has_fingerprint : bool
-        Whether the rows will be compared with the fingerprint of the public file.
-    progress : callable, optional
-    """
-
+    #: Number of features of the public file.
     width: int
+    #: Largest number of bytes of the unpacked rows.
     most: int
+    #: Empty folder, which is deleted at the end; its parent has downloads that serve several data sets.
     folder: Path
+    #: The rows will be compared with the fingerprint of the public file.
     has_fingerprint: bool = False
     progress: Progress | None = None
 

@@ -45,5 +45,5 @@ class ImbalancedLearnSource(NetworkSource):
             archive.unlink()  # it may be damaged
             if isinstance(error, ElmbenchError):
                 raise
-            found = f"{origin} cannot be read: {first_line(error)}"
-            raise ElmbenchError(found, expected="arrays of numbers", next_step="fetch it again") from error
+            problem = f"{origin} cannot be read: {first_line(error)}"
+            raise ElmbenchError(problem, expected="arrays of numbers", next_step="fetch it again") from error

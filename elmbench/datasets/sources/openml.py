@@ -100,12 +100,12 @@ class OpenMLSource(NetworkSource):
             return first
         for number, table in zip(self.ids, tables, strict=True):
             if not np.array_equal(label_words(table.target), label_words(first.target)):
-                found = f"OpenML {number} has other targets than OpenML {self.ids[0]}, row by row"
+                problem = f"OpenML {number} has other targets than OpenML {self.ids[0]}, row by row"
                 expected = "the same rows in all of " + ", ".join(map(str, self.ids))
-                raise ElmbenchError(found, expected=expected, next_step=correct)
+                raise ElmbenchError(problem, expected=expected, next_step=correct)
             if table.nominal:
-                found = f"OpenML {number}: the column {table.names[min(table.nominal)]!r} holds words"
-                raise ElmbenchError(found, expected="numbers in sets that are joined", next_step=correct)
+                problem = f"OpenML {number}: the column {table.names[min(table.nominal)]!r} holds words"
+                raise ElmbenchError(problem, expected="numbers in sets that are joined", next_step=correct)
         pairs = zip(self.ids, tables, strict=True)
         names = tuple(f"{number}:{name}" for number, table in pairs for name in table.names)
         return Table(np.hstack([table.X for table in tables]), names, first.target, self.title)
@@ -128,11 +128,11 @@ def _description(openml: Any, number: int) -> Any:
         next_step = "correct the id in datasets.yaml"
         raise ElmbenchError(f"{where}: {error.message}", expected="a public data set", next_step=next_step) from error
     except (exceptions.PyOpenMLError, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        found = f"{where}: {first_line(error)}"
-        raise DataUnavailableError(found, expected="an answer", next_step=later) from error
+        problem = f"{where}: {first_line(error)}"
+        raise DataUnavailableError(problem, expected="an answer", next_step=later) from error
     except (KeyError, ValueError, TypeError) as error:
-        found = f"{where}: its description lacks or garbles {error}"
-        raise ElmbenchError(found, expected="a description as OpenML's server gives it", next_step=later) from error
+        problem = f"{where}: its description lacks or garbles {error}"
+        raise ElmbenchError(problem, expected="a description as OpenML's server gives it", next_step=later) from error
 
 
 def _listed(names: str | list[str] | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""What `datasets.yaml` says of a data set: where it comes from, what it must look like, how it is prepared."""
+"""Descriptions of data sets, as `datasets.yaml` spells them: sources, counts, preparation, the papers' counts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.datasets.fingerprint import Fingerprint
-from elmbench.specs.datasets.options import chosen_options, full_name, split_name
 from elmbench.specs.datasets.sources import AnySource, SourceSpec
 from elmbench.specs.datasets.steps import Label, SpecPart, Step
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
 NEXT = "elmbench list datasets"
-#: What no file's name on any system may hold, and how long it may be with an ending.
-_NO_STEM = re.compile(r"[/\\\x00-\x1f]")
+#: Characters that no system allows in the name of a file, and the length that leaves room for an ending.
+_NOT_IN_A_STEM = re.compile(r"[/\\\x00-\x1f]")
 _LONGEST_NAME = 200
+_NAME_WITH_OPTIONS = re.compile(r"([^\[\]]+)\[([^\[\]]*)\]")
 
 
 class Shape(SpecPart):
@@ -38,15 +38,24 @@ class Shape(SpecPart):
     def _sums(self) -> Shape:
         if self.split is not None and sum(self.split) != self.instances:
             raise ValueError(f"the split {self.split} does not sum to {self.instances} instances")
-        if isinstance(self.classes, dict):
-            counts = [count for count in self.classes.values() if count is not None]
-            if len(counts) == len(self.classes) and sum(counts) != self.instances:
-                raise ValueError(f"the classes sum to {sum(counts)}, not to {self.instances} instances")
+        total = self.count(self.labels)
+        if self.labels and total not in (None, self.instances):
+            raise ValueError(f"the classes sum to {total}, not to {self.instances} instances")
         return self
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, if they are known."""
+        return tuple(self.classes) if isinstance(self.classes, dict) else ()
+
+    def count(self, labels: Iterable[str]) -> int | None:
+        """Return the rows of some labels, None if their number is not known."""
+        counts = [self.classes.get(label) if isinstance(self.classes, dict) else None for label in labels]
+        return None if None in counts else sum(count or 0 for count in counts)
 
 
 class PaperCounts(SpecPart):
-    """What a paper says of the data set; a difference from the public file is shown, never raised."""
+    """Counts of a data set in a paper; a difference from the public file is shown, never raised."""
 
     name: str
     instances: int | None = None
@@ -72,7 +81,7 @@ class DatasetSpec(SpecPart):
     `groups` names a column that tells which rows belong together, `ordered_by` one that the rows are sorted by; neither
     is a feature. `day_first` settles whether the date 1/2/2023 is in February or in January, if no value does.
 
-    The name of generated data may fix options of theirs, as in `sparse-10k[density=0.6]` (see `with_options`).
+    The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see `with_options`).
     """
 
     name: str
@@ -100,20 +109,16 @@ class DatasetSpec(SpecPart):
 
     @model_validator(mode="after")
     def _consistent(self) -> DatasetSpec:
-        classes = self.shape.classes
-        for called in (self.name, self.file):
-            # It is a part of paths: what is written for a data set is to stay in the folder that is meant.
-            if _NO_STEM.search(called) or called.startswith(".") or len(called) > _LONGEST_NAME:
-                raise ValueError(
-                    f"{called!r} cannot be a file's name; expected a word without / and without a dot first"
-                )
+        for stem in (self.name, self.file):  # paths must stay in their folder
+            if _NOT_IN_A_STEM.search(stem) or stem.startswith(".") or len(stem) > _LONGEST_NAME:
+                raise ValueError(f"{stem!r} cannot be a file's name; expected a word without / and without a dot first")
         if self.task == "regression" and self.positive:
             raise ValueError("a regression has no positive class")
-        if self.task == "classification" and classes is None:
+        if self.task == "classification" and self.shape.classes is None:
             raise ValueError("a classification needs the classes in shape")
         for label in self.positive:
-            if isinstance(classes, dict) and label not in classes:
-                raise ValueError(f"positive: {label!r} is none of the classes {', '.join(classes)}")
+            if self.shape.labels and label not in self.shape.labels:
+                raise ValueError(f"positive: {label!r} is none of the classes {', '.join(self.shape.labels)}")
         if self.redraw and not self.generator:
             raise ValueError("only generated data are redrawn every run")
         return self
@@ -125,7 +130,7 @@ class DatasetSpec(SpecPart):
 
     @property
     def base(self) -> str:
-        """The name without the options that it fixes: what generated rows are drawn by."""
+        """The name without its options, which generated rows are drawn by."""
         return split_name(self.name)[0]
 
     @property
@@ -133,18 +138,35 @@ class DatasetSpec(SpecPart):
         """The source that computes the rows, if they are computed."""
         return self.sources[0] if self.sources[0].generated else None
 
+    @property
+    def public(self) -> Shape:
+        """The counts after the preparation."""
+        return self.prepared or self.shape
+
     def chosen_options(self, options: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the value of every option of the data: as given, else the default.
+        """Return the value of every option of the data: as given, else the default, which is the first.
 
         Raises
         ------
         ElmbenchError
-            If an option or its value is not among those that the generator declares.
+            If the generator does not declare an option or its value.
         """
-        return chosen_options(self.name, self.sources[0].declared_options, options or {})
+        declared = self.sources[0].declared_options
+        chosen = {option: values[0] for option, values in declared.items()}
+        for option, value in (options or {}).items():
+            if option not in declared:
+                problem = f"{self.name} has no option {option!r}"
+                expected = ", ".join(declared) or "none: this data set has no options"
+                raise ElmbenchError(problem, expected=expected, next_step="correct the option")
+            if value not in declared[option]:
+                problem = f"the option {option!r} of {self.name} is {value!r}"
+                expected = "one of " + ", ".join(f"{allowed:g}" for allowed in declared[option])
+                raise ElmbenchError(problem, expected=expected, next_step="correct the option")
+            chosen[option] = float(value)
+        return chosen
 
     def with_options(self, options: Mapping[str, float]) -> DatasetSpec:
-        """Return generated data with some options fixed: a spec of its own name that allows these values alone.
+        """Return generated data with some options fixed: a spec with its own name that allows these values alone.
 
         Its rows are those of this spec under the same options. A file in a data directory has the full name.
 
@@ -156,47 +178,37 @@ class DatasetSpec(SpecPart):
         chosen = self.chosen_options(options)
         first, *others = self.sources
         fixed = {option: chosen[option] for option in first.declared_options if option in options}
-        sources = (
-            first.with_options(first.declared_options | {name: (value,) for name, value in fixed.items()}),
-            *others,
-        )
-        changes = {"name": full_name(self.name, fixed), "file": "", "aliases": (), "fingerprint": None}
-        return self.model_copy(update={**changes, "sources": sources})
+        source = first.with_options(first.declared_options | {option: (value,) for option, value in fixed.items()})
+        name = f"{self.name}[{','.join(f'{option}={value:g}' for option, value in fixed.items())}]"
+        changes = {"name": name, "file": "", "aliases": (), "fingerprint": None, "sources": (source, *others)}
+        return self.model_copy(update=changes)
 
     @property
     def positives(self) -> int | None:
         """Rows of the positive class in the public file, where the counts are known."""
-        if not self.positive or not isinstance(self.shape.classes, dict):
-            return None
-        counts = [self.shape.classes[label] for label in self.positive]
-        return None if None in counts else sum(count for count in counts if count is not None)
+        return self.shape.count(self.positive) if self.positive else None
 
     def differences(self, paper: str) -> tuple[str, ...]:
-        """Return how the counts that a paper prints differ from the data, one sentence each."""
-        said = self.papers.get(paper)
-        if said is None:
+        """Return the differences between the counts that a paper prints and the data, one sentence each."""
+        printed, here = self.papers.get(paper), self.public
+        if printed is None:
             return ()
-        here = self.prepared or self.shape
-        positives = self.positives
-        if self.prepared is not None and isinstance(self.prepared.classes, dict) and self.positive:
-            positives = sum(self.prepared.classes[label] or 0 for label in self.positive)
-        negatives = None if positives is None else here.instances - positives
-        classes = here.classes if isinstance(here.classes, int) else len(here.classes or ())
-        parts = said.train + said.test if said.train and said.test else None
+        positives = here.count(self.positive) if self.positive else None
+        classes = here.classes if isinstance(here.classes, int) else len(here.labels)
         pairs = [
-            ("instances", said.instances, here.instances),
-            ("features", said.features, here.features),
-            ("negative rows", said.negatives, negatives),
-            ("positive rows", said.positives, positives),
-            ("classes", said.classes, 2 if self.positive else classes or None),
-            ("training and test rows", parts, here.instances),
+            ("instances", printed.instances, here.instances),
+            ("features", printed.features, here.features),
+            ("negative rows", printed.negatives, None if positives is None else here.instances - positives),
+            ("positive rows", printed.positives, positives),
+            ("classes", printed.classes, 2 if self.positive else classes or None),
+            ("training and test rows", (printed.train or 0) + (printed.test or 0), here.instances),
         ]
-        found = [
+        sentences = [
             f"{what}: {in_paper} in the paper, {in_data} in the data"
             for what, in_paper, in_data in pairs
-            if in_paper is not None and in_data is not None and in_paper != in_data
+            if in_paper and in_data is not None and in_paper != in_data
         ]
-        return (*found, said.note) if said.note else tuple(found)
+        return (*sentences, *([printed.note] if printed.note else []))
 
 
 class DatasetSpecs(dict[str, DatasetSpec]):
@@ -209,11 +221,11 @@ class DatasetSpecs(dict[str, DatasetSpec]):
             for alias in spec.aliases:
                 other = self._names.setdefault(alias, spec.name)
                 if other != spec.name or alias == spec.name:
-                    found = f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}"
-                    raise invalid(found, "each name and each alias once")
+                    problem = f"datasets.yaml: the alias {alias!r} of {spec.name!r} also names {other!r}"
+                    raise invalid(problem, "each name and each alias once")
 
     def knows(self, name: str) -> bool:
-        """Tell whether a name or alias, as it is spelled, is taken."""
+        """Return True if a name or alias, as it is spelled, is taken."""
         return name in self._names
 
     def find(self, name: str) -> DatasetSpec:
@@ -226,21 +238,43 @@ class DatasetSpecs(dict[str, DatasetSpec]):
             return self.find(base).with_options(options)
         if name in self._names:
             return self[self._names[name]]
-        folded = name.casefold()
-        found = sorted({owner for key, owner in self._names.items() if key.casefold() == folded})
-        if len(found) == 1:
-            return self[found[0]]
-        if found:
-            spellings = [f"{key!r} ({owner})" for key, owner in self._names.items() if key.casefold() == folded]
-            either = f"{name!r} may be any of {', '.join(spellings)}"
-            raise ElmbenchError(either, expected="one of them as it is spelled", next_step=NEXT)
+        spellings = {key: owner for key, owner in self._names.items() if key.casefold() == name.casefold()}
+        if len(set(spellings.values())) == 1:
+            return self[next(iter(spellings.values()))]
+        if spellings:
+            either = ", ".join(f"{key!r} ({owner})" for key, owner in spellings.items())
+            raise ElmbenchError(f"{name!r} may be any of {either}", expected="one as it is spelled", next_step=NEXT)
         raise unknown_name("data set", name, list(self._names), NEXT)
+
+
+def split_name(name: str) -> tuple[str, dict[str, float]]:
+    """Return the name of a data set without its options, and the options.
+
+    `sparse-10k[density=0.6]` is `sparse-10k` with density 0.6; several options are separated by commas.
+
+    Raises
+    ------
+    ElmbenchError
+        If the brackets hold anything but options and numbers.
+    """
+    match = _NAME_WITH_OPTIONS.fullmatch(name)
+    if match is None:
+        return name, {}
+    options: dict[str, float] = {}
+    for part in match[2].split(","):
+        option, _, value = part.partition("=")
+        try:
+            options[option.strip()] = float(value)
+        except ValueError:
+            problem = f"{part.strip()!r} in the data set {name!r} is no option"
+            raise ElmbenchError(problem, expected="OPTION=NUMBER", next_step="correct the option") from None
+    return match[1], options
 
 
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     """Validate the content of a `datasets.yaml`.
 
-    An entry with `like: NAME` takes over what NAME says and replaces the keys that it gives itself; aliases, the
+    An entry with `like: NAME` takes over the keys of NAME and replaces those that it gives itself; aliases, the
     papers' counts and the fingerprint are never taken over, and the files in a data directory are those of NAME.
     """
     if not isinstance(content, dict):
@@ -256,37 +290,36 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
             base = content.get(like) if isinstance(like, str) else None
             if not isinstance(base, dict) or "like" in base:
                 full = "the name of a data set that is described in full"
-                raise invalid(f"{source}: '{prefix}.like' is {entry['like']!r}", full)
+                raise invalid(f"{source}: '{prefix}.like' is {like!r}", full)
             inherited = {key: value for key, value in base.items() if key not in ("aliases", "papers", "fingerprint")}
-            merged = {"file": entry["like"], **inherited, **merged}
+            merged = {"file": like, **inherited, **merged}
         specs.append(parse_spec(DatasetSpec, merged, source, prefix))
     return DatasetSpecs(specs)
 
 
-#: Data sets of a user's own, by name.
+#: A user's data sets, by name.
 _added: dict[str, DatasetSpec] = {}
 
 
 def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
-    """Let `load_dataset_specs` know data sets of a user's own too; one of the same name takes the place of an earlier.
+    """Add a user's data sets to those of `load_dataset_specs`; they replace earlier ones of the same names.
 
     Raises
     ------
     ElmbenchError
         If the suite has a data set of that name, or an alias.
     """
-    own = _of_suite()
     for spec in specs:
         for name in (spec.name, *spec.aliases):
-            if own.knows(name):
-                found = f"the data set {name!r} has the name of one of the suite"
-                raise ElmbenchError(found, expected="a name of its own", next_step=NEXT)
+            if is_of_suite(name):
+                problem = f"the data set {name!r} has the name of one of the suite"
+                raise ElmbenchError(problem, expected="another name", next_step=NEXT)
         _added[spec.name] = spec
     load_dataset_specs.cache_clear()
 
 
 def is_of_suite(name: str) -> bool:
-    """Tell whether a data set of `datasets.yaml` has a name or alias, as it is spelled."""
+    """Return True if a data set of `datasets.yaml` has a name or alias, as it is spelled."""
     return _of_suite().knows(name)
 
 

@@ -83,8 +83,8 @@ def source_class(kind: object) -> type[SourceSpec]:
     """
     if kind in BUILT_IN:
         module, name = BUILT_IN[str(kind)]
-        found: Any = getattr(import_module(f"elmbench.datasets.sources.{module}"), name)
-        return found
+        problem: Any = getattr(import_module(f"elmbench.datasets.sources.{module}"), name)
+        return problem
     added = _from_entry_points() | plugin_objects("SOURCES")
     if kind not in added:
         raise ValueError(f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}")
