@@ -61,33 +61,33 @@ class Grid(BaseModel):
                 raise ValueError(f"expected powers between 1e-{_LARGEST_POWER} and 1e+{_LARGEST_POWER}")
         return self
 
+    @property
+    def _span(self) -> tuple[float, float, float]:
+        """First value, last value and step of a range, or of the exponents of powers."""
+        ends = self.powers_of_2 or self.powers_of_10 or (self.start, self.stop)
+        assert ends[0] is not None
+        assert ends[1] is not None
+        return ends[0], ends[1], self.step or 1
+
     def _count(self) -> float:
         """Return the number of values, which may be infinite."""
         if self.values is not None:
             return len(self.values)
-        for exponents in (self.powers_of_2, self.powers_of_10):
-            if exponents is not None:
-                return (exponents[1] - exponents[0]) // int(self.step or 1) + 1
-        assert self.start is not None
-        assert self.stop is not None
-        assert self.step is not None
-        steps = (self.stop - self.start) / self.step + 1e-9
+        start, stop, step = self._span
+        steps = (stop - start) / step + 1e-9
         return math.floor(steps) + 1 if math.isfinite(steps) else steps
 
     def expand(self) -> list[GridValue]:
         """Return the values, in the order in which ties are broken: the first wins."""
         if self.values is not None:
             return list(self.values)
-        for base, exponents in ((2, self.powers_of_2), (10, self.powers_of_10)):
-            if exponents is not None:
-                step = int(self.step or 1)
-                return [float(base) ** e for e in range(exponents[0], exponents[1] + 1, step)]
-        assert self.start is not None
-        assert self.stop is not None
-        assert self.step is not None
+        start, _, step = self._span
         # Rounded, so that 0.05 * 3 is the 0.15 that a reader of the grid means.
-        values = [round(self.start + i * self.step, 12) for i in range(int(self._count()))]
-        return [int(v) for v in values] if self.start.is_integer() and self.step.is_integer() else list(values)
+        values = [round(start + i * step, 12) for i in range(int(self._count()))]
+        if self.start is None:
+            base = 2.0 if self.powers_of_2 else 10.0
+            return [base ** int(exponent) for exponent in values]
+        return [int(v) for v in values] if start.is_integer() and step.is_integer() else list(values)
 
     def thin(self, every: int) -> Grid:
         """Return the grid of every `every`-th value, the first included."""

@@ -38,10 +38,11 @@ def imported(command: str, folder: Path) -> set[str]:
 def test_what_needs_no_data_frame_imports_none(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     found = imported(command, tmp_path)
-    assert not found & {*HEAVY}
     assert not found & {"elmbench.running.engine", "elmbench.running.planning"}
     if command in ("--version", "--help", "status"):
-        assert not found & {"yaml", "elmbench.specs.files"}
+        assert not found & {*HEAVY, "yaml", "elmbench.specs.files"}
+    # Experiment files name metrics, whose registry holds functions of arrays.
+    assert not found & {*HEAVY} - {"numpy"}
 
 
 @pytest.mark.parametrize("command", ["table table4", "table table4 --format csv"])

@@ -45,13 +45,3 @@ def test_clean_times_are_in_the_table_and_the_command(elmbench: Callable, toy: C
     assert "times of fits: all measured one by one" in " ".join(found.out.split())
     assert set(pd.read_csv("elmbench-results/ci/toy/one/cells.csv")["clean_times"]) == {1.0}
     assert "--clean-times" in Path("elmbench-results/ci/toy/one/table.md").read_text()
-
-
-def test_an_engine_that_there_is_not(elmbench: Callable, toy: Callable) -> None:
-    toy()
-    found = elmbench("run", "one", "--profile", "ci", "--engine", "dusk")
-    assert found.code == 2
-    assert "dask" in found.err
-    found = elmbench("run", "one", "--profile", "ci", "--scheduler", "tcp://127.0.0.1:1")
-    assert found.code == 2
-    assert "a scheduler with --engine dask only" in found.err

@@ -87,23 +87,3 @@ def test_debug_shows_where_an_error_arose(elmbench: Callable, monkeypatch: pytes
         assert shown.err.endswith(plain.err)
     monkeypatch.setenv("ELMBENCH_DEBUG", "1")
     assert "Traceback" in elmbench("show", "nope").err
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "cannot read the plug-in"),
-        ("def broken(:", "fails when it is loaded: SyntaxError"),
-        ("1 / 0", "fails when it is loaded: ZeroDivisionError"),
-        ("x = 1", "declares no models"),
-        ("MODELS = {'elm': int}", "the model 'elm'"),
-    ],
-)
-def test_a_plugin_that_is_none(elmbench: Callable, tmp_path: Path, content: str | None, said: str) -> None:
-    if content is not None:
-        (tmp_path / "p.py").write_text(content)
-    found = elmbench("--plugin", tmp_path / "p.py", "list", "models")
-    assert (found.code, found.out) == (2, "")
-    assert said in found.err
-    assert "Traceback" not in found.err
-    assert "Next: " in found.err

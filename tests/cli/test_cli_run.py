@@ -73,22 +73,6 @@ def test_cells_of_the_request(elmbench: Callable, toy: Callable, worker: dict) -
     ]
 
 
-def test_baselines_are_added(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
-    assert elmbench(*CI, "--with-baselines").code == 0
-    found = set(cells()["model"])
-    assert {"ridge", "nystroem-ridge", "rff-ridge", "svm", "extra-trees", "hist-gradient-boosting"} == found - {
-        "ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("words", [("--all",), ("--paper", "toy"), ("toy/one",), ("one", "toy/one")])
-def test_experiments_are_named_or_all(elmbench: Callable, toy: Callable, worker: dict, words: tuple[str, ...]) -> None:
-    toy()
-    found = elmbench("run", *words, "--profile", "ci", "-m", "elm", "--json")
-    assert [entry["experiment"] for entry in found.json] == ["toy/one"]
-
-
 def test_what_is_known_is_not_computed_again(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     ran: list[str] = []
@@ -253,15 +237,6 @@ def test_a_long_plan_is_summed_by_data_set(elmbench: Callable, toy: Callable, wo
     assert lines[3].split()[1:6] == ["30", "models", "180", "0", "0"]
 
 
-def test_as_many_cells_end_as_were_to_run(elmbench: Callable, worker: dict) -> None:
-    # Table III shows searches, Table II facts, and Table VII cells of Table IV.
-    found = elmbench("run", "table2", "table3", "table4", "table7", "--profile", "ci", "-d", "wdbc", "--force")
-    assert found.code == 0
-    said = found.out.split(" cells to run")[0]
-    assert found.err.splitlines()[-1].startswith(f"{said} cells in ")
-    assert found.err.splitlines()[-1].endswith(f": {said} ok")
-
-
 def test_quiet_prints_nothing_but_results(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     loud, quiet = (elmbench(*CI, "--force", *words) for words in ((), ("-q",)))
@@ -290,14 +265,3 @@ def test_json_is_all_that_is_printed(elmbench: Callable, toy: Callable, worker: 
         "too few runs",
         None,
     )
-
-
-def test_leaking_readings_are_labelled(elmbench: Callable, worker: dict) -> None:
-    words = ("run", "table4", "--profile", "ci", "-m", "fb-kos-elm", "--reading", "carry-over=folds")
-    found = elmbench(*words)
-    assert found.code == 0
-    assert "LEAKING" in found.out
-    folder = Path("elmbench-results/ci/kos-elm/table4")
-    assert "LEAKING" in (folder / "table.md").read_text()
-    for form in ("text", "md", "latex"):
-        assert "LEAKING" in elmbench("table", "table4", "--profile", "ci", "--format", form).out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -22,10 +21,6 @@ def test_protocol_grids_data_cost_and_published_values(elmbench: Callable) -> No
         assert what in text, what
 
 
-def test_alias_and_id_show_the_same(elmbench: Callable) -> None:
-    assert elmbench("show", "table4").out == elmbench("show", "kos-elm/table4").out
-
-
 def test_json_is_the_content_of_the_file(elmbench: Callable) -> None:
     found = elmbench("show", "table4", "--json").json
     assert found["id"] == "kos-elm/table4"
@@ -40,8 +35,3 @@ def test_every_experiment_can_be_shown(elmbench: Callable) -> None:
         found = elmbench("show", name)
         assert (found.code, found.err) == (0, "")
         assert max(map(len, found.out.splitlines())) <= 80
-
-
-def test_showing_writes_nothing(elmbench: Callable) -> None:
-    elmbench("show", "table4")
-    assert list(Path().iterdir()) == []

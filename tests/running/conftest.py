@@ -144,14 +144,6 @@ class Parent(Base):
         child.wait()
 
 
-class Closing(Base):
-    """Closes its pipes and hangs."""
-
-    def act(self, X, y):
-        os.closerange(3, 4096)
-        time.sleep(3600)
-
-
 class Nameless(Base):
     """Dies by a signal that has no name."""
 
@@ -159,27 +151,13 @@ class Nameless(Base):
         os.kill(os.getpid(), 40)
 
 
-class Huge(Base):
-    n_units_ = 10**400
-
-
 class Negative(Base):
     n_units_ = -1
-
-
-class HalfCharacter(Base):
-    def act(self, X, y):
-        raise RuntimeError("half \\ud800 of it")
 
 
 class Colourful(Base):
     def act(self, X, y):
         raise RuntimeError("\\x1b[2J red\\r\\x9b1m \\u202eder\\tand\\nmore")
-
-
-class Talkative(Base):
-    def act(self, X, y):
-        raise RuntimeError("x" * 5_000_000)
 
 
 class NoLabel(Base):
@@ -273,9 +251,9 @@ class SlowToMake(Base):
 
 
 MODELS = {
-    "closing": Closing, "nameless": Nameless, "interrupting": Interrupting, "unjson": Unjson, "locking": Locking,
+    "nameless": Nameless, "interrupting": Interrupting, "unjson": Unjson, "locking": Locking,
     "slow-to-make": SlowToMake,
-    "huge": Huge, "half-character": HalfCharacter, "talkative": Talkative, "colourful": Colourful,
+    "colourful": Colourful,
     "no-label": NoLabel, "negative": Negative,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
     "treacherous": Treacherous, "treacherous-once": TreacherousOnce,

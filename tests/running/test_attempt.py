@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -95,16 +94,6 @@ def test_what_a_fit_says_of_its_solver_is_kept(
     assert "solvers" not in acting(lambda: None)
 
 
-def test_a_cell_of_a_choice_of_its_own(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    search = attempted(make_unit("search"), {})
-    assert (search["status"], search["reason"], search["warnings"]) == ("ok", "", [])
-    result = attempted(make_unit(chosen="s"), {"s": search})
-    assert result["status"] == "ok"
-    assert result["params"] == search["params"]
-    assert result["search_seconds"] == search["seconds"]
-    assert json.loads(json.dumps(result)) == result
-
-
 def test_times_of_searches_add_up_along_a_chain(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g")
@@ -136,12 +125,6 @@ def test_what_a_model_raises(acting: Callable[..., Any], error: Exception, statu
         assert "in throw" in result["traceback"]
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
-def test_what_is_no_failure_of_the_model_gets_through(acting: Callable[..., Any], error: BaseException) -> None:
-    with pytest.raises(type(error)):
-        acting(lambda: throw(error))
-
-
 def test_what_a_cell_rests_on_has_failed(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     before = {"status": "timeout", "reason": "not done after 5 s", "limit": 5.0}
     result = attempted(make_unit(chosen="s"), {"s": before})
@@ -159,15 +142,6 @@ def test_warnings_are_kept_each_once(acting: Callable[..., Any]) -> None:
     result = acting(complain)
     assert result["status"] == "ok"
     assert result["warnings"] == ["RuntimeWarning: c", "UserWarning: a", "UserWarning: b"]
-
-
-def test_few_of_many_warnings_are_kept(acting: Callable[..., Any]) -> None:
-    def complain() -> None:
-        for i in range(50):
-            warnings.warn(str(i), stacklevel=1)
-
-    result = acting(complain)
-    assert len(result["warnings"]) == 5
 
 
 def test_threads_are_what_is_asked_for(acting: Callable[..., Any]) -> None:
@@ -207,11 +181,6 @@ def test_a_fit_that_would_not_fit_is_refused_before_it_starts(
     assert not fitted
     assert attempted(make_unit(model="large"), {}, memory_limit=2 * 10**9)["status"] == "ok"
     assert attempted(make_unit(model="large", params={"size": 20}), {})["status"] == "ok"
-
-
-def test_a_kind_that_does_not_exist(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    with pytest.raises(ElmbenchError, match=r"unknown kind of work 'cel'.*did you mean 'cell'"):
-        attempted(make_unit("cel"))
 
 
 def test_too_few_rows_is_a_result_too(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:

@@ -103,9 +103,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("interrupting", "failed", "KeyboardInterrupt: ", True),
         ("not-finite", "diverged", "a prediction is not finite", True),
         ("negative", "failed", "ValueError: expected an n_units_ of at least 0 that fits into 64 bits, got -1", True),
-        ("huge", "failed", "ValueError: ", True),
         ("unjson", "failed", "TypeError: ", True),
-        ("half-character", "failed", "RuntimeError: half ? of it", True),
         ("colourful", "failed", "RuntimeError: ?[2J red??1m ?der\tand\nmore", True),
         ("no-label", "failed", "ValueError: expected predictions among the labels -1, 1, got 7 instead", True),
         ("exiting", "failed", "the worker process ended by itself with exit code 7", False),
@@ -126,11 +124,6 @@ def test_what_a_model_does_ends_its_own_cell(
     assert (pid(sandbox) == before) == survives
 
 
-def test_a_long_message_is_cut(sandbox: Sandbox, plan_models: PlanModels) -> None:
-    result = sandbox.run(cells(plan_models("talkative"))[0], {})
-    assert result["reason"] == "RuntimeError: " + (500 - len("RuntimeError: ")) * "x"
-
-
 def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, plan_models: PlanModels) -> None:
     result = sandbox.run(cells(plan_models("printing"))[0], {})
     assert (result["status"], result["reason"]) == ("ok", "")
@@ -148,11 +141,6 @@ def test_a_model_that_hangs(sandbox: Sandbox, told: Path, plan_models: PlanModel
     assert result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
     assert gone(worker)
     assert sandbox.run(healthy, {})["status"] == "ok"
-
-
-def test_a_model_that_closes_its_pipes_and_hangs(sandbox: Sandbox, plan_models: PlanModels) -> None:
-    assert sandbox.run(cells(plan_models("closing"))[0], {}, Limits(seconds=60))["status"] == "failed"
-    assert sandbox.run(cells(plan_models("healthy"))[0], {})["status"] == "ok"
 
 
 def test_a_worker_that_is_stopped_ends_with_its_limit(sandbox: Sandbox, plan_models: PlanModels) -> None:
