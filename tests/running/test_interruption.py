@@ -155,7 +155,7 @@ def test_nothing_is_lost_and_nothing_run_twice(
     process = runner.start(1)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert f"{CELLS - len(done)} cells to run, {len(done)} known from before" in output
+    assert f"{CELLS - len(done)} cells to run on 1 worker, {len(done)} known from before" in output
     assert not {n for n, _ in runner.fits()[before:]} & done
     fits = Counter(n for n, _ in runner.fits())
     assert set(fits) == runner.stored()
