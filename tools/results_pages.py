@@ -163,10 +163,9 @@ def self_tests() -> str:
     rows = [["table", "figures", "verdict", "own runs", "models", "data sets"]]
     total: Counter[str] = Counter()
     for results, joint, figures in _main_metrics():
-        found = self_test(figures, results.resolved.file.id)
-        total.update(asdict(found))
-        place = [f"{results.resolved.file.id}", str(joint.figures), joint.verdict]
-        rows.append([*place, *_self_test(asdict(found))])
+        counts = asdict(self_test(figures, results.resolved.file.id))
+        total.update(counts)
+        rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *_self_test(counts)])
     return "\n".join(pipe_rows([*rows, ["all", "", "", *_self_test(total)]]))
 
 
@@ -191,8 +190,8 @@ def pattern() -> str:
 
 
 def _shares(counts: Sequence[int]) -> list[str]:
-    error, random, power, own = counts
-    return [_share(error, random), _share(power, own)]
+    error, random, power, runs = counts
+    return [_share(error, random), _share(power, runs)]
 
 
 def _share(part: int, whole: int) -> str:

@@ -12,6 +12,7 @@ from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.baseline import BaselineCheck, Difference
 from elmbench.reporting.claim_outcomes import CLAIM_VERDICTS
 from elmbench.reporting.figures import counts_text
+from elmbench.reporting.main_claims import main_claims, tested_claims
 from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.writers.junit import Case
 from elmbench.reporting.writers.text import grid
@@ -73,7 +74,7 @@ def published_text(checks: Sequence[PublishedCheck]) -> RenderableType:
 
 
 def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
-    """Yield the sentences on each paper."""
+    """Yield the sentences on each paper, and the main claims of which all tables are checked."""
     answers = {
         answer.paper: answer.sentences
         for answer in answer_papers(results for one in checks for results in one.every_profile)
@@ -85,6 +86,9 @@ def _papers(checks: Sequence[PublishedCheck]) -> Iterator[Text]:
         first, *others = answers.get(paper) or [_no_comparison(tables)]
         yield Text(f"\n{paper}: {first}", style="bold")
         yield from (Text(f"- {sentence}") for sentence in others)
+        for main, result, _ in main_claims(tested_claims(results for one in tables for results in one.every_profile)):
+            if {*main.tested_by} <= {one.experiment for one in tables}:
+                yield Text(f'- claim "{main.says}" ({main.where}): {result}.')
 
 
 def _no_comparison(tables: Sequence[PublishedCheck]) -> str:

@@ -150,8 +150,8 @@ class TwoStages:
         """Return the estimated seconds of each unit on one core."""
         costs = dict.fromkeys(units, 0.0)
         for line in plan.cost_by_entry():
-            place = line["experiment"], line["dataset"], line["model"]
-            for unit in units & {place, place[:2]}:
+            entry = line["experiment"], line["dataset"], line["model"]
+            for unit in units & {entry, entry[:2]}:
                 costs[unit] += line["seconds"] or 0.0  # unknown until some of it has ended
         return costs
 

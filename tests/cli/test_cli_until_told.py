@@ -64,12 +64,12 @@ def fewest(deviation: float, apart: float) -> int:
 def test_the_deviation_of_three_runs_fixes_the_number_of_runs(elmbench: Callable, table: dict) -> None:
     dry = elmbench(*RUN, "--dry-run")
     assert "this is the first stage, 3 runs" in dry.out
-    found = elmbench(*RUN)
-    assert found.code == 0
+    outcome = elmbench(*RUN)
+    assert outcome.code == 0
     total = fewest(0.1, 0.31)
     # The print of K-ELM lies outside of the interval of the first runs. They do not stop there.
     assert runs() == {"ELM": 3, "K-ELM": total, "OS-ELM": 3, "FB-KOS-ELM": 3}
-    said = " ".join(found.out.split())
+    said = " ".join(outcome.out.split())
     assert f"of 3 published figures, 3 runs tell 1; {total - 3} more runs of 1 models tell 1; no number of runs" in said
     assert "reached: 1 reproduced, 1 differs, 1 consistent" in said
     line = summary().loc["K-ELM"]
@@ -99,8 +99,8 @@ def test_a_second_call_goes_on_to_the_same_number(elmbench: Callable, table: dic
     total = fewest(0.1, 0.31)
     assert runs()["K-ELM"] == total
     seen = len(ran)
-    found = elmbench(*RUN)
-    assert "cells to run" not in found.out
+    outcome = elmbench(*RUN)
+    assert "cells to run" not in outcome.out
     assert len(ran) == seen
     assert runs()["K-ELM"] == total
     assert f"0 of {3 * (9 + total)} cells would run" in elmbench(*RUN, "--dry-run").out
@@ -117,24 +117,24 @@ def test_runs_that_were_fixed_beforehand_keep_their_interval(elmbench: Callable,
 
 def test_a_larger_first_stage_needs_fewer_runs(elmbench: Callable, table: dict) -> None:
     assert elmbench(*RUN, "--runs", 6).code == 0
-    found = runs()
-    assert found["ELM"] == 6
-    assert found["K-ELM"] == 6 < fewest(0.1, 0.31)
+    outcome = runs()
+    assert outcome["ELM"] == 6
+    assert outcome["K-ELM"] == 6 < fewest(0.1, 0.31)
     # With five degrees of freedom there is a number that tells OS-ELM.
-    assert found["OS-ELM"] > 6
+    assert outcome["OS-ELM"] > 6
     assert summary().loc["OS-ELM", "verdict"] == "reproduced"
 
 
 def test_no_run_begins_after_the_budget(elmbench: Callable, table: dict) -> None:
-    found = elmbench(*RUN, "--budget", "0s")
-    assert found.code == 0
+    outcome = elmbench(*RUN, "--budget", "0s")
+    assert outcome.code == 0
     assert not FOLDER.exists()
-    assert "left for lack of time: 36 cells" in " ".join(found.out.split())
+    assert "left for lack of time: 36 cells" in " ".join(outcome.out.split())
     # The first stage took all the time.
     elmbench("run", "one", "--profile", "ci", "--runs", 3)
-    found = elmbench(*RUN, "--budget", "0s")
+    outcome = elmbench(*RUN, "--budget", "0s")
     total = fewest(0.1, 0.31)
-    assert f"left for lack of time: {3 * (total - 3)} cells" in " ".join(found.out.split())
+    assert f"left for lack of time: {3 * (total - 3)} cells" in " ".join(outcome.out.split())
     assert set(runs().values()) == {3}
     assert elmbench(*RUN, "--budget", "1h").code == 0
     assert runs()["K-ELM"] == total
@@ -180,15 +180,15 @@ def test_half_of_the_time_is_planned_cheapest_first() -> None:
 )
 def test_options_that_do_not_go_together(elmbench: Callable, toy: Callable, words: tuple[str, ...], said: str) -> None:
     toy()
-    found = elmbench(*words)
-    assert found.code == 2
-    assert said in " ".join(found.err.split())
+    outcome = elmbench(*words)
+    assert outcome.code == 2
+    assert said in " ".join(outcome.err.split())
 
 
 def test_a_small_real_run(elmbench: Callable) -> None:
     words = ("run", "table4", "-d", "wdbc", "-m", "ALD-KOS-ELM", "-m", "K-ELM", "--until-told", "--jobs", 2)
-    found = elmbench(*words)
-    assert found.code == 0
+    outcome = elmbench(*words)
+    assert outcome.code == 0
     cells = pd.read_csv("elmbench-results/fast/kos-elm/table4/cells.csv")
     assert set(cells["status"]) == {"ok"}
     assert set(cells["first_runs"]) == {3}

@@ -6,12 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 import elmbench
+from elmbench.cli.checks import published_text
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.comparisons import Finding
 from elmbench.reporting.folders import ResultsDirs
 from elmbench.reporting.main_claims import main_claims, result_in_words
+from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.site.gather import gather
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiments import Claim
@@ -60,6 +63,11 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
     assert [(table, claim | {"profile": ""}) for table, claim in on_site] == [
         (table, claim | {"profile": ""}) for table, claim in checked
     ]
+    assert paper.answer is not None
+    (answer,) = answer_papers(results for check in checks for results in check.every_profile)
+    assert answer.sentences == paper.answer.sentences
+    lines = [text.plain for text in published_text(checks).renderables if isinstance(text, Text)]
+    assert sum(text.startswith("- claim ") for text in lines) == len(PAPERS["kos-elm"].main_claims)
     # Sylva has results under the profile `fast` only, WDBC under `paper` too.
     profiles = {claim["dataset"]: claim["profile"] for table, claim in checked if table == "kos-elm/table4"}
     assert profiles == {"wdbc": "paper", "sylva": "fast"}

@@ -160,12 +160,12 @@ def test_the_level_holds_if_the_first_runs_fix_the_number_of_runs(seed: int, apa
 
 def test_the_last_run_shows_if_a_first_stage_fixed_the_number_of_runs() -> None:
     cells = frame([0.8, 1.0, 0.9, 0.9], [0, 1, 2, 3])
-    found = draws_of(cells["value"], cells.assign(first_runs=3), Measure("mcc"))
-    assert (found.first, found.runs, found.deviation) == (3, 4, pytest.approx(0.1))
-    assert found.half_width() == pytest.approx(t.ppf(0.975, 2) * 0.1 * math.sqrt(1 + 1 / 4))
+    draws = draws_of(cells["value"], cells.assign(first_runs=3), Measure("mcc"))
+    assert (draws.first, draws.runs, draws.deviation) == (3, 4, pytest.approx(0.1))
+    assert draws.half_width() == pytest.approx(t.ppf(0.975, 2) * 0.1 * math.sqrt(1 + 1 / 4))
     # Another request has asked for four runs.
-    found = draws_of(cells["value"], cells.assign(first_runs=[3, 3, 3, None]), Measure("mcc"))
-    assert (found.first, found.deviation) == (None, pytest.approx(np.std([0.8, 1.0, 0.9, 0.9], ddof=1)))
+    draws = draws_of(cells["value"], cells.assign(first_runs=[3, 3, 3, None]), Measure("mcc"))
+    assert (draws.first, draws.deviation) == (None, pytest.approx(np.std([0.8, 1.0, 0.9, 0.9], ddof=1)))
 
 
 @pytest.mark.parametrize(("runs", "mean_of"), [(10, 1), (10, 20), (20, 20)])
