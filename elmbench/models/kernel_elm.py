@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier
-from elmbench.models.base.kernels import KernelMixin, Member, solved_together, weigh
+from elmbench.models.base.kernels import KernelMixin, Member, kernel_system, solved_together
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
@@ -25,7 +25,6 @@ from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
 from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
-from elmbench.numerics.solve import RidgeSystem
 
 RESIDUAL = 2e-11
 """Norm of a residual, over that of the targets, up to which solutions count whatever the condition.
@@ -46,28 +45,20 @@ class _KELM(KernelMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"dtype": [StrOptions({"float64", "float32"})]}
 
-    def _checked(self) -> tuple[Kernel, float]:
-        """Return the kernel and the ridge."""
-        return self._make_kernel(), 1.0 / self.C
-
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Eq. (4): beta = (I/C + Omega)^-1 Y, in the memory of one kernel matrix.
 
-        With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds where some are 0.
+        With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds if some are 0.
         """
-        kernel, ridge = self._checked()
-        self._kernel = kernel
-        self.dictionary_ = kernel.chosen(X)
-        self.n_units_ = n = X.shape[0]
         T = scaled_rows(T, scale)
         if self.dtype == "float32":
-            solved = solve_kernel_in_single(X, T, kernel=kernel, ridge=ridge, scale=scale)
+            self._kernel = kernel = self._make_kernel()
+            self.dictionary_, self.n_units_ = kernel.chosen(X), X.shape[0]
+            solved = solve_kernel_in_single(X, T, kernel=kernel, ridge=1.0 / self.C, scale=scale)
             solution, self.error_, self.condition_ = solved
         else:
             self.__dict__.pop("error_", None)
-            omega = kernel.matrix(X, out=np.empty((n, n), order="F"))
-            weigh(omega, scale)
-            system = RidgeSystem(omega, ridge, definite=kernel.definite)
+            system = kernel_system(self, X, scale)
             solution, self.condition_ = system.solve(T), system.condition
             if system.is_lost(EPS):
                 warn_of_singular(self, self.condition_)
@@ -100,7 +91,7 @@ class _KELM(KernelMixin, BaseEstimator):
         gammas: dict[float, list[tuple[int, float]]] = {}
         single, others = [], []
         for i, model in enumerate(grid.models):
-            kernel, ridge = model._checked()
+            kernel, ridge = model._make_kernel(), 1.0 / model.C
             if model.dtype == "float32":
                 single.append((i, kernel))
             elif kernel.is_plain(grid.X) and weight_key(model) is None:

@@ -10,16 +10,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base import paths
-from elmbench.models.base.kernels import KernelMixin, Member, solved_together, weigh
+from elmbench.models.base.kernels import KernelMixin, Member, kernel_system, solved_together
 from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import EPS, Array
 from elmbench.numerics.kernels import BLOCK_BYTES
-from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, scaled_rows
-from elmbench.numerics.solve import RidgeSystem
 
 
 @estimator
@@ -32,19 +30,9 @@ class _LSSVM(KernelMixin, BaseEstimator):
 
     C: float = 1.0
 
-    def _checked(self) -> tuple[Kernel, float]:
-        """Return the kernel and the ridge."""
-        return self._make_kernel(), 1.0 / self.C
-
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system with Q^(-1/2) = `scale`."""
-        kernel, ridge = self._checked()
-        self._kernel = kernel
-        self.dictionary_ = kernel.chosen(X)
-        self.n_units_ = n = X.shape[0]
-        K = kernel.matrix(X, out=np.empty((n, n), order="F"))
-        weigh(K, scale)
-        system = RidgeSystem(K, ridge, definite=kernel.definite)
+        system = kernel_system(self, X, scale)
         self.intercept_, self.beta_ = _bordered(scale, system.solve(_right_hand_sides(T, scale)))
         self.condition_ = system.condition
         if system.is_lost(EPS):
@@ -63,12 +51,11 @@ class _LSSVM(KernelMixin, BaseEstimator):
 
         See `ridge_solutions`. Needs three matrices of 8 m^2 bytes for m rows in a training part.
         """
-        checked = [model._checked() for model in grid.models]
+        kernels = [model._make_kernel() for model in grid.models]
         for j, (train, _) in enumerate(grid.folds):
             T, decoded = cls._coded(grid.y[train])
             members = [
-                Member(i, kernel, ridge, grid.models[i]._scale(grid.y[train]))
-                for i, (kernel, ridge) in enumerate(checked)
+                Member(i, kernels[i], 1.0 / model.C, model._scale(grid.y[train])) for i, model in enumerate(grid.models)
             ]
             for group, solutions, product in solved_together(grid, j, members, partial(_right_hand_sides, T)):
                 solved = [_bordered(group[0].scale, part) for part in solutions]

@@ -1,13 +1,14 @@
-"""Online models on the leading singular directions of the rows: what Chen et al. compare their OSPVM with.
+"""Online models on the leading singular directions of the rows: the rivals of OSPVM in Chen et al.
 
-Each function returns an unfitted scikit-learn pipeline of two steps, `SingularFeatures` and a model. Its parameters are
-those of the two steps under their own names. `random_state` is used by the model, and starts the iteration for sparse
+Each factory returns an unfitted scikit-learn pipeline of two steps, `SingularFeatures` and a model. Its parameters are
+those of the two steps. `random_state` is used by the model, and starts the iteration for sparse
 rows. The directions are those of all rows of `fit`, so a pipeline is fitted at once, and its second step learns row by
 row or block by block.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, TypeVar
+import inspect
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,8 +33,6 @@ from elmbench.numerics.projection.spectrum import fix_signs
 
 DENSE_BYTES = 2**28
 """Largest dense copy of sparse rows."""
-
-_Factory = TypeVar("_Factory", bound=Callable[..., Pipeline])
 
 
 class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -120,128 +119,54 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return len(self.components_)
 
 
-def _path_of(factory: Callable[..., Pipeline]) -> Callable[..., Iterator[Evaluated]]:
-    """Return the path over a grid, see `elmbench.models.protocols.GridPath`, of the pipelines that a factory makes.
+class SVDPipeline:
+    """A factory of unfitted pipelines: `SingularFeatures`, and an online model on them.
 
-    Candidates share the directions of a fold, so they differ from single fits in nothing.
+    It is called with `n_components` and the parameters of the model, except for `shuffle`.
     """
 
-    def evaluate_grid(
-        X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
-    ) -> Iterator[Evaluated]:
-        pipelines = [factory(**fixed, **candidate) for candidate in candidates]
-        for j, (train, test) in enumerate(folds):
-            known: dict[Any, tuple[Array, Array]] = {}
-            for i, (features, model) in enumerate(pipelines):
-                key = features.n_components
-                result = key not in known
-                if result:
-                    known[key] = features.fit_transform(X[train]), features.transform(X[test])
-                learnt, unseen = known[key]
-                solvers = {"decomposition": 1} if result else {}
-                yield Evaluated(i, j, model.fit(learnt, y[train]).predict(unseen), solvers)
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.model_version = f"{model.model_version}, scikit-learn {sklearn.__version__}"
+        size = inspect.signature(SingularFeatures).parameters["n_components"]
+        parameters = [p for name, p in inspect.signature(model).parameters.items() if name != "shuffle"]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        self.__signature__ = inspect.Signature([p.replace(kind=keyword) for p in (size, *parameters)])
+        self.__name__ = f"svd_{model.__name__}"
 
-    return evaluate_grid
+    def __call__(self, n_components: int = 100, random_state: int | None = None, **params: Any) -> Pipeline:
+        """Return a pipeline."""
+        model = self.model(random_state=random_state, **params)
+        return make_pipeline(SingularFeatures(n_components, random_state), model)
 
-
-def _followed_by(model: Any) -> Callable[[_Factory], _Factory]:
-    """Give a factory of pipelines the version and the memory estimate that its second step makes for it, and a path."""
-
-    def with_memory(n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        size = min(params.get("n_components", 100), n_samples, n_features)
-        rest = {name: value for name, value in params.items() if name != "n_components"}
+    def memory_estimate(self, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
+        """Count the decomposition, and the model on the features."""
+        size = min(params.pop("n_components", 100), n_samples, n_features)
         smaller = min(n_samples, n_features)
         decomposed = 3 * n_samples * n_features + 8 * smaller**2
         if 8 * n_samples * n_features > DENSE_BYTES:
-            # Sparse rows, of which the Lanczos method holds two vectors a direction, or dense ones that are there.
+            # The Lanczos method, for sparse rows, holds two vectors a direction.
             decomposed = min(decomposed, (2 * size + 1) * (smaller + 2 * size) + 3 * size * n_features)
-        selected = 8 * size * (n_features + n_samples)
-        peak: int = model.memory_estimate(n_samples, size, n_outputs, **rest)
-        return max(8 * decomposed, peak) + selected
+        peak: int = self.model.memory_estimate(n_samples, size, n_outputs, **params)
+        return max(8 * decomposed, peak) + 8 * size * (n_features + n_samples)
 
-    def marked(factory: _Factory) -> _Factory:
-        version = f"{model.model_version}, scikit-learn {sklearn.__version__}"
-        factory.__dict__.update(model_version=version, memory_estimate=with_memory, evaluate_grid=_path_of(factory))
-        return factory
-
-    return marked
-
-
-@_followed_by(OSELMClassifier)
-def svd_os_elm_classifier(
-    n_components: int = 100,
-    n_hidden: int = 20,
-    C: float = 1.0,
-    activation: str = "sigmoid",
-    initial_batch: int = 250,
-    batch_size: int = 200,
-    start: str = "pinv",
-    random_state: int | None = None,
-) -> Pipeline:
-    """Return an `OSELMClassifier` on singular directions."""
-    model = OSELMClassifier(
-        n_hidden=n_hidden,
-        C=C,
-        activation=activation,
-        initial_batch=initial_batch,
-        batch_size=batch_size,
-        start=start,
-        random_state=random_state,
-    )
-    return make_pipeline(SingularFeatures(n_components, random_state), model)
+    def evaluate_grid(
+        self, X: Rows, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Yield the predictions of every candidate on every fold; candidates share the directions of a fold."""
+        pipelines = [self(**fixed, **candidate) for candidate in candidates]
+        for j, (train, test) in enumerate(folds):
+            known: dict[Any, tuple[Array, Array]] = {}
+            for i, (features, model) in enumerate(pipelines):
+                solvers = {}
+                if features.n_components not in known:
+                    known[features.n_components] = features.fit_transform(X[train]), features.transform(X[test])
+                    solvers = {"decomposition": 1}
+                learnt, unseen = known[features.n_components]
+                yield Evaluated(i, j, model.fit(learnt, y[train]).predict(unseen), solvers)
 
 
-@_followed_by(BSGDClassifier)
-def svd_bsgd_classifier(
-    n_components: int = 100,
-    budget: int = 100,
-    C: float = 1.0,
-    gamma: float | str = "auto",
-    maintenance: str = "merging",
-    n_epochs: int = 1,
-    random_state: int | None = None,
-) -> Pipeline:
-    """Return a `BSGDClassifier` on singular directions."""
-    model = BSGDClassifier(
-        budget=budget, C=C, gamma=gamma, maintenance=maintenance, n_epochs=n_epochs, random_state=random_state
-    )
-    return make_pipeline(SingularFeatures(n_components, random_state), model)
-
-
-@_followed_by(AMMClassifier)
-def svd_amm_classifier(
-    n_components: int = 100,
-    C: float = 1.0,
-    n_weights: int = 50,
-    mode: str = "online",
-    n_epochs: int = 5,
-    pruning: float = 10.0,
-    prune_every: int = 10_000,
-    fit_intercept: bool = True,
-    random_state: int | None = None,
-) -> Pipeline:
-    """Return an `AMMClassifier` on singular directions."""
-    model = AMMClassifier(
-        C=C,
-        n_weights=n_weights,
-        mode=mode,
-        n_epochs=n_epochs,
-        pruning=pruning,
-        prune_every=prune_every,
-        fit_intercept=fit_intercept,
-        random_state=random_state,
-    )
-    return make_pipeline(SingularFeatures(n_components, random_state), model)
-
-
-@_followed_by(PegasosClassifier)
-def svd_pegasos_classifier(
-    n_components: int = 100,
-    C: float = 1.0,
-    n_epochs: int = 5,
-    fit_intercept: bool = True,
-    random_state: int | None = None,
-) -> Pipeline:
-    """Return a `PegasosClassifier` on singular directions."""
-    model = PegasosClassifier(C=C, n_epochs=n_epochs, fit_intercept=fit_intercept, random_state=random_state)
-    return make_pipeline(SingularFeatures(n_components, random_state), model)
+svd_os_elm_classifier = SVDPipeline(OSELMClassifier)
+svd_bsgd_classifier = SVDPipeline(BSGDClassifier)
+svd_amm_classifier = SVDPipeline(AMMClassifier)
+svd_pegasos_classifier = SVDPipeline(PegasosClassifier)

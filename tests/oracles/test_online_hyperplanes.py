@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
 
-from elmbench.numerics.online import jit
 from elmbench.numerics.online.hyperplanes import HyperplaneState
 
 RIDGES = st.sampled_from(
@@ -184,15 +183,3 @@ def test_weights_are_handed_out_class_by_class_and_looking_changes_nothing(seed)
     weights[:], intercepts[:], owners[:] = np.nan, np.nan, -1
     np.testing.assert_array_equal(state.columns, before.columns)
     np.testing.assert_array_equal(state.owners, before.owners)
-
-
-def test_compiled_and_plain_agree(monkeypatch, seed):
-    X, labels = a_problem(80, 3, 3, seed)
-    learnt = []
-    for mode in (jit.CACHED, jit.PLAIN):
-        monkeypatch.setattr(jit, "_mode", mode)
-        state = HyperplaneState(3, 3, 1.0, 4)
-        state.extend(X, labels, np.pi / 300)
-        learnt.append(state)
-    np.testing.assert_array_equal(learnt[0].columns, learnt[1].columns)
-    np.testing.assert_array_equal(learnt[0].owners, learnt[1].owners)

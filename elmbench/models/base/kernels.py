@@ -16,6 +16,7 @@ from elmbench.numerics.kernels import rbf_from_distances, row_blocks, squared_di
 from elmbench.numerics.pairwise import PRECOMPUTED, Kernel
 from elmbench.numerics.ridge_path import ridge_solutions
 from elmbench.numerics.rows import Rows
+from elmbench.numerics.solve import RidgeSystem
 
 _NOT_NEGATIVE = ("additive_chi2", "chi2")
 """Kernels of rows without negative entries."""
@@ -132,3 +133,12 @@ def weigh(K: Array, scale: Array | None) -> None:
     if scale is not None and (scale != 1.0).any():
         K *= scale[:, np.newaxis]
         K *= scale
+
+
+def kernel_system(model: Any, X: Rows, scale: Array | None) -> RidgeSystem:
+    """Factor S K S + I/C on the training rows of a model with a kernel, in the memory of one kernel matrix."""
+    kernel, n = model._make_kernel(), X.shape[0]
+    model._kernel, model.dictionary_, model.n_units_ = kernel, kernel.chosen(X), n
+    K = kernel.matrix(X, out=np.empty((n, n), order="F"))
+    weigh(K, scale)
+    return RidgeSystem(K, 1.0 / model.C, definite=kernel.definite)

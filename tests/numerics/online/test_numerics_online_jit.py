@@ -35,7 +35,7 @@ def kernel():
 @pytest.fixture
 def fresh(monkeypatch):
     """Forget what was compiled, for one test."""
-    monkeypatch.setattr(jit, "_mode", jit.CACHED)
+    monkeypatch.setattr(jit, "_cached", True)
     monkeypatch.setattr(jit, "_built", {})
 
 
@@ -44,10 +44,13 @@ def assert_same(one, other):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
 
 
-def test_compiled_and_plain_agree(monkeypatch):
+def test_compiled_loops_agree_with_plain_python(monkeypatch):
     compiled, compiled_kernel = states(), kernel()
-    monkeypatch.setattr(jit, "_mode", jit.PLAIN)
-    assert not hasattr(jit.build(jit.PLAIN)["absorb"], "py_func")
+    plain = {name: loop.py_func for name, loop in jit._built[True].items()}
+    for loop in plain.values():
+        for name in set(loop.__globals__) & set(plain):
+            monkeypatch.setitem(loop.__globals__, name, plain[name])
+    monkeypatch.setattr(jit, "_built", {True: plain})
     assert_same([compiled_kernel], [kernel()])
     for one, other in zip(compiled, states(), strict=True):
         assert one.size == other.size
@@ -63,7 +66,7 @@ def test_arrays_of_every_layout_share_one_compilation():
     for rows in (frozen, np.asfortranarray(X), X[::-1], X.astype(np.float32)):
         for state in (InverseState(3, 2, 0.01, 2.0, 20), DependencyState(3, 2, 0.01, 2.0)):
             state.extend(rows, T[::-1])
-    functions = jit._built[jit.CACHED]
+    functions = jit._built[True]
     assert len(functions["absorb"].signatures) == len(functions["absorb_ald"].signatures) == 1
 
 
@@ -100,7 +103,7 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
     (message,) = warned(recorded)
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
-    assert hasattr(jit._built[jit._mode]["kernel_row"], "py_func")
+    assert hasattr(jit._built[jit._cached]["kernel_row"], "py_func")
 
 
 @pytest.mark.usefixtures("fresh")
@@ -119,40 +122,6 @@ def test_a_cache_that_fails_while_it_is_written_changes_nothing(monkeypatch, tmp
         assert_same(before, [kernel()])
     (message,) = warned(recorded)
     assert "No space left on device" in message
-
-
-@pytest.mark.usefixtures("fresh")
-def test_without_numba_it_warns_once_and_runs_as_plain_python(monkeypatch):
-    before = [kernel()]
-    monkeypatch.setattr(jit, "_built", {})
-    monkeypatch.setitem(sys.modules, "numba", None)
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        assert_same(before, [kernel()])
-        kernel()
-    (message,) = warned(recorded)
-    assert "plain Python" in message
-    assert jit._mode == jit.PLAIN
-
-
-@pytest.mark.usefixtures("fresh")
-def test_a_loop_that_numba_rejects_runs_as_plain_python(monkeypatch):
-    from numba.core.errors import TypingError
-
-    before = [kernel()]
-    build = jit.build
-
-    def rejected(*arguments):
-        raise TypingError("cannot determine the type of x")
-
-    monkeypatch.setattr(jit, "_built", {})
-    monkeypatch.setattr(jit, "build", lambda mode: build(mode) if mode == jit.PLAIN else {"kernel_row": rejected})
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        assert_same(before, [kernel()])
-    messages = warned(recorded)
-    assert len(messages) == 2
-    assert "cannot determine the type of x" in messages[-1]
 
 
 def test_numba_is_imported_by_the_first_fit_only():
