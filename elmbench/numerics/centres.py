@@ -55,26 +55,12 @@ KERNELS = (*OF_DISTANCES, *OF_PRODUCTS)
 
 @dataclass(frozen=True)
 class CentreKernel:
-    """The kernel functions k(x, c_1), ..., k(x, c_L) of some centres.
+    """The kernel functions k(x, c_1), ..., k(x, c_L) of some centres, dense or CSR of shape (L, d).
 
-    With d^2 = ||x - c||^2: "rbf" is exp(-gamma d^2), "inverse-multiquadric" 1 / sqrt(1 + gamma d^2),
-    "rational-quadratic" 1 - d^2 / (d^2 + 1/gamma), "polynomial" (gamma x.c + coef0)^degree and "sigmoid"
-    tanh(gamma x.c + coef0).
-
-    Attributes
-    ----------
-    centres : ndarray or CSR matrix of shape (L, d)
-        Numbers of training rows, of shape (L,), where `general` is a kernel given as such.
-    kernel : str
-        One of `KERNELS`; not used where there is a `general` one.
-    gamma : float or ndarray of shape (L,)
-        One for all centres, or one for each.
-    degree : int
-        Of "polynomial".
-    coef0 : float
-        Of "polynomial" and "sigmoid".
-    general : Kernel, optional
-        Any other kernel, whose `gamma` is that of here.
+    With d^2 = ||x - c||^2: "rbf" is exp(-gamma d^2), "inverse-multiquadric" 1 / sqrt(1 + gamma d^2), "rational-
+    quadratic" 1 - d^2 / (d^2 + 1/gamma), "polynomial" (gamma x.c + coef0)^degree and "sigmoid" tanh(gamma x.c + coef0).
+    `gamma` is a number or an array of shape (L,). Any other kernel is `general`, with the `gamma` of here; of a
+    precomputed one the centres are numbers of training rows.
     """
 
     centres: Rows

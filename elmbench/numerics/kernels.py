@@ -73,13 +73,11 @@ DISTANCES_UP_TO = 2048
 
 
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
-    """Yield each gamma, from the smallest to the largest, and the Gaussian kernel matrix of the rows of `X` for it.
+    """Yield each gamma, ascending, and the Gaussian kernel matrix of the rows of `X` for it.
 
-    The Gaussian kernel of twice a gamma is its square, entry by entry: a tenth of the work; that of eight times a gamma
-    takes three. Squaring doubles the relative error of an entry and adds half a unit in the last place, so that after
-    `SQUARINGS` of them in a row it is below 2^(SQUARINGS + 1) such halves, 2e-15; then the kernel is computed anew. The
-    matrix, in Fortran order and exactly symmetric, is overwritten by the next one, so valid until that is asked for,
-    and not to be changed.
+    The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles the relative error
+    of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15, the kernel is computed again. The
+    matrix, in Fortran order and exactly symmetric, is overwritten by the next one and must not be changed.
     """
     matrix = np.empty((len(X), len(X)), order="F")
     ascending = sorted(set(gammas))

@@ -14,26 +14,14 @@ from elmbench.numerics.solve import mirror
 def normal_equations(
     kernel: CentreKernel, gammas: Sequence[float | Array], X: Rows, T: Array, scale: Array | None = None
 ) -> list[tuple[Array, Array]]:
-    """Return K'K and K'T for each of some values of `gamma`, by one pass over the rows.
+    """Return K'K and K'T for each of some values of `gamma`, from one pass over the rows.
 
-    No more of K is held than two blocks of rows, see `elmbench.numerics.centres.BLOCK_BYTES`, and a third where there
-    are several `gammas`. As the centres of fewer are the first ones of more, the leading blocks of K'K and rows of K'T
+    K is held two blocks of rows at a time, or three with several `gammas`. The leading blocks of K'K and rows of K'T
     are those of the first centres alone.
 
-    Parameters
-    ----------
-    kernel : CentreKernel
-        With L centres; its `gamma` is not used.
-    gammas : sequence of float or ndarray of shape (L,)
-    X : ndarray or CSR matrix of shape (n, d)
-    T : ndarray of shape (n, k)
-    scale : ndarray of shape (n,), optional
-        What the rows of K and of T are multiplied by: the square roots of their weights.
-
-    Returns
-    -------
-    list of (K'K, K'T)
-        Of shapes (L, L), symmetric and in Fortran order, and (L, k).
+    `kernel` has L centres; each gamma is a number or an array of shape (L,). X is of shape (n, d), dense or CSR, T of
+    shape (n, k). `scale`, of shape (n,), multiplies the rows of K and T: the square roots of their weights. K'K is
+    symmetric and in Fortran order.
     """
     L, k = len(kernel), T.shape[1]
     sums = [(np.zeros((L, L), order="F"), np.zeros((L, k))) for _ in gammas]

@@ -27,18 +27,10 @@ _DEFINITE = ("chi2", "cosine", "laplacian", "linear", "rbf")
 class Kernel:
     """A kernel with its parameters.
 
-    Where it is "precomputed", rows hold their kernel with every training row, and training rows are named by numbers:
-    what is Y below, or the dictionary of a model, are these.
-
-    Attributes
-    ----------
-    name : str or callable
-        One of `NAMES`; a function of two rows that returns a number; or a kernel of
-        `sklearn.gaussian_process.kernels`, which takes all rows at once.
-    gamma, degree, coef0 : float
-        As in `sklearn.metrics.pairwise.pairwise_kernels`, those that a named kernel has.
-    params : mapping, optional
-        Named arguments of a function.
+    `name` is one of `NAMES`, a function of two rows that returns a number, with named arguments `params`, or a kernel
+    of `sklearn.gaussian_process.kernels`. `gamma`, `degree` and `coef0` are as in
+    `sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", rows hold their kernel with every training row, and
+    training rows are numbers: Y below, or the dictionary of a model.
     """
 
     name: str | Callable[..., Any] = "rbf"

@@ -18,24 +18,14 @@ WITHIN_ROUND_OFF = 16
 def ridge_solutions(A: Array, B: Array, ridges: Array, solvers: Counter[str], definite: bool = True) -> Array:
     """Return the solutions of (A + r I) Z = B for all ridges r, each of them `RidgeSystem`'s within round-off.
 
-    Ridges that are large against the round-off of A share one orthogonal reduction, if there are enough of them, whose
-    backward error is like that of a factorisation: some units of round-off of A. The others are factored one by one;
-    where that breaks down, one set of eigenvectors serves all.
+    Ridges that are large against the round-off of A share one orthogonal reduction, if there are enough of them; its
+    backward error is that of a factorisation. The others are factored one by one; if that breaks down, one set of
+    eigenvectors serves all.
 
-    Parameters
-    ----------
-    A, B : ndarray of shape (n, n), (n, k)
-        A is symmetric and positive semi-definite, columns of doubles or the view of them in a larger matrix.
-        Where it is not `definite`, each ridge has a factorisation of its own, see `RidgeSystem`.
-    ridges : ndarray of shape (p,)
-        Positive.
-    solvers : Counter of str
-        Counts the way, once a ridge: "reduction", "cholesky" or "eigenvalues".
-
-    Returns
-    -------
-    ndarray of shape (n, p * k)
-        The k columns of the first ridge, then those of the second, ...
+    A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such a matrix; if it is
+    not `definite`, each ridge has its own factorisation. B is of shape (n, k), and the p ridges are positive. `solvers`
+    counts the method, once a ridge: "reduction", "cholesky" or "eigenvalues". The result is of shape (n, p * k), the k
+    columns of the first ridge first.
     """
     n, k = B.shape
     solutions = np.empty((n, len(ridges) * k), order="F")

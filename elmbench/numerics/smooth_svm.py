@@ -70,16 +70,7 @@ def smooth_insensitive(targets: Array, epsilon: float, smoothing: float = SMOOTH
 
 @dataclass(frozen=True)
 class Minimum:
-    """The last point of Newton's method.
-
-    Attributes
-    ----------
-    solution : ndarray of shape (m,)
-    n_iter : int
-        Steps taken.
-    converged : bool
-        Whether the gradient is zero there, as far as `minimise` was asked to bring it.
-    """
+    """The last point of Newton's method; `converged` if the gradient is zero there, as far as `minimise` was asked."""
 
     solution: Array
     n_iter: int
@@ -89,20 +80,10 @@ class Minimum:
 def minimise(A: Array, loss: Loss, ridge: float, tol: float, max_iter: int) -> Minimum:
     """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method with Armijo's rule.
 
-    It ends where the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times what it adds
-    up, ridge |z| + |A'|s||; or than a bound of its own round-off, if that is more; or where one more step promises less
-    than the round-off of the objective and does not halve the gradient either.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n, m)
-        In C order, no entry negative.
-    loss : callable
-        See `Loss`; convex.
-    ridge, tol : float
-        Positive.
-    max_iter : int
-        Most steps.
+    It ends when the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its terms,
+    ridge |z| + |A'|s||, or than a bound of its round-off; or when a step promises less than the round-off of the
+    objective and does not halve the gradient; or after `max_iter` steps. A, of shape (n, m), is in C order and has no
+    negative entry.
     """
     here = _look(A, loss, ridge, np.zeros(A.shape[1]))
     for n_iter in range(max_iter + 1):

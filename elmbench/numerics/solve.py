@@ -16,16 +16,13 @@ _ABOVE = np.triu(np.ones((128, 128), dtype=bool), 1)
 class RidgeSystem:
     """The matrix A + ridge I, factored in the memory of A: the inverses of eqs. (3) and (4) of Scardapane et al.
 
-    By Cholesky. Where that breaks down because the ridge is below the round-off of A (or leaves a squared pivot below n
-    times the machine precision times the largest diagonal entry), by eigenvalues instead, of which those are kept that
-    exceed n times the machine precision times the largest one: solutions are then those of least norm. The second way
-    takes two more matrices of the size of A.
+    It is factored by Cholesky. If that breaks down, or leaves a squared pivot below n times the machine precision times
+    the largest diagonal entry, eigenvalues take over; those up to n times the machine precision times the largest one
+    are left out, so solutions have the least norm. That takes two more matrices of the size of A.
 
-    A, of shape (n, n), is symmetric and positive semi-definite. It is overwritten; where it is in Fortran order, no
-    second matrix of its size is needed. `spectrum` returns the eigenvalues of A, ascending, and its eigenvectors, for
-    those who factor the same A with several ridges and need them once. A is not `definite` where it may have negative
-    eigenvalues beyond round-off: those of A + ridge I then count by their size, so that the system is solved as it
-    stands.
+    A, of shape (n, n), is symmetric and positive semi-definite; it is overwritten, without a copy if it is in Fortran
+    order. `spectrum` returns the ascending eigenvalues of A and its eigenvectors, to be shared by several ridges. If A
+    is not `definite`, eigenvalues of A + ridge I count by their size.
     """
 
     def __init__(

@@ -18,18 +18,10 @@ HELD_BYTES = 256 * 2**20
 class Moments:
     """Sums over a set of rows that determine its Gaussian, for some numbers of leading features, w at most.
 
-    Attributes
-    ----------
-    n_rows, first : int, ndarray of shape (w,)
-        Number of rows; the first one.
-    mean : ndarray of shape (w,)
-        Mean of the rows less the first: exactly zero for a feature that has one value in all rows.
-    spread : ndarray of shape (w,)
-        Largest distance of a value from that of the first row.
-    scatter : ndarray of shape (w, w)
-        Sum of the outer products of the centred rows.
-    fourth : dict of int to float
-        For each number of leading features, the sum of the fourth powers of the norms of the centred rows.
+    `first` is the first row; `mean` the mean less the first row, exactly zero for a constant feature; `spread` the
+    largest distance of a value from that of the first row, all of shape (w,). `scatter`, (w, w), is the sum of the
+    outer products of the centred rows; `fourth` maps each number of leading features to the sum of the fourth powers of
+    their norms.
     """
 
     n_rows: int

@@ -48,14 +48,11 @@ def no_direction(size: int) -> Discriminant:
 def discriminant(negative: Moments, positive: Moments, size: int, dimension: int | None = None) -> Discriminant:
     """Return the direction of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the leading features.
 
-    Where m+ = m- up to round-off, or nothing varies, there is none: beta is zero, as the paper puts it. Where the sum
-    of the covariances is singular to working precision, its least eigenvalues are lifted to h times the machine
-    precision times the largest one: the limit of the direction as ever less is added to all eigenvalues. `dimension` is
-    h where further features are zero in all rows, `size` by default. (Czarnecki and Tabor, whose Algorithm 1 divides by
-    the norm instead of its square, for the same direction.)
-
-    The variances are at least the round-off of beta'(S+ + S-)beta: a class whose rows are projected onto one point, as
-    a single row is, has no less, and of two such classes none is the narrower.
+    If m+ = m- up to round-off, or nothing varies, beta is zero. If the sum of the covariances is singular to working
+    precision, its least eigenvalues are lifted to h times the machine precision times the largest one. `dimension` is h
+    if further features are zero in all rows. (Czarnecki and Tabor, whose Algorithm 1 divides by the norm instead of its
+    square, for the same direction.) The variances are at least the round-off of beta'(S+ + S-)beta, so that of two
+    classes that are points none is the narrower.
     """
     apart = positive.first[:size] - negative.first[:size]
     difference = apart + (positive.mean[:size] - negative.mean[:size])

@@ -43,24 +43,12 @@ KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class BaseKernel:
-    """One kernel of a list.
+    """One kernel of a list, with a name of `KERNELS`, on a range of columns or on all.
 
     "rbf", "inverse-multiquadric", "rational-quadratic" and "polynomial" are those of
     `elmbench.numerics.centres.CentreKernel`; "laplacian", "chi2", "linear" and "cosine" are those of
-    `sklearn.metrics.pairwise`.
-
-    Attributes
-    ----------
-    name : str
-        One of `KERNELS`.
-    gamma : float
-        Factor of the distance or of the product.
-    degree : int
-        Of "polynomial".
-    coef0 : float
-        Of "polynomial", at least 0.
-    columns : (int, int) or None
-        Start and stop of the columns that the kernel sees; None for all.
+    `sklearn.metrics.pairwise`. `gamma` multiplies the distance or the product; `degree` and `coef0`, at least 0, are
+    those of "polynomial".
     """
 
     name: str = "rbf"

@@ -14,16 +14,10 @@ _ROUNDS, _PAIRS_ONLY, _DROPS = 100, 30, 20
 
 
 class Ball(NamedTuple):
-    """The centre sum_i a_i phi(x_i) of a ball, and bounds on the smallest one.
+    """The centre sum_i a_i phi(x_i) of a ball, and bounds of the smallest one.
 
-    Attributes
-    ----------
-    squared_radius : float
-        A lower bound on that of the smallest ball.
-    gap : float
-        What it is below the squared radius of the ball about the centre that encloses all rows, an upper bound.
-    coefficients : ndarray of shape (n,)
-        a: none negative, with the sum 1.
+    `squared_radius` is a lower bound; plus `gap` it is the squared radius of the ball about the centre, an upper bound.
+    The coefficients a are not negative and have the sum 1.
     """
 
     squared_radius: float
@@ -34,11 +28,10 @@ class Ball(NamedTuple):
 def smallest_ball(K: Array) -> Ball:
     """Return the smallest enclosing ball of n rows from their kernel matrix, of shape (n, n).
 
-    The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients are moved in
-    pairs, to the row farthest from the centre from the one that gains most by it, n + 100 pairs a round. Where that
-    takes many rounds, all rows that carry the centre move at once too, to where their distances are equal. It ends
-    where the gap is at most `GAP` of the squared radius, or n times the machine precision of the largest K_ii, which
-    round-off leaves no less of; or where a round gains neither radius nor gap.
+    The squared radius is the maximum of sum_i a_i K_ii - a' K a over a >= 0 with the sum 1. Coefficients move in pairs,
+    to the row farthest from the centre from the one with the largest gain, n + 100 pairs a round. After many rounds,
+    all rows with positive coefficients move at once too, to equal distances. The search ends when the gap is at most
+    `GAP` of the squared radius, or n times the machine precision of the largest K_ii, or when a round gains nothing.
     """
     n, diagonal = len(K), K.diagonal().copy()
     last = best = _about(K, diagonal, np.full(n, 1.0 / n))

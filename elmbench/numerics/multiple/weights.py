@@ -14,14 +14,9 @@ from elmbench.numerics.solve import RidgeSystem
 
 @dataclass(frozen=True)
 class Surface:
-    """The weights with sum_p radii[p] weights[p]^q = 1, none negative.
+    """The weights with sum_p radii[p] weights[p]^q = 1, none negative, for q at least 1.
 
-    Attributes
-    ----------
-    q : float
-        At least 1.
-    radii : ndarray of shape (m,)
-        R_p, squared radii of enclosing balls, or ones. A kernel whose R_p is zero has the weight zero.
+    `radii`, (m,), are squared radii of enclosing balls, or ones. A kernel with the radius zero has the weight zero.
     """
 
     q: float
@@ -66,15 +61,8 @@ def squared_radii(blocks: KernelBlocks) -> Array:
 class Learnt(NamedTuple):
     """Learnt weights, and their path.
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (n, k)
-        (K + ridge I)^-1 T with the last weights.
-    weights, objective : ndarray of shape (n_iter + 1, m) and (n_iter + 1,)
-        At the start and after every iteration.
-    converged : bool
-    condition : float
-        Of K + ridge I, estimated.
+    `coefficients`, (n, k), are (K + ridge I)^-1 T with the last weights; `weights`, (n_iter + 1, m), and `objective`
+    hold the values at the start and after each iteration; `condition` is an estimate for K + ridge I.
     """
 
     coefficients: Array
@@ -92,23 +80,12 @@ def learn_weights(
     max_iter: int,
     settled: Callable[[float, float], bool],
 ) -> Learnt:
-    """Run Algorithm 1 of Liu et al. from equal weights on a surface of one's own choice.
+    """Run Algorithm 1 of Liu et al. from equal weights on a surface.
 
     The objective is that of eq. (6) for the best output weights, tr(T' (K + ridge I)^-1 T) / 2. It never rises: each
-    half of an iteration minimises that of eq. (9), over output weights or over kernel weights.
-
-    Parameters
-    ----------
-    blocks : KernelBlocks
-        m kernels on n rows.
-    T : ndarray of shape (n, k)
-    ridge : float
-        1/C.
-    surface : Surface
-    max_iter : int
-        Largest number of iterations; 0 for the output weights of equal kernel weights.
-    settled : callable
-        Whether to stop, from the largest change of a weight and the relative change of the objective.
+    half of an iteration minimises eq. (9), over output weights or over kernel weights. `settled` decides whether to
+    stop, from the largest change of a weight and the relative change of the objective; with `max_iter` 0 only the
+    output weights of equal kernel weights are computed.
     """
     n = blocks.shape[1]
     room = np.empty((n, n))

@@ -11,25 +11,14 @@ from elmbench.numerics.arrays import Array
 def leading_solutions(H: Array, T: Array, sizes: list[int], cutoff: float) -> Iterator[tuple[int, Array, float]]:
     """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number of leading columns.
 
-    Up to as many columns as rows, all come from one QR decomposition: the pseudo-inverse of l columns is that of the
+    Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns is that of the
     leading triangle of R, times the leading rows of Q'T. More columns than rows are decomposed transposed, each number
-    of them for itself. Where its condition says that no singular value of the triangle falls below the cutoff, it is
-    solved by substitution, else by its singular values.
+    by itself. The triangle is solved by substitution, unless its condition says that a singular value is below the
+    cutoff.
 
-    Parameters
-    ----------
-    H, T : ndarray of shape (n, w), (n, k)
-        H is overwritten where it is in Fortran order.
-    sizes : list of int
-        Ascending numbers of columns.
-    cutoff : float
-        Singular values up to so many times the largest one count as zero.
-
-    Yields
-    ------
-    size, solution, condition
-        The solution is of shape (size, k). The condition is that of what was inverted: as LAPACK's trcon estimates it,
-        or the largest singular value over the smallest one that was kept; infinite if none was.
+    H and T are of shape (n, w) and (n, k); H is overwritten if it is in Fortran order. `sizes` ascend. Singular values
+    up to `cutoff` times the largest one count as zero. Yields size, solution, of shape (size, k), and the condition of
+    the matrix that was inverted, infinite if nothing was.
     """
     tall = [size for size in sizes if size <= len(H)]
     for size in sizes:

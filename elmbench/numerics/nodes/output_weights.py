@@ -42,26 +42,13 @@ def many_weights(
 ) -> Iterator[tuple[list[int], Array]]:
     """Yield the output weights of several networks from one draw of hidden nodes, each network in one of the results.
 
-    Up to as many nodes as rows: H'H is computed once, and one Cholesky factor a ridge serves all of them. Beyond: HH'
-    is carried on from one number of nodes to the next, and one reduction of it serves all ridges.
+    Up to as many nodes as rows, H'H is computed once, and one Cholesky factor a ridge serves all networks. Beyond, HH'
+    is extended from one number of nodes to the next, and one reduction of it serves all ridges.
 
-    Parameters
-    ----------
-    X, T : ndarray or CSR matrix of shape (n, d), ndarray of shape (n, k)
-    nodes : Nodes
-        Those of the largest network.
-    networks : list of (int, float)
-        Numbers of nodes, and ridges.
-    solvers : Counter of str
-        Counts the way of solving, once a network: "leading cholesky", "cholesky", "reduction" or "eigenvalues".
-    scale : ndarray of shape (n,), optional
-        As in `output_weights`.
-
-    Yields
-    ------
-    places, weights : list of int, ndarray of shape (L, p * k)
-        Which of the networks, p in all; the k columns of the first, then those of the second, ... for the L nodes of
-        the largest one of them: zero from the number of its nodes on.
+    `nodes` are those of the largest network, `networks` numbers of nodes and ridges; X, T and scale are as in
+    `output_weights`. `solvers` counts the method, once a network: "leading cholesky", "cholesky", "reduction" or
+    "eigenvalues". Yields the positions of p networks, and their weights of shape (L, p * k), the k columns of the first
+    network first, for the L nodes of the largest: zero beyond the nodes of each.
     """
     T = scaled_rows(T, scale)
     by_ridge: dict[float, list[int]] = {}

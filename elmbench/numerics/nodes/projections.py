@@ -24,14 +24,11 @@ def projected_classes(
 ) -> tuple[list[Array], list[Array]]:
     """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of operators beta.
 
-    An operator costs a product with the hidden outputs, which for fewer operators than nodes is less than the
-    covariance matrix of these. Neither outputs nor projections are held for more than a block of rows.
-
-    X is of shape (n, d), dense or CSR; `positive`, of shape (n,), says which rows are of the positive class, some of
-    each; weights, biases and activation are as for `node_outputs`. A set of operators, of shape (size, k), works on the
-    first nodes, as many as it has rows, and has means and variances of shape (k, 2), those of the negative class first.
-    The means are less the projection of the first row; the variances divide by the number of rows. Both are exactly
-    zero where no node varies.
+    An operator costs a product with the hidden outputs: less than their covariance matrix for fewer operators than
+    nodes. A set of operators, of shape (size, k), works on the first nodes; its means and variances are of shape (k,
+    2), those of the negative class first. The means are less the projection of the first row; the variances divide by
+    the number of rows. Both are exactly zero if no node varies. `positive`, of shape (n,), marks the rows of the
+    positive class.
     """
     first = node_outputs(X[:1], weights, biases, activation)
     means = [np.zeros((B.shape[1], 2)) for B in operators]

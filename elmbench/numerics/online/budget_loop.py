@@ -28,17 +28,11 @@ class SparseRows(NamedTuple):
 
 
 class SupportVectors(NamedTuple):
-    """Support vectors, and what is carried along with them; all arrays have room for `capacity` of them.
+    """Support vectors with room for `capacity` of them: `columns`, (n_features, capacity), and what belongs to each.
 
-    Attributes
-    ----------
-    columns, features, filled : ndarray of shape (n_features, capacity), (capacity, width), (capacity,)
-        The support vectors, and the numbers of the features that each has.
-    marks : ndarray of shape (n_features,)
-        Zeros, as scratch.
-    norms, weights, born, distances : ndarray
-        Squared norms, (capacity,); w, (n_outputs, capacity); steps at which each joined, (capacity,); squared
-        distances, (capacity, capacity).
+    `features`, (capacity, width), and `filled`, (capacity,), list the features that each has; `marks`, (n_features,),
+    is scratch of zeros; `norms` are squared norms; `weights` is (n_outputs, capacity); `born` holds the steps at which
+    each joined; `distances`, (capacity, capacity), is squared.
     """
 
     columns: Array
@@ -273,26 +267,11 @@ def absorb_budgeted(
 ) -> tuple[int, int, int, int]:
     """Learn sparse rows from `position` on by Algorithm 1 of Wang, Crammer and Vucetic (2012).
 
-    After t steps the model is sum_s w_s k(x_s, .) / (ridge t). In these units the shrinking of all weights by 1 - 1/t,
-    of which the paper speaks, leaves w alone, and a row that violates the margin joins with a weight of 1.
+    After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t leaves w alone, and
+    a row that violates the margin joins with a weight of 1. `ridge` is lambda in the paper; labels are class numbers, 0
+    and 1 for a single output; `maintenance` is `REMOVAL`, `PROJECTION` or `MERGING`; `held` is changed in place.
 
-    Parameters
-    ----------
-    position, step, m : int
-        The next row; the steps taken so far; the support vectors in use.
-    labels : ndarray of shape (n,)
-        Numbers of classes; 0 and 1 for a single output.
-    ridge : float
-        Lambda in the paper.
-    maintenance : int
-        `REMOVAL`, `PROJECTION` or `MERGING`.
-    held : SupportVectors
-        Changed in place.
-
-    Returns
-    -------
-    position, step, m, status : int
-        `status` is `GROW` when there is no room for one more support vector, or for the features of a merged one.
+    Returns position, step, m and a status: `GROW` if there is no room for a support vector or for merged features.
     """
     columns, features, filled, _, norms, weights, born, distances = held
     n_outputs, capacity = weights.shape

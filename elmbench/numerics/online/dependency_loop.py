@@ -49,29 +49,20 @@ def absorb_ald(
 ) -> tuple[int, int, int]:
     """Learn `rows` from `position` on by kernel recursive least squares (Engel et al., 2004, Table 1).
 
-    Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the dictionary. Where that
-    is more than `threshold`, the row joins the dictionary and a becomes a unit vector. With A the matrix of the vectors
-    a of all rows so far, the outputs at the dictionary rows are c = argmin |A c - y|^2; they are what is carried from
-    row to row, with P = (A'A)^-1. The weights K^-1 c follow at the end.
+    Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the dictionary. If that
+    exceeds `threshold`, the row joins the dictionary and a becomes a unit vector. With A the matrix of the vectors a of
+    all rows so far, the loop updates the outputs at the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The
+    weights K^-1 c follow at the end.
 
-    K = L L' is carried by its Cholesky factor rather than by its inverse as in the paper: rows only ever join, a row
-    costs the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits where K is nearly singular.
+    K = L L' is updated by its Cholesky factor instead of the inverse of the paper: rows only ever join, a row costs the
+    same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is nearly singular.
 
-    Parameters
-    ----------
-    position, rows, values, gamma, gram, m
-        As in `elmbench.numerics.online.inverse_loop.absorb`; `max_atoms` is the largest m.
-    bracket : ndarray of shape (2,)
-        Largest squared distance that was within the threshold and least that was beyond, so far: any threshold from the
-        first up to, not including, the second leads to the same model.
-    dictionary, fitted, factor, covariance : ndarray
-        The state (x_j, c, L + L' with its diagonal once, P), changed in place. The factor stands in both triangles so
-        that both solves run along rows.
+    `bracket` holds the largest squared distance within the threshold and the least one beyond it: all thresholds from
+    the first up to the second lead to the same model. `dictionary`, `fitted` (c), `factor` (L + L' with its diagonal
+    once, so that both solves run along rows) and `covariance` (P) are changed in place. The others are as in
+    `elmbench.numerics.online.inverse_loop.absorb`; `max_atoms` is the largest m.
 
-    Returns
-    -------
-    position, m, status : int
-        `status` is `GROW` when there is no room for row `position`.
+    Returns position, m and a status: `GROW` if there is no room for row `position`.
     """
     n_rows, n_outputs = values.shape
     capacity = len(factor)

@@ -40,35 +40,17 @@ def absorb_hyperplanes(
 ) -> tuple[int, int, int, int, int]:
     """Learn sparse rows from `position` on by the online algorithm of Wang, Djuric, Crammer and Vucetic (2011).
 
-    After t steps the weights are the columns divided by ridge t. In these units the shrinking of all weights by 1 -
-    1/t leaves the columns alone, and a row that violates its margin is added once to a weight of its class and taken
-    once from the largest weight of the others. With one weight a class, `limit` 1, this is Pegasos with the loss of
-    Crammer and Singer.
+    After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 - 1/t leaves the columns
+    alone. A row that violates its margin is added to a weight of its class and taken from the largest weight of the
+    others. With one weight a class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
 
-    Parameters
-    ----------
-    position, step, m : int
-        The next row; the steps taken so far; the weights in use.
-    born : int
-        The weights that there ever were; the name of the next one.
-    labels, assigned : ndarray of shape (n,)
-        Numbers of classes; names of the weights to which the rows are assigned, where these are there, else a row
-        goes to the weight of its class with the largest output, or becomes a weight of its own if this is not positive.
-    ridge : float
-        Lambda in the paper.
-    constant : float
-        The feature of the intercepts: 0 for none.
-    limit : int
-        Most weights of a class.
-    columns, owners, names : ndarray of shape (n_features + 1, capacity), (capacity,), (capacity,)
-        The weights, their classes and their names.
-    counts : ndarray of shape (n_classes,)
-        Numbers of weights of the classes, one at least.
+    `labels` and `assigned`, of shape (n,), hold class numbers and names of weights. An assigned row goes to that
+    weight, if it still exists; any other goes to the weight of its class with the largest output, or becomes a new
+    weight if that is not positive. `constant` is the feature of the intercepts, `limit` the largest number of weights
+    of a class. `columns`, of shape (n_features + 1, capacity), holds the weights, `owners` and `names` their classes
+    and names, and `counts` the number of weights of each class, at least one.
 
-    Returns
-    -------
-    position, step, m, born, status : int
-        `status` is `GROW` when there is no room for one more weight.
+    Returns position, step, m, born (the name of the next weight) and a status: `GROW` if there is no room for a weight.
     """
     capacity = len(owners)
     scores = np.zeros(capacity)

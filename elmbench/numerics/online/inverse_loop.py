@@ -77,23 +77,14 @@ def absorb(
 ) -> tuple[int, int, int, int, int, int]:
     """Learn `rows` from `position` on by Table I of the paper, pruning to `budget` rows after each.
 
-    Parameters
-    ----------
-    rows, values : ndarray of shape (n, n_features), (n, n_outputs)
-    gamma, gram : float, ndarray
-        As in `elmbench.numerics.online.rank_one.kernel_row`.
-    budget, m, seen, age : int
-        Largest and present size of the dictionary; rows learnt so far, and since the inverse was last computed from
-        scratch.
-    doubtful : int
-        Number of rows up to which the state is doubtful: `CHECK_EVERY` after round-off was last seen to matter.
-    dictionary, targets, weights, inverse : ndarray
-        The state, changed in place, with room for all the rows or for the budget.
+    `rows` and `values` are of shape (n, n_features) and (n, n_outputs), `gamma` and `gram` as in
+    `elmbench.numerics.online.rank_one.kernel_row`. `m` is the size of the dictionary, `seen` the number of rows so far,
+    `age` the number of rows since the inverse was computed from scratch, and `doubtful` the number of rows up to which
+    the state is doubtful: `CHECK_EVERY` after round-off was last seen to matter. The arrays of the state are changed in
+    place; they have room for all rows or for the budget.
 
-    Returns
-    -------
-    position, m, seen, age, doubtful, status : int
-        `status` is `DRIFT` when the inverse has to be computed from scratch before row `position` is learnt.
+    Returns position, m, seen, age, doubtful and a status: `DRIFT` if the inverse has to be computed from scratch before
+    row `position` is learnt.
     """
     n_rows, n_outputs = values.shape
     capacity = len(inverse)

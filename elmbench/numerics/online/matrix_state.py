@@ -17,16 +17,8 @@ PIECE = 256
 class MatrixState:
     """A state whose rows are numbers of rows of a kernel matrix.
 
-    Parameters
-    ----------
-    state : InverseState or DependencyState
-        For rows of one feature, of which it has none yet.
-    kernel : Kernel
-
-    Attributes
-    ----------
-    rows : ndarray or CSR matrix of shape (size, n_features), or ndarray of shape (size,)
-        Those in the dictionary; their numbers where the kernel is precomputed.
+    It wraps a new `InverseState` or `DependencyState` for rows of one feature. `rows` are those in the dictionary, or
+    their numbers if the kernel is precomputed.
     """
 
     def __init__(self, state: Any, kernel: Kernel) -> None:

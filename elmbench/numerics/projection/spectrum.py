@@ -15,17 +15,10 @@ TIED = 1e-6
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Singular values of samples and of what they were extended by, the largest first.
+    """Singular values of samples and of the row that extends them, the largest first, without those that are round-off.
 
-    Their left singular vectors, the samples being columns as in Chen et al., are held apart: directions, one a row, in
-    the order of the values, but for the vector of the ones, which is known.
-
-    Attributes
-    ----------
-    values : ndarray of shape (r,)
-        Those that are not zero within round-off.
-    constant : int or None
-        Which of the values is that of the row of ones, orthogonal to all others; None where none is.
+    Their left singular vectors, one a row, are held apart in the same order, except for the vector of the row of ones:
+    `constant` is the position of its value, or None.
     """
 
     values: Array
@@ -72,19 +65,10 @@ class Spectrum:
 
 
 def with_ones(values: Array, n: int, mean: Array) -> Spectrum:
-    """Return the spectrum of centred data extended by a row of ones.
+    """Return the spectrum of n centred samples extended by a row of ones, from their singular values and their mean.
 
-    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) to those
-    of the data and leave these as they are.
-
-    Parameters
-    ----------
-    values : ndarray of shape (k,)
-        Singular values of the centred data, the largest first.
-    n : int
-        Number of samples.
-    mean : ndarray of shape (d,)
-        What was taken off them.
+    The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n), 1/sqrt(n)) and leave
+    the others alone.
     """
     ones = float(np.sqrt(n))
     floor = round_off(max(values.max(initial=0.0), ones, ones * float(np.linalg.norm(mean))), n, len(mean))

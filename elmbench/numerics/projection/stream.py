@@ -17,29 +17,15 @@ SLACK = 16
 class StreamedDecomposition:
     """The decomposition of rows so far, less their mean: eqs. (14) to (26) of Chen et al. without the row of ones.
 
-    With A the rows so far, n_a of them, and B those of a chunk, n_b of them, the centred rows of both together have the
-    Gram matrix of those of A, those of B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). That is
-    exact, and of the rows so far it takes their singular values and directions only, or any factor F with an
-    orthonormal basis Q, one direction a row, such that the centred rows have the Gram matrix Q'F'FQ. Kept are Q, which
-    only grows, by what of a chunk is orthogonal to it, and F, which a QR decomposition of [F; rows of the chunk in the
-    basis] brings up to date. The singular values of F, and its right singular vectors times Q, are those of the data,
-    with the same error as if all rows were decomposed at once. An update takes time for the chunk, not for the rows
-    before it, and nothing of shape (d, d) is made unless there are as many independent rows.
+    With A the n_a rows so far and B the n_b rows of a chunk, the centred rows of both have the Gram matrix of those of
+    A, those of B, and one more row, sqrt(n_a n_b / (n_a + n_b)) (mean(B) - mean(A)). So any factor F with an
+    orthonormal basis Q, one direction a row, such that the centred rows so far have the Gram matrix Q'F'FQ, replaces
+    them. A chunk extends Q by what is orthogonal to it, and a QR decomposition of [F; rows of the chunk in the basis]
+    updates F. The singular values of F, and its right singular vectors times Q, are those of the data, as exactly as if
+    all rows were decomposed at once. An update takes time for its chunk only.
 
-    Parameters
-    ----------
-    n_features : int
-    centred : bool, default=True
-        Whether the mean is taken off. If not, the rows are decomposed as they are.
-
-    Attributes
-    ----------
-    count : int
-        Number of rows so far, n.
-    basis : ndarray of shape (q, d)
-        Q: q is at most d, and at most the number of rows, but for directions of round-off.
-    offset : ndarray of shape (q,)
-        The mean less that of the first chunk, in the basis.
+    With `centred` False the rows are decomposed as they are. `count` is the number of rows so far, `basis` is Q, and
+    `offset` the mean less that of the first chunk, in the basis.
 
     References
     ----------
@@ -68,13 +54,10 @@ class StreamedDecomposition:
         return self._held[: len(self._factor)]
 
     def update(self, rows: Array) -> Array:
-        """Learn from a chunk of rows, of shape (b, d) with b at least 1.
+        """Learn from a chunk of one row or more, of shape (b, d), and return its coordinates, of shape (b, q).
 
-        Returns
-        -------
-        ndarray of shape (b, q)
-            The rows less the mean of the first chunk, in the basis: less `offset` they are centred. They stay true as
-            the basis grows, further entries being zero, until `truncate`.
+        These are the rows less the mean of the first chunk, in the basis: less `offset` they are centred. They stay
+        valid as the basis grows, with zeros for further entries, until `truncate`.
         """
         if self._centred:
             if self.count == 0:
@@ -148,13 +131,9 @@ class StreamedDecomposition:
         return signs * rotation, signs * directions
 
     def truncate(self, values: Array, rotation: Array) -> Array:
-        """Forget all but the leading triplets of `decomposition`, of which there are k.
+        """Forget all but the k leading triplets of `decomposition`; return the factor for coordinates of earlier rows.
 
-        Returns
-        -------
-        ndarray of shape (q, k) or (q, q)
-            By which coordinates that `update` has returned are to be multiplied. The directions become the basis, or
-            where they would save little of it, their time, the coordinates lose what is not along them.
+        The directions become the basis, or if they are hardly fewer, the coordinates lose what is not along them.
         """
         selected, held = rotation.shape
         if held > selected + max(SLACK, selected // 8):
