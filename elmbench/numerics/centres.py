@@ -57,8 +57,9 @@ KERNELS = (*OF_DISTANCES, *OF_PRODUCTS)
 class CentreKernel:
     """The kernel functions k(x, c_1), ..., k(x, c_L) of some centres, dense or CSR of shape (L, d).
 
-    With d^2 = ||x - c||^2: "rbf" is exp(-gamma d^2), "inverse-multiquadric" 1 / sqrt(1 + gamma d^2), "rational-
-    quadratic" 1 - d^2 / (d^2 + 1/gamma), "polynomial" (gamma x.c + coef0)^degree and "sigmoid" tanh(gamma x.c + coef0).
+    With d^2 = ||x - c||^2: "rbf" is exp(-gamma d^2), "inverse-multiquadric" 1 / sqrt(1 + gamma d^2),
+    "rational-quadratic" 1 - d^2 / (d^2 + 1/gamma), "polynomial" (gamma x.c + coef0)^degree and "sigmoid" tanh(gamma
+    x.c + coef0).
     `gamma` is a number or an array of shape (L,). Any other kernel is `general`, with the `gamma` of here; of a
     precomputed one the centres are numbers of training rows.
     """
