@@ -27,6 +27,7 @@ from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.site.findings import find
 from elmbench.reporting.site.gather import gather
 from elmbench.reporting.writers.markdown import pipe_rows
+from elmbench.reporting.writers.terminal import as_text, table_text
 from elmbench.specs.catalogue import ExperimentFile, find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 
@@ -101,11 +102,8 @@ def table(id: str, profile: str, metric: str = "", reading: str = "", dataset: s
     ]
     entries, lines = zip(*chosen, strict=True)
     about = replace(results.table, sections=results.table.sections[position : position + 1], notes=())
-    shown = replace(results, sections=(replace(section, entries=entries, lines=lines),), table=about)
-    paragraphs = "\n".join(line.rstrip() for line in shown.text.strip("\n").splitlines()).split("\n\n")
-    if results.resolved.file.spec.published is not None:
-        del paragraphs[-1]  # counts the verdicts on all metrics under the default readings
-    return "```\n" + "\n\n".join(paragraphs) + "\n```"
+    text = as_text(table_text(about, [replace(section, entries=entries, lines=lines)], results.resolved))
+    return "```\n" + "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n```"
 
 
 def signs() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -33,6 +33,8 @@ class Curves(Layout):
     """
 
     chooses = False
+    #: False if only the columns of the table can be shown, and no other models.
+    takes_models: ClassVar[bool] = True
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
@@ -50,7 +52,10 @@ class Curves(Layout):
         """Add the work of each column that varies what the table varies, under the table's first selection."""
         folds = planner.work.folds if self.has_folds else 1
         for column in planner.columns:
-            if not (planner.work.does_task(column) and self.has_place_for(column, planner)):
+            shown = column in planner.resolved.spec.models or (
+                self.takes_models and len(planner.work.grid(column)) == 1
+            )
+            if not (shown and planner.work.does_task(column)):
                 continue
             if planner.missing:
                 planner.add_unavailable(column, planner.own_selection, folds)
@@ -58,10 +63,6 @@ class Curves(Layout):
                 outer = product(range(planner.work.runs), range(folds))
                 works = {(run, fold): self.work(planner, column, run, fold) for run, fold in outer}
                 planner.add_works(column, works, planner.own_selection)
-
-    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Return True for a column of the table, and for one that also has one hyperparameter."""
-        return column in planner.resolved.spec.models or len(planner.work.grid(column)) == 1
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         """Return the work that measures a column on one outer fold."""

@@ -30,6 +30,7 @@ class RankCorrelation(Curves):
     """A line for each number of nodes; the correlation is over all rows of a data set at once."""
 
     Options = RankCorrelationOptions
+    takes_models = False
     has_folds = False
     compares_readings = True
     caption = "rank correlation of D_CS and its leading term over random projections and operators"
@@ -45,10 +46,6 @@ class RankCorrelation(Curves):
         super()._check_column(column, model)
         if "activation" not in model.params:
             raise ValueError(f"models.{column}.params lacks activation; expected that of the random hidden nodes")
-
-    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Return True for a column of the table; other models are left out."""
-        return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.work.base import Grid

@@ -56,6 +56,7 @@ class StreamCurves(Curves):
     """
 
     Options = StreamOptions
+    takes_models = False
     caption = "after each chunk of the training rows"
     heading = Layout.heading
 
@@ -72,10 +73,6 @@ class StreamCurves(Curves):
 
     def _metrics(self, spec: Experiment) -> list[str]:
         return [metric for metric in spec.protocol.metrics if metric in _EVERY]
-
-    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Return True for a column of the table; other models are left out."""
-        return column in planner.resolved.spec.models
 
     def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
         from elmbench.work.stream import Stream

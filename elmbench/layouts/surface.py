@@ -18,7 +18,7 @@ from elmbench.specs.measures import symbol_of
 from elmbench.specs.profiles import Resolved
 
 if TYPE_CHECKING:
-    from elmbench.work.planner import DatasetPlanner
+    pass
 
 
 class SurfaceOptions(LayoutOptions):
@@ -34,6 +34,7 @@ class Surface(Curves):
     """
 
     Options = SurfaceOptions
+    takes_models = False
 
     def check(self, spec: Experiment) -> None:
         super().check(spec)
@@ -45,10 +46,6 @@ class Surface(Curves):
         for column, value in zip(spec.models, values, strict=True):
             if isinstance(value, bool) or not isinstance(value, int | float) or values.count(value) > 1:
                 raise ValueError(f"models.{column}.params.{rows} is {value!r}; expected a number of its own")
-
-    def has_place_for(self, column: str, planner: DatasetPlanner) -> bool:
-        """Return True for a column of the table; other models have no value of the second hyperparameter."""
-        return column in planner.resolved.spec.models
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         """Return the points of the curves with the columns row (its name) and row_value."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from elmbench.files import write_atomically
@@ -29,7 +29,7 @@ from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
 from elmbench.reporting.writers.markdown import markdown
-from elmbench.reporting.writers.terminal import MARKS, table_text
+from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
 from elmbench.reporting.writers.text import WIDTH
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
@@ -47,21 +47,33 @@ class Results:
         The folder of their files.
     cells, summary, gains : DataFrame
         The lines of `cells.csv`, `summary.csv` and `optimism.csv`.
-    table : ResultTable
-    sections : tuple of EntrySection
     claims : list of ClaimOutcome
         The outcome of each claim of the paper about the table.
+    sections : list of EntrySection
+    table : ResultTable
     resolved : Resolved
     """
 
     folder: Path
     cells: pd.DataFrame
     summary: pd.DataFrame
-    table: ResultTable
-    sections: tuple[EntrySection, ...]
-    claims: list[ClaimOutcome]
-    gains: pd.DataFrame
     resolved: Resolved
+
+    @cached_property
+    def gains(self) -> pd.DataFrame:
+        return optimism(self.cells, self.resolved)
+
+    @cached_property
+    def claims(self) -> list[ClaimOutcome]:
+        return list(check_claims(self.summary, self.cells, self.resolved))
+
+    @cached_property
+    def sections(self) -> list[EntrySection]:
+        return list(entry_sections(self.summary, self.cells, self.resolved))
+
+    @cached_property
+    def table(self) -> ResultTable:
+        return build_table(self.sections, self.gains, self.summary, self.cells, self.claims, self.resolved)
 
     def summary_lines(self) -> list[dict[Any, Any]]:
         """Return the lines of the summary as dictionaries, None for what is missing."""
@@ -108,10 +120,7 @@ class Results:
     @property
     def text(self) -> str:
         """The table as a terminal of 80 columns shows it."""
-        console = Console(width=WIDTH, highlight=False)
-        with console.capture() as captured:
-            console.print(self.renderable())
-        return captured.get()
+        return as_text(self.renderable())
 
     def __str__(self) -> str:
         return self.text
@@ -142,7 +151,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     layout = layout_of(resolved)
     values = [measure.column for measure in layout.values(resolved, extra)]
     cells = cells_frame(planned, store, values, Order(resolved))
-    results = _assemble(resolved, folder, cells)
+    results = _results(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
     _write_tables(results)
@@ -165,7 +174,7 @@ def read_results(resolved: Resolved, results_dir: Path) -> Results:
     cells = read_cells(folder / "cells.csv")
     # A table may measure what it did not when it was run.
     known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES, "reason"]
-    return _assemble(resolved, folder, cells.reindex(columns=[*cells, *(name for name in known if name not in cells)]))
+    return _results(resolved, folder, cells.reindex(columns=[*cells, *(name for name in known if name not in cells)]))
 
 
 def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
@@ -207,13 +216,8 @@ def _write_figure(figure: Figure | None, folder: Path) -> str | None:
     return PICTURE
 
 
-def _assemble(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
-    summary = summarise(cells, resolved)
-    gains = optimism(cells, resolved)
-    sections = tuple(entry_sections(summary, cells, resolved))
-    claims = list(check_claims(summary, cells, resolved))
-    table = build_table(sections, gains, summary, cells, claims, resolved)
-    return Results(folder, cells, with_remarks(summary, cells), table, sections, claims, gains, resolved)
+def _results(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
+    return Results(folder, cells, with_remarks(summarise(cells, resolved), cells), resolved)
 
 
 def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:

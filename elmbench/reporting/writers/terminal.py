@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -57,6 +57,14 @@ def table_text(
     if notes:
         parts += [Text(""), *(Text(f"- {note.text}", style="dim") for note in notes)]
     return Group(*parts)
+
+
+def as_text(renderable: RenderableType) -> str:
+    """Return what rich prints on a terminal of 80 columns without colours."""
+    console = Console(width=WIDTH, highlight=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get()
 
 
 def _printed(section: EntrySection, resolved: Resolved, *, first: bool) -> list[Grid]:
