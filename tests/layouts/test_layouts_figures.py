@@ -92,20 +92,20 @@ def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved]) 
     assert figure_of(toy(), (cell(), scores(0))) is None
 
 
-def test_every_model_is_drawn_and_the_picture_is_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from matplotlib.axes import Axes
-
-    drawn: list[str] = []
-    step = Axes.step
-    monkeypatch.setattr(Axes, "step", lambda *words, **keys: drawn.append(keys["label"]) or step(*words, **keys))
+def test_every_model_is_drawn(drawings: list[Any]) -> None:
     pooled = {f"m{i}": [(true > 0, values)] for i, (true, values) in enumerate(map(scores, range(6)))}
     curves = precision_recall(pooled)
-    picture = draw_precision_recall(curves, "Fig. 3")
-    assert [label.split(" ")[0] for label in drawn] == list(pooled)
-    area = curves["average_precision"].iloc[0]
-    assert drawn[0] == f"m0 (average precision {area:.3f})"
-    again = draw_precision_recall(pd.read_csv(StringIO(curves.to_csv(index=False))), "Fig. 3")
-    assert picture == again
+    draw_precision_recall(curves, "Fig. 3")
+    (axes,) = drawings[0].axes
+    labels = [line.get_label() for line in axes.lines]
+    assert [label.split(" ")[0] for label in labels] == list(pooled)
+    assert labels[0] == f"m0 (average precision {curves['average_precision'].iloc[0]:.3f})"
+
+
+def test_the_same_data_give_the_same_picture() -> None:
+    curves = precision_recall({"m": [(true > 0, values) for true, values in map(scores, range(2))]})
+    again = pd.read_csv(StringIO(curves.to_csv(index=False)))
+    assert draw_precision_recall(curves, "Fig. 3") == draw_precision_recall(again, "Fig. 3")
 
 
 CURVES = {
@@ -132,46 +132,31 @@ def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Callable[...,
     assert (set(found["metric"]), set(found["parameter"])) == ({"mcc"}, {"h"})
 
 
-def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
-    from matplotlib.axes import Axes
-
-    drawn: list[tuple[str, tuple[str, str]]] = []
-    plot = Axes.plot
-
-    def note(self: Axes, *words: Any, **keys: Any) -> Any:
-        drawn.append((keys["label"], (words[2], keys["marker"])))
-        return plot(self, *words, **keys)
-
-    monkeypatch.setattr(Axes, "plot", note)
+def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(drawings: list[Any]) -> None:
     points = [(f"d{i:02}", h, (i * 7 % 12) / 12) for i in range(12) for h in (5, 10)]
     curves = pd.DataFrame(points, columns=["dataset", "value", "mean"])
     curves = curves.assign(model="EEM-RBF", metric="gmean", parameter="h")
-    picture = draw_curves(curves, "Fig. 3")
+    draw_curves(curves, "Fig. 3")
+    lines = drawings[0].axes[0].lines
     ends = curves[curves["value"] == 10].sort_values("mean", ascending=False)
-    assert [label for label, _ in drawn] == ends["dataset"].tolist()
-    assert len({style for _, style in drawn}) == 12
-    assert picture == draw_curves(curves, "Fig. 3")
+    assert [line.get_label() for line in lines] == ends["dataset"].tolist()
+    assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 12
 
 
 def test_no_curves_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:
     assert figure_of(toy(**CURVES), (cell(status="timeout", reason="> 5 s"), None)) is None
 
 
-def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(monkeypatch: pytest.MonkeyPatch) -> None:
-    from matplotlib.axes import Axes
-
-    drawn: list[Axes] = []
-    legend = Axes.set_title
-    monkeypatch.setattr(Axes, "set_title", lambda self, *words: drawn.append(self) or legend(self, *words))
+def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(drawings: list[Any]) -> None:
     points = [(m, 2.0**e, 0.1 * e * i) for i, m in enumerate(("L = 200", "L = 400")) for e in range(-5, 31)]
     curves = pd.DataFrame(points, columns=["model", "value", "mean"])
     draw_curves(curves.assign(dataset="Satimage", metric="accuracy", parameter="C"), "Fig. 2")
-    (axes,) = drawn
+    draw_curves(curves.assign(value=curves["value"] + 1, dataset="d", metric="accuracy", parameter="C"), "Fig. 2")
+    (axes, *_), (other, *_) = (figure.axes for figure in drawings)
     assert (axes.get_xscale(), axes.get_xlim(), axes.get_title()) == ("log", (2.0**-5, 2.0**30), "Fig. 2: Satimage")
     assert [line.get_label() for line in axes.lines] == ["L = 400", "L = 200"]
+    drawings[0].draw_without_rendering()
     (above,) = axes.child_axes
     named = dict(zip(above.get_xticks(), (label.get_text() for label in above.get_xticklabels()), strict=True))
     assert named[2.0**8] == "$2^{-8}$"
-    drawn.clear()
-    draw_curves(curves.assign(value=curves["value"] + 1, dataset="d", metric="accuracy", parameter="C"), "Fig. 2")
-    assert (drawn[0].get_xscale(), drawn[0].child_axes) == ("linear", [])
+    assert (other.get_xscale(), other.child_axes) == ("linear", [])

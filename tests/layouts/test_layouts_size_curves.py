@@ -43,27 +43,14 @@ def test_columns_of_one_model_are_points_of_one_line(toy: Callable[..., Resolved
 
 
 def test_each_model_has_its_line_and_what_keeps_every_row_a_level_one(
-    toy: Callable[..., Resolved], monkeypatch: pytest.MonkeyPatch
+    toy: Callable[..., Resolved], drawings: list[Any]
 ) -> None:
-    from matplotlib.axes import Axes
-
-    levels: list[float] = []
-    lines: list[tuple[list[float], list[float]]] = []
-    axhline, plot = Axes.axhline, Axes.plot
-
-    def note(self: Axes, *words: Any, **keys: Any) -> Any:
-        if len(words[0]):
-            lines.append((list(words[0]), list(words[1])))
-        return plot(self, *words, **keys)
-
-    monkeypatch.setattr(Axes, "axhline", lambda self, y, **keys: levels.append(y) or axhline(self, y, **keys))
-    monkeypatch.setattr(Axes, "plot", note)
     drawn(
         toy(**BUDGETS),
         cell("F = 9", mcc=0.8, n_units=9), cell("F = 5", mcc=0.5, n_units=5), cell("K-ELM", mcc=0.95, n_units=40),
     )  # fmt: skip
-    assert levels == [0.95]
-    assert lines == [([5.0, 9.0], [0.5, 0.8])]
+    lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in drawings[0].axes[0].lines]
+    assert lines[:2] == [([5.0, 9.0], [0.5, 0.8]), ([0, 1], [0.95, 0.95])]
 
 
 def test_nothing_is_drawn_where_nothing_has_ended(toy: Callable[..., Resolved]) -> None:

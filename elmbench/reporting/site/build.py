@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -30,7 +30,8 @@ def refuse_other(folder: Path) -> None:
     ElmbenchError
         If it does.
     """
-    if folder.exists() and not _is_replaceable(folder):
+    is_site = folder.is_dir() and ((folder / SITE_MARK).is_file() or not any(folder.iterdir()))
+    if folder.exists() and not is_site:
         raise ElmbenchError(
             f"{folder} holds something other than a site of elmbench",
             expected="a folder that is empty or not there, or an earlier site",
@@ -56,23 +57,19 @@ def write_site(papers: list[PaperResults], folder: Path, mark: Mapping[str, Any]
         If it cannot be written.
     """
     refuse_other(folder)
-    fresh = folder.with_name(f".{folder.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
-        written = _write(papers, fresh)
-        (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
-        _replace(folder, fresh)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as scratch:
+            fresh = Path(scratch) / "new"
+            written = _write(papers, fresh)
+            (fresh / SITE_MARK).write_text(json.dumps({**(mark or {}), "files": written}), "utf-8")
+            if folder.exists():
+                os.replace(folder, Path(scratch) / "old")
+            os.replace(fresh, folder)
     except OSError as error:
-        problem = f"cannot write {folder}: {error.strerror or error}"
-        raise WriteError(
-            problem, expected="a folder that can be written", next_step="elmbench report --out DIR"
-        ) from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        problem, writable = f"cannot write {folder}: {error.strerror or error}", "a folder that can be written"
+        raise WriteError(problem, expected=writable, next_step="elmbench report --out DIR") from error
     return [folder / name for name in written]
-
-
-def _is_replaceable(folder: Path) -> bool:
-    return folder.is_dir() and ((folder / SITE_MARK).is_file() or not any(folder.iterdir()))
 
 
 def _write(papers: list[PaperResults], folder: Path) -> list[str]:
@@ -97,15 +94,5 @@ def _write(papers: list[PaperResults], folder: Path) -> list[str]:
 
 
 def _shortened(path: Path) -> str:
-    """Return a CSV file with its numbers to four significant digits: those of a figure need no more."""
+    """Return a CSV file with numbers of four significant digits, which suffice for a figure."""
     return pd.read_csv(path).to_csv(index=False, lineterminator="\n", float_format="%.4g")
-
-
-def _replace(folder: Path, fresh: Path) -> None:
-    """Replace the old folder by the fresh one; the old one is moved aside first and deleted last."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    old = fresh.with_name(f"{fresh.name}.old")
-    if folder.exists():
-        os.replace(folder, old)
-    os.replace(fresh, folder)
-    shutil.rmtree(old, ignore_errors=True)
