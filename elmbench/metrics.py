@@ -96,6 +96,8 @@ _ENTRIES = [
 ]
 #: Every metric by name.
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
+#: The command that lists metrics.
+LIST = "elmbench list metrics"
 #: The cells of a confusion matrix of two classes.
 COUNTS = tuple(metric.name for metric in _ENTRIES if metric.counts_rows)
 #: Error of a stream's chunks, each predicted before it is learnt; it is measured, not computed of stored predictions.
@@ -112,7 +114,7 @@ def find_metric(name: str) -> Metric:
     """
     metric = REGISTRY.get(name) or _of_scorer(name)
     if metric is None:
-        raise unknown_name("metric", name, list(REGISTRY), "elmbench list metrics")
+        raise unknown_name("metric", name, list(REGISTRY), LIST)
     return metric
 
 

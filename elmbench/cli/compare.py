@@ -10,7 +10,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.state import state
+from elmbench.cli.state import split_words, state
 
 
 @app.command()
@@ -100,7 +100,9 @@ def compare(
             )
             for location in data
         )
-        asked = Comparison(rows, _words(model), read_all_grids(grid or []), _words(metric), folds, runs, limit, name)
+        asked = Comparison(
+            rows, split_words(model), read_all_grids(grid or []), split_words(metric), folds, runs, limit, name
+        )
         options = RunOptions(settings=settings, retry=retry, command=_command())
         prepared = prepare_comparison(asked, options, state.results_dir)
         for resolved, plan in prepared.tables:
@@ -120,11 +122,6 @@ def compare(
                 write_model(fit_final(prepared, results, save_model), save)
                 state.say(f"written to {save}; next: elmbench predict {save} NEW.csv")
                 state.say("Loading a joblib file runs code that it names: load only files that you trust.")
-
-
-def _words(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the words of an option that is repeated or has several, separated by commas."""
-    return tuple(word.strip() for text in texts or () for word in text.split(",") if word.strip())
 
 
 def _command() -> str:

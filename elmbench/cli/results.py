@@ -13,7 +13,7 @@ from elmbench.cli.app import app
 from elmbench.cli.state import as_json, state
 
 if TYPE_CHECKING:
-    from elmbench.specs.catalogue import ExperimentFile
+    from elmbench.specs.profiles import Resolved
 
 baseline_app = typer.Typer(
     no_args_is_help=True, help="Change the baseline of the regression check.", rich_markup_mode=None
@@ -87,10 +87,17 @@ def table(
     diagram: Annotated[
         Path | None, typer.Option(help="With --statistics: write the critical differences of the ranks as PNG.")
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Show this metric too, of stored predictions; a comparison (own/NAME) is ranked by it."),
+    ] = None,
 ) -> None:
     """Print a table from its cells.csv."""
+    from elmbench.cli.state import split_words
     from elmbench.errors import ElmbenchError, unknown_name
-    from elmbench.specs.catalogue import find_experiment
+    from elmbench.specs.catalogue import find_experiment, load_catalogue
+    from elmbench.specs.comparisons import recorded_comparison
+    from elmbench.specs.profiles import resolve
 
     if form not in ("text", "md", "csv", "latex"):
         raise unknown_name("format", form, ["text", "md", "csv", "latex"], "elmbench table --help")
@@ -99,27 +106,29 @@ def table(
         return
     if experiment is None:
         raise ElmbenchError("no table is named", expected="an id or alias", next_step="elmbench list experiments")
-    file = find_experiment(experiment)
+    is_comparison = experiment.startswith("own/") and experiment not in load_catalogue()
+    if is_comparison:
+        resolved = recorded_comparison(experiment, state.results_dir)
+    else:
+        resolved = resolve(find_experiment(experiment), profile)
     if statistics or diagram is not None:
-        _compare_models(file, profile, diagram)
+        _compare_models(resolved, diagram)
         return
-    form = "json" if state.as_json else form
     dirs = state.results_dirs
-    state.console.file.write(_shown(file, profile, form))
+    state.console.file.write(_shown(resolved, "json" if state.as_json else form, split_words(metric)))
     if dirs.committed is not None:
-        state.remark(dirs.origin(profile, file.id))
+        state.remark(dirs.origin(resolved.profile, resolved.file.id))
 
 
-def _shown(file: ExperimentFile, profile: str, form: str) -> str:
+def _shown(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
     """Return a table as it is printed."""
     from elmbench.reporting.folders import PICTURE
     from elmbench.reporting.results import read_commands, read_results
     from elmbench.reporting.writers.csv import csv
     from elmbench.reporting.writers.latex import latex
     from elmbench.reporting.writers.markdown import markdown
-    from elmbench.specs.profiles import resolve
 
-    results = read_results(resolve(file, profile), state.results_dirs.of(profile, file.id))
+    results = read_results(resolved, state.results_dirs.of(resolved.profile, resolved.file.id), metrics)
     if form == "md":
         picture = PICTURE if (results.folder / PICTURE).is_file() else None
         return markdown(results.table, read_commands(results.folder), picture)
@@ -134,16 +143,15 @@ def _shown(file: ExperimentFile, profile: str, form: str) -> str:
     return captured.get()
 
 
-def _compare_models(file: ExperimentFile, profile: str, diagram: Path | None) -> None:
+def _compare_models(resolved: Resolved, diagram: Path | None) -> None:
     from elmbench.cli.statistics import statistics_text
     from elmbench.files import write_atomically
     from elmbench.layouts.figures import title_of
     from elmbench.reporting.results import read_results
     from elmbench.reporting.statistics import compare_models, draw_critical_differences
-    from elmbench.specs.profiles import resolve
 
-    resolved = resolve(file, profile)
-    comparisons = compare_models(read_results(resolved, state.results_dirs.of(profile, file.id)).summary, resolved)
+    results_dir = state.results_dirs.of(resolved.profile, resolved.file.id)
+    comparisons = compare_models(read_results(resolved, results_dir).summary, resolved)
     if diagram is not None:
         write_atomically(diagram, draw_critical_differences(comparisons[0], title_of(resolved)))
     state.emit([one.record() for one in comparisons], statistics_text(comparisons))

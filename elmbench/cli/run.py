@@ -14,7 +14,7 @@ import typer
 
 from elmbench.cli import completion
 from elmbench.cli.app import app
-from elmbench.cli.state import state
+from elmbench.cli.state import split_words, state
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -56,6 +56,7 @@ def run(
         str | None, typer.Option(help="With --until-told: begin no more runs after this time, such as 30min.")
     ] = None,
     reading: Annotated[list[str] | None, typer.Option(help="ID=VALUE; see `elmbench list readings`.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="Show this metric too; see `elmbench list metrics`.")] = None,
     grid: Annotated[
         list[str] | None, typer.Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")
     ] = None,
@@ -108,6 +109,7 @@ def run(
             everything=everything,
             profile=profile,
             readings=_pairs(reading or []),
+            metrics=split_words(metric),
             request=Request(
                 datasets=tuple(dataset or ()),
                 models=tuple(model or ()),

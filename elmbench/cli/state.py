@@ -74,6 +74,11 @@ class State:
             print(text, file=sys.stderr)
 
 
+def split_words(texts: list[str] | None) -> tuple[str, ...]:
+    """Return the words of an option that is repeated or has several, separated by commas."""
+    return tuple(word.strip() for text in texts or () for word in text.split(",") if word.strip())
+
+
 def as_json(content: Any) -> str:
     """Return what a script is given."""
     return json.dumps(content, indent=1, default=str)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError, closest
 from elmbench.lazy import load
+from elmbench.metrics import LIST, find_metric, metric_names
 
 if TYPE_CHECKING:
     from elmbench.layouts.base import Layout
@@ -68,6 +71,33 @@ def layout_of(resolved: Resolved) -> Layout:
     except ValueError as error:
         raise ElmbenchError(f"{source}: {error}", next_step="correct it, then: elmbench validate") from error
     return layout
+
+
+def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
+    """Return an experiment that shows more metrics; of a comparison the first one then ranks the models.
+
+    Raises
+    ------
+    ElmbenchError
+        If there is no such metric, none of the data sets has its task, or the kind of table shows no metrics.
+    """
+    if not names:
+        return resolved
+    layout = layout_of(resolved)
+    tasks = sorted({dataset.task for dataset in resolved.datasets.values()})
+    for name in names:
+        metric = find_metric(name)
+        if not layout.shows_metrics or metric.counts_rows:
+            found = f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show {name}"
+            raise ElmbenchError(found, expected="a table of metrics", next_step=f"elmbench show {resolved.file.id}")
+        if metric.task not in tasks:
+            known = ", ".join(each for task in tasks for each in metric_names(task))
+            found = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
+            raise ElmbenchError(found, expected=f"one of {known}, or a scorer of scikit-learn", next_step=LIST)
+    protocol = resolved.spec.protocol
+    every = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
+    protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(every))})
+    return replace(resolved, spec=resolved.spec.model_copy(update={"protocol": protocol}))
 
 
 def _criterion_options(spec: Experiment) -> tuple[str, ...]:

@@ -96,6 +96,10 @@ class Layout(ABC):
         True if the figure shows stored results, and not only `cells.csv`.
     compares_readings : bool
         True if the published figures can be compared with the results under each reading.
+    shows_metrics : bool
+        True if the table shows metrics of predictions, so that others can be added to it.
+    ranks : bool
+        True if the first metric ranks the models.
     shows_profile : bool
         True if the subtitle shows the number of runs.
     caption : str
@@ -110,6 +114,8 @@ class Layout(ABC):
     has_runs: ClassVar[bool] = True
     draws_from_store: ClassVar[bool] = False
     compares_readings: ClassVar[bool] = False
+    shows_metrics: ClassVar[bool] = False
+    ranks: ClassVar[bool] = False
     shows_profile: ClassVar[bool] = True
     caption: ClassVar[str] = ""
     own_columns: ClassVar[tuple[Column, ...]] = (DATASET, MODEL, MEASURE, VALUE, PUBLISHED, VERDICT)

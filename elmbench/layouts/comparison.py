@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout, Outputs
 from elmbench.layouts.figures import default_cells, panel_title, panels, png, words_for
+from elmbench.layouts.metrics import missing_metrics
 from elmbench.layouts.table import Column, Item, Line, Note, Quantity, Text
 from elmbench.metrics import less_is_better
 from elmbench.specs.measures import Measure
@@ -40,8 +41,13 @@ class Comparison(Layout):
     Only models of which every cell ended ok are ranked.
     """
 
+    shows_metrics = True
+    ranks = True
+
     def heading(self, resolved: Resolved) -> str:
-        return "best first; p: p-value of the difference from the best model"
+        first, chooses = (spec.protocol.metrics[0] for spec in (resolved.spec, resolved.file.spec))
+        order = "best first" if first == chooses else f"best {first} first, hyperparameters chosen by {chooses}"
+        return f"{order}; p: p-value of the difference from the best model"
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the metrics of the task in the protocol's order, rank and probability, times and sizes."""
@@ -126,6 +132,7 @@ class Comparison(Layout):
             if needed:
                 best = rivals.mean().idxmax()
                 yield Note("power", f"{dataset}: these folds cannot separate {best} from {_with_runs(needed)}")
+        yield from missing_metrics(cells, resolved)
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         """Return the score of each model on each fold."""

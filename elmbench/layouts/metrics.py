@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
+import pandas as pd
+
 from elmbench.layouts.base import (
     ALWAYS_SHOWN,
     DATASET,
@@ -14,23 +16,25 @@ from elmbench.layouts.base import (
     Gains,
     Layout,
 )
-from elmbench.layouts.table import Column, Gain, Item, Line, Printed, Quantity, Ratio, Text
-from elmbench.metrics import PREQUENTIAL, columns, counts_rows
+from elmbench.layouts.table import Column, Gain, Item, Line, Note, Printed, Quantity, Ratio, Text
+from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_metric
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import MEASURES
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
 #: Times of the predictions for the test rows.
 TEST_TIMES = (Column("predict", "test s", numeric=True), Column("published_predict", "publ. s", numeric=True))
 RATIOS = (Column("ratio", "fit ratio", numeric=True), Column("published_ratio", "publ. ratio", numeric=True))
 #: The name of the columns of the second metric, the third, ...
-_SUFFIXES = ("", *map(str, range(2, 10)))
+_SUFFIXES = ("", *map(str, range(2, 100)))
 
 
 class Metrics(Layout):
     """A line for each model on each data set: every metric of the task in the protocol's order, and the fit times."""
 
     compares_readings = True
+    shows_metrics = True
     #: The columns of each metric.
     per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
 
@@ -48,6 +52,10 @@ class Metrics(Layout):
         optional = [Column(c.name, c.heading, c.numeric, optional=True) for c in RATIOS]
         optimism = Column("optimism", "optimism", numeric=True)
         return (DATASET, MODEL, *self._of_metrics(resolved, datasets), optimism, *TIMES, *TEST_TIMES, *optional)
+
+    def notes(self, cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+        """Yield the models that a metric does not exist for."""
+        yield from missing_metrics(cells, resolved)
 
     def _of_metrics(self, resolved: Resolved, datasets: Collection[str]) -> list[Column]:
         protocol = resolved.spec.protocol
@@ -82,6 +90,22 @@ class Metrics(Layout):
                     | _times(by_metric.get("fit_seconds"), seconds, base)
                     | _test_times(by_metric.get("predict_seconds"))
                 )
+
+
+def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    """Yield a note on each named metric without a value in any cell of some models that ended ok."""
+    ok = cells[cells["status"] == "ok"]
+    task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
+    outputs = {"scores": "it takes decision values or probabilities", "probabilities": "it takes probabilities"}
+    for name in resolved.spec.protocol.metrics:
+        if name not in cells or (name in MEASURES and name not in REGISTRY):
+            continue
+        metric = find_metric(name)
+        lines = ok[task == metric.task]
+        missing = lines[name].isna().groupby(lines["model"], sort=False).all()
+        if missing.any():
+            why = outputs.get(metric.takes, "it is not defined for their predictions")
+            yield Note("metric", f"{name} is missing for {', '.join(missing.index[missing])}: {why}")
 
 
 def _seconds(fit: Entry | None) -> dict[str, float]:

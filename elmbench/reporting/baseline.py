@@ -32,8 +32,8 @@ from elmbench.specs.protocol import OF_LEARNT_ROWS, TRAIN_ACCURACY
 
 RELATIVE = 1e-6
 UNDECIDED = 0.1
-#: Of more than two classes, what changes with how often each class is predicted for rows that are another's.
-_OF_PREDICTED = ("mcc", "precision", "f1")
+#: Metrics that stay if a row goes from one wrong class to another.
+_OF_RECALLS = {"accuracy", "gmean", "recall", "balanced_accuracy"}
 AT_A_POINT = 0.01
 
 
@@ -149,15 +149,17 @@ def _compare_rates(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list
     """Return which metrics differ though the counts that they are made from do not."""
     counted = not np.isnan(_real(old, "tp"))
     same = all(_real(old, name) == _real(new, name) for name in COUNTS) if counted else _same_rows(old, new)
-    wrong = [name for name in rates() if same and not _within(RELATIVE, _real(old, name), _real(new, name))]
-    if not counted and set(wrong) <= set(_OF_PREDICTED) and len(wrong) > 1:
+    wrong = [
+        name for name in rates() if name in old and same and not _within(RELATIVE, _real(old, name), _real(new, name))
+    ]
+    if not counted and len(wrong) > 1 and not set(wrong) & _OF_RECALLS:
         # A row has gone from one wrong class to another.
         wrong = []
     found = [
         Difference(place, name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", "that of equal counts")
         for name in wrong
     ]
-    for name in (TRAIN_ACCURACY, *ranking_names()):
+    for name in (TRAIN_ACCURACY, *(name for name in ranking_names() if name in old)):
         before, now = _real(old, name), _real(new, name)
         if not _within(AT_A_POINT, before, now):
             found.append(Difference(place, name, f"{before:.10g}", f"{now:.10g}", f"{AT_A_POINT}"))

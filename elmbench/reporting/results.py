@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +13,15 @@ import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.layouts import layout_of
+from elmbench.layouts import layout_of, with_metrics
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.figures import Figure
 from elmbench.layouts.table import ResultTable
-from elmbench.reporting.cells import TIMES, Order, cells_frame, read_cells, write_frame
+from elmbench.metrics import find_metric
+from elmbench.protocol.stored import StoredPredictions, metric_columns
+from elmbench.reporting.cells import PLACE, TIMES, Order, cells_frame, read_cells, stored_in, write_frame
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
@@ -32,6 +35,8 @@ from elmbench.reporting.writers.markdown import markdown
 from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
 from elmbench.reporting.writers.text import WIDTH
 from elmbench.running.store import Store
+from elmbench.specs.comparisons import PROFILE as COMPARE
+from elmbench.specs.comparisons import comparison_record
 from elmbench.specs.profiles import Resolved
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
@@ -162,16 +167,25 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     return results
 
 
-def read_results(resolved: Resolved, results_dir: Path) -> Results:
+def read_results(resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()) -> Results:
     """Return what an earlier run wrote, from its `cells.csv`.
+
+    Parameters
+    ----------
+    metrics : sequence of str
+        More metrics to show; those that `cells.csv` lacks are computed from the predictions in the store.
 
     Raises
     ------
     ElmbenchError
-        If it is not there.
+        If there is no `cells.csv`, or neither it nor the store has what a metric takes.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     cells = read_cells(folder / "cells.csv")
+    if metrics:
+        resolved = with_metrics(resolved, metrics)
+        lacking = [name for name in metrics if name not in cells]
+        cells = cells.join(_stored_metrics(cells, lacking, resolved, results_dir))
     # A table may measure what it did not when it was run.
     known = [*(measure.column for measure in layout_of(resolved).values(resolved)), *TIMES, "reason"]
     return _results(resolved, folder, cells.reindex(columns=[*cells, *(name for name in known if name not in cells)]))
@@ -197,6 +211,37 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     commands = read_commands(results.folder)
     write_atomically(results.folder / "table.md", markdown(results.table, commands, picture))
     return results
+
+
+def _stored_metrics(cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path) -> pd.DataFrame:
+    """Return metrics of the stored predictions of cells, a column each."""
+    if not names:
+        return pd.DataFrame(index=cells.index)
+    store = Store(results_dir)
+    table = resolved.profile, resolved.file.id
+    keys = {tuple(getattr(cell, name) for name in PLACE): cell.key for cell in store.cells(*table)}
+    metrics = [find_metric(name) for name in names]
+    tasks = {metric.task for metric in metrics}
+    missing = 0
+
+    def each() -> Iterator[StoredPredictions | None]:
+        nonlocal missing
+        for line in cells.to_dict("records"):
+            key = keys.get(tuple(line[name] for name in PLACE))
+            result = store.result(key) if key and line["status"] == "ok" else None
+            stored = stored_in(result) if result is not None else None
+            missing += stored is None and line["status"] == "ok" and resolved.dataset(line["dataset"]).task in tasks
+            yield stored
+
+    columns = metric_columns(each(), metrics)
+    if missing:
+        raise ElmbenchError(
+            f"cells.csv of {table[1]} ({table[0]}) has no column {', '.join(names)}, and {store.root} lacks the "
+            f"predictions of {missing} of {len(cells)} cells",
+            expected="the store of the run that wrote cells.csv",
+            next_step=f"elmbench run {table[1]} --profile {table[0]}, then this command again",
+        )
+    return pd.DataFrame(columns, index=cells.index, dtype=float)
 
 
 def _write_tables(results: Results) -> None:
@@ -255,6 +300,7 @@ def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands:
         "models": models,
         "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
         "solvers": _solvers(planned, store),
+        **(comparison_record(resolved) if resolved.profile == COMPARE else {}),
     }
 
 

@@ -21,7 +21,7 @@ from elmbench.datasets.user_data import Task, UserData, describe
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
-from elmbench.metrics import counts_rows, find_metric, metric_names
+from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
 from elmbench.protocol.splits import outer_parts
 from elmbench.registry import check_parameters, find_model, registry
 from elmbench.registry.instances import write_plugin
@@ -29,12 +29,9 @@ from elmbench.running.engine import Event
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.planning import extra_column
-from elmbench.specs.catalogue import ExperimentFile
+from elmbench.specs.comparisons import PROFILE, comparison_of
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
-from elmbench.specs.experiments import Experiment, Profile
-from elmbench.specs.files import parse_spec
 from elmbench.specs.limits import parse_limits
-from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split
 from elmbench.work.plan import Request
@@ -42,8 +39,6 @@ from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare_tables
 from elmbench.workflow.takeaway import ComparisonResults
 
-#: The profile under which comparisons are kept: `<results-dir>/compare/own/<name>`.
-PROFILE = "compare"
 #: What is compared where no model is named: the ELM family, and beside it what one would use instead.
 MODELS = (
     "elm", "os-elm", "k-elm", "fb-kos-elm", "rk-elm", "eem", "ls-svm",
@@ -275,11 +270,8 @@ def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
         "layout": SIDE_BY_SIDE,
         "limit": asked.limit or LIMIT,
     }
-    source = Path("elmbench compare")
-    spec = parse_spec(Experiment, content, source)
-    file = ExperimentFile(source, content, spec, Paper(key="own"))
     many = any(one.shape.instances > MANY_ROWS for one in specs)
-    return Resolved(file, spec, PROFILE, Profile.model_validate({"tune-rows": TUNE_ROWS} if many else {}))
+    return comparison_of(content, {"tune-rows": TUNE_ROWS} if many else {}, Path("elmbench compare"))
 
 
 def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
@@ -352,8 +344,13 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
         if name in asked.grids:
             check_parameters(name, entry.factory(next(iter(able))), asked.grids[name])
             column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
+        chooses = {task: metric_for(asked, task) for task in able}
+        left_out = {
+            spec.name: _lacks(entry.factory(spec.task), chooses[spec.task]) for spec in specs if spec.task in able
+        }
         if not asked.models:
-            column["not-run"] = {spec.name: why for spec in specs if (why := _too_large(name, spec, asked.folds))}
+            left_out |= {spec.name: why for spec in specs if (why := _too_large(name, spec, asked.folds))}
+        column["not-run"] = {dataset: why for dataset, why in left_out.items() if why}
         columns[entry.name] = column
     for name in asked.grids:
         if name not in columns:
@@ -365,6 +362,25 @@ def _grid(values: Any) -> Any:
     if hasattr(values, "tolist"):
         return values.tolist()
     return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]
+
+
+def metric_for(asked: Comparison, task: str) -> Metric:
+    """Return the metric that chooses hyperparameters of the models for a task."""
+    return next(metric for name in (*asked.metrics, *METRICS) if (metric := find_metric(name)).task == task)
+
+
+def _lacks(factory: Callable[..., Any], metric: Metric) -> str:
+    """Return why a metric cannot choose hyperparameters of a model; empty if it can."""
+    methods = {"scores": ("decision_function", "predict_proba"), "probabilities": ("predict_proba",)}.get(metric.takes)
+    if not methods:
+        return ""
+    try:
+        model = factory()
+    except TypeError:  # it has parameters without defaults
+        return ""
+    if any(hasattr(model, method) for method in methods):
+        return ""
+    return f"it has no {' or '.join(methods)}, which {metric.name} takes"
 
 
 def _too_large(name: str, spec: DatasetSpec, folds: int) -> str:

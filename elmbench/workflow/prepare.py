@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name
+from elmbench.layouts import with_metrics
 from elmbench.running.engine import effective_limits, pending
 from elmbench.running.estimates import Estimates, total
 from elmbench.running.executors.sandbox import Settings
@@ -32,6 +33,8 @@ class RunOptions:
         Every experiment of this paper.
     everything : bool
         Every experiment.
+    metrics : tuple of str
+        What the tables show beside their own metrics.
     retry, force : bool
         As for `pending`.
     clean_times : bool
@@ -47,6 +50,7 @@ class RunOptions:
     everything: bool = False
     profile: str = "fast"
     readings: dict[str, str] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
     request: Request = field(default_factory=Request)
     settings: Settings = field(default_factory=Settings)
     retry: bool = False
@@ -206,7 +210,8 @@ def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     wanted = []
     for file in files:
         readings = {k: v for k, v in options.readings.items() if k in file.spec.readings}
-        wanted.append((resolve(file, options.profile, readings), _request_of(options, file)))
+        resolved = with_metrics(resolve(file, options.profile, readings), options.metrics)
+        wanted.append((resolved, _request_of(options, file)))
     run = prepare_tables(options, wanted, results_dir)
     for (resolved, plan), (_, request) in zip(run.tables, wanted, strict=True):
         _refuse_absent(plan, resolved, request)

@@ -31,6 +31,21 @@ def test_text(elmbench: Callable, real: Path) -> None:
     )
 
 
+def test_a_metric_is_added_from_the_store(elmbench: Callable, real: Path) -> None:
+    found = elmbench("table", "table4", *CI, "--metric", "balanced_accuracy, roc_auc", "--results-dir", real)
+    assert (found.code, found.err) == (0, "")
+    lines = found.out.splitlines()
+    shown = [line.split() for line in lines[lines.index("balanced_accuracy") + 2 :][:1]]
+    cells = pd.read_csv(real / "ci/kos-elm/table4/cells.csv")
+    recalls = [cells["tn"] / (cells["tn"] + cells["fp"]), cells["tp"] / (cells["tp"] + cells["fn"])]
+    means = cells.assign(mean=sum(recalls) / 2).groupby("model", sort=False)["mean"].mean()
+    assert [float(word.rstrip("*")) for word in shown[0][1:]] == pytest.approx(means.tolist(), abs=6e-4)
+    assert "roc_auc" in lines
+    other = elmbench("table", "table4", *CI, "--metric", "nrmse", "--results-dir", real)
+    assert other.code == 2
+    assert "error: nrmse is not a metric for classification" in other.err
+
+
 def test_markdown_is_what_the_run_wrote(elmbench: Callable, real: Path) -> None:
     found = elmbench("table", "table4", *CI, "--format", "md", "--results-dir", real)
     assert found.out == (real / "ci/kos-elm/table4/table.md").read_text()

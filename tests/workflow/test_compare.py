@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -23,9 +23,11 @@ from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import OuterFold, fold_data, forget_data
 from elmbench.protocol.splits import outer_split
+from elmbench.reporting.results import read_results
 from elmbench.running.attempt import attempt
 from elmbench.running.executors.sandbox import Sandbox
 from elmbench.specs import datasets
+from elmbench.specs.comparisons import recorded_comparison
 from elmbench.work import search as module
 from elmbench.work.base import Context, Work
 from elmbench.work.fit import Fit
@@ -121,6 +123,36 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     )
     assert not events
     assert set(again.cells["model"]) == {"ridge", "dummy"}
+
+
+def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() -> None:
+    """A model that cannot give the metric has no rank."""
+    X, y = make_classification(150, 6, flip_y=0.2, random_state=3)
+    found = elmbench.compare(
+        pd.DataFrame(X), y, ["ridge", "knn"], name="mine", folds=3, metric=["f1", "accuracy"], results_dir="results"
+    )
+    name = f"own/{found.folder.name}"
+    resolved = recorded_comparison(name, Path("results"))
+    assert resolved.spec == found.resolved.spec
+    again = read_results(resolved, Path("results"), ["log_loss", "roc_auc"])
+    ranks = again.summary[again.summary["metric"] == "rank"].set_index("model")["mean"]
+    assert ranks.to_dict() == {"knn": 1}
+    assert "log_loss is missing for ridge: it takes probabilities" in [note.text for note in again.table.notes]
+    assert again.cells.loc[again.cells["model"] == "ridge", "roc_auc"].between(0.5, 1).all()
+    with pytest.raises(ElmbenchError, match="unknown comparison 'own/other'"):
+        recorded_comparison("own/other", Path("results"))
+
+
+def test_a_model_without_probabilities_is_not_searched_by_them() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
+    frame.assign(y=(frame["a"] > 0).astype(int)).to_csv("a.csv", index=False)
+    run = prepared(UserData("a.csv"), models=("ridge", "knn"), metrics=("neg_log_loss",))
+    ((resolved, plan),) = run.tables
+    why = "it has no predict_proba, which neg_log_loss takes"
+    assert {name: dict(column.not_run) for name, column in resolved.spec.models.items() if column.not_run} == {
+        "ridge": {"a": why}
+    }
+    assert {cell.model for cell in plan.cells} == {"knn", "dummy"}
 
 
 def test_regression_and_classification_side_by_side() -> None:

@@ -68,9 +68,10 @@ def as_text(renderable: RenderableType) -> str:
 
 
 def _printed(section: EntrySection, resolved: Resolved, *, first: bool) -> list[Grid]:
-    """Return the grids with printed figures, and the times of the fits in the first section."""
+    """Return the grids with printed figures or added metrics, and the times of the fits in the first section."""
     grids = grids_of(section, resolved)
-    printed = [grid for grid in grids if grid.has_printed]
+    added = {*resolved.spec.protocol.metrics} - {*resolved.file.spec.protocol.metrics}
+    printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
     if first:
         return printed + [
             grid for grid in grids if printed and not grid.has_printed and grid.measures == {"fit_seconds"}

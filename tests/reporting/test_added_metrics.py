@@ -1,0 +1,165 @@
+"""Metrics that are asked for later: one entry of the registry, or a name, and the predictions in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import cell, frame, keep, predictions
+from sklearn import metrics as sk
+
+from elmbench.errors import ElmbenchError
+from elmbench.metrics import REGISTRY, Metric
+from elmbench.models import KELMClassifier
+from elmbench.reporting.baseline import compare_with_baseline, update_baseline
+from elmbench.reporting.cells import read_cells, write_frame
+from elmbench.reporting.results import read_results, write_results
+from elmbench.running.store import Store
+from elmbench.specs.profiles import Resolved
+from elmbench.work.plan import Cell
+from elmbench.work.scoring import GridProblem, best
+
+Toy = Callable[..., Resolved]
+TRUE = [1, 1, 1, 0, 0, 0, 0, 0]
+#: What two models predict for the rows of each of four folds, with decision values of the first model alone.
+SAID = {"ELM": [1, 1, 0, 0, 0, 0, 0, 1], "K-ELM": [1, 0, 0, 0, 0, 0, 0, 0]}
+VALUES = [0.9, 0.8, -0.2, -0.5, -0.4, -0.9, -0.8, 0.7]
+
+
+def fill(store: Store) -> None:
+    rows = []
+    for model, said in SAID.items():
+        for run, fold in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            row = Cell("wdbc", model, run, fold, "nested", "", f"{model}{run}{fold}", "family")
+            stored = predictions(TRUE, said, VALUES if model == "ELM" else None)
+            keep(store, row.key, {"status": "ok", "reason": "", "predictions": stored, "n_test": 8, "n_units": 3})
+            rows.append(row)
+    store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
+
+
+@pytest.fixture
+def share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A metric as a stranger adds it: the share of negative rows that are predicted as such."""
+    entry = Metric(
+        "specificity", "classification", "counts", lambda counts: counts[..., 0, 0] / counts[..., 0, :].sum(axis=-1)
+    )
+    monkeypatch.setitem(REGISTRY, entry.name, entry)
+
+
+def means(results: Any, metric: str) -> dict[str, float | None]:
+    lines = results.summary[results.summary["metric"] == metric]
+    return {str(line["model"]): line["mean"] for line in lines.to_dict("records")}
+
+
+@pytest.mark.usefixtures("share")
+def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    write_results(toy(), store, tmp_path)
+    results = read_results(toy(), tmp_path, ["specificity"])
+    assert means(results, "specificity") == pytest.approx({"ELM": 0.8, "K-ELM": 1.0})
+    assert "specificity" in results.text
+
+    # A table that names it has a column of it in cells.csv.
+    named = toy(protocol={"metrics": ["mcc", "specificity"]})
+    written = write_results(named, store, tmp_path)
+    assert read_cells(written.folder / "cells.csv")["specificity"].tolist() == [0.8] * 4 + [1.0] * 4
+
+    # A comparison is ranked by it.
+    side_by_side = toy(layout="comparison", protocol={"metrics": ["recall"]})
+    by_recall = write_results(side_by_side, store, tmp_path)
+    assert means(by_recall, "rank") == {"ELM": 1, "K-ELM": 2}
+    by_added = read_results(side_by_side, tmp_path, ["specificity"])
+    assert means(by_added, "rank") == {"ELM": 2, "K-ELM": 1}
+    assert "best specificity first, hyperparameters chosen by recall" in by_added.text
+
+    # A search goes by it.
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(40, 2)), np.where(random.random(40) < 0.4, 1, -1)
+    folds = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
+    grid: list[Any] = [{"C": C, "gamma": 1.0} for C in (1e-6, 1.0, 1e6)]
+    scores, _ = GridProblem(KELMClassifier, X, y, folds, grid, {}, [-1, 1]).scores("specificity")
+    expected = [
+        [
+            sk.recall_score(y[test], KELMClassifier(**one).fit(X[train], y[train]).predict(X[test]), pos_label=-1)
+            for train, test in folds
+        ]
+        for one in grid
+    ]
+    np.testing.assert_allclose(scores, expected)
+    assert best(scores) == int(np.argmax(np.mean(expected, axis=1)))
+
+    # The check compares it where the baseline has it, and takes a baseline without it.
+    lines = [cell(tn=5, fp=0, fn=1, tp=2, mcc=0.7, specificity=value) for value in (1.0, 0.9)]
+    plain = [{name: value for name, value in lines[0].items() if name != "specificity"}]
+    baseline = tmp_path / "one.baseline.csv"
+    for old, new, differ in ((lines[:1], lines[1:], ["specificity"]), (plain, lines[1:], [])):
+        update_baseline(frame(named, old).dropna(axis=1, how="all"), baseline)
+        write_frame(frame(named, new), tmp_path / "cells.csv")
+        found = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
+        assert [one.what for one in found.differences] == differ
+
+
+def test_metrics_of_yesterday_s_store(toy: Toy, tmp_path: Path) -> None:
+    """Nothing is computed but the metrics; cells.csv is used if it has the column, without any store."""
+    store = Store(tmp_path)
+    fill(store)
+    folder = write_results(toy(), store, tmp_path).folder
+    files = {path: path.read_bytes() for path in folder.iterdir()}
+    results = read_results(toy(), tmp_path, ["balanced_accuracy", "roc_auc", "neg_brier_score", "jaccard"])
+    assert means(results, "balanced_accuracy") == pytest.approx(
+        {model: sk.balanced_accuracy_score(TRUE, said) for model, said in SAID.items()}
+    )
+    assert means(results, "jaccard") == pytest.approx(
+        {model: sk.jaccard_score(TRUE, said) for model, said in SAID.items()}
+    )
+    assert means(results, "roc_auc")["ELM"] == pytest.approx(sk.roc_auc_score(TRUE, VALUES))
+    notes = [note.text for note in results.table.notes if note.kind == "metric"]
+    assert notes == [
+        "roc_auc is missing for K-ELM: it takes decision values or probabilities",
+        "neg_brier_score is missing for ELM, K-ELM: it takes probabilities",
+    ]
+    assert {path: path.read_bytes() for path in folder.iterdir()} == files
+
+    (tmp_path / ".store").rename(tmp_path / "elsewhere")
+    accuracy = means(read_results(toy(), tmp_path, ["accuracy"]), "accuracy")
+    assert accuracy == pytest.approx({"ELM": 0.75, "K-ELM": 0.75})
+    with pytest.raises(ElmbenchError, match=r"has no column roc_auc, and .* lacks the predictions of 8 of 8") as error:
+        read_results(toy(), tmp_path, ["roc_auc"])
+    assert str(error.value.next_step).startswith("elmbench run toy/one --profile paper")
+
+
+@pytest.mark.parametrize(
+    ("layout", "metric", "message"),
+    [
+        ("metrics", "rmse", "rmse is not a metric for classification, the task of toy/one"),
+        ("metrics", "neg_max_error", "neg_max_error is not a metric for classification"),
+        ("metrics", "tp", "which cannot show tp"),
+        ("confusion", "mcc", "a table of kind confusion, which cannot show mcc"),
+        ("metrics", "mmc", "unknown metric 'mmc'"),
+    ],
+)
+def test_a_metric_that_a_table_cannot_show(toy: Toy, tmp_path: Path, layout: str, metric: str, message: str) -> None:
+    store = Store(tmp_path)
+    fill(store)
+    write_results(toy(layout=layout), store, tmp_path)
+    with pytest.raises(ElmbenchError, match=message):
+        read_results(toy(layout=layout), tmp_path, [metric])
+
+
+def test_cells_of_other_tasks_need_no_predictions(toy: Toy, tmp_path: Path) -> None:
+    resolved = toy(datasets=["wdbc", "calhousing"], protocol={"metrics": ["mcc", "nrmse"]})
+    store = Store(tmp_path)
+    fill(store)
+    rows = [Cell("calhousing", "ELM", 0, fold, "nested", "", f"values{fold}", "family") for fold in (0, 1)]
+    for row in rows:
+        keep(store, row.key, {"status": "ok", "reason": "", "measured": {"nrmse": 0.5}, "n_units": 3})
+    store.add_cells("paper", "toy/one", rows, "elmbench run toy/one")
+    write_results(resolved, store, tmp_path)
+    results = read_results(resolved, tmp_path, ["f1_macro"])
+    assert means(results, "f1_macro")["ELM"] == pytest.approx(sk.f1_score(TRUE, SAID["ELM"], average="macro"))
+    assert pd.isna(results.cells.loc[results.cells["dataset"] == "calhousing", "f1_macro"]).all()
