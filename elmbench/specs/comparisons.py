@@ -31,7 +31,7 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
         for name, spec in resolved.datasets.items()
     }
     settings = resolved.settings.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return {"comparison": {"content": resolved.file.content, "settings": settings, "data": data}}
+    return {"spec": {"content": resolved.file.content, "settings": settings, "data": data}}
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
@@ -45,9 +45,9 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
     folder = results_dir / PROFILE
     path = folder / name / _RECORD
     try:
-        record = json.loads(path.read_text("utf-8"))["comparison"]
+        record = json.loads(path.read_text("utf-8"))["spec"]
     except (OSError, ValueError, KeyError, TypeError):
         known = [f"own/{other.parent.name}" for other in sorted(folder.glob(f"own/*/{_RECORD}"))]
-        raise unknown_name("comparison", name, known, "elmbench compare FILE --name NAME") from None
+        raise unknown_name("table", name, known, "elmbench compare FILE --name NAME") from None
     add_dataset_specs(parse_dataset_specs(record["data"], str(path)).values())
     return comparison_of(record["content"], record["settings"], path)
