@@ -61,9 +61,10 @@ def test_options_of_run_stay_few(elmbench: Callable) -> None:
     found = elmbench("run", "compare", "--help").out
     options = {word.strip(",") for line in found.splitlines() for word in line.split()[:2] if word.startswith("--")}
     assert options == {
-        "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading", "--grid",
-        "--with-baselines", "--no-paths", "--other-data", "--jobs", "--blas-threads", "--limit",
-        "--retry", "--force", "--clean-times", "--engine", "--scheduler", "--until-told", "--budget", "--help",
+        "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading", "--metric",
+        "--grid", "--with-baselines", "--no-paths", "--other-data", "--jobs", "--blas-threads", "--limit",
+        "--dry-run", "--retry", "--force", "--clean-times", "--engine", "--scheduler", "--until-told", "--budget",
+        "--help",
     }  # fmt: skip
 
 
