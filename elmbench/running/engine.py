@@ -279,8 +279,7 @@ class _Running:
         if task.work.immediate:
             self._finish(task, Done(attempt(task.work, inputs, Context(self.plan.settings.data_dir))))
         else:
-            seconds = sum(self.plan.estimates.seconds(part.key) or 0.0 for part in task.parts)
-            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task), seconds)] = task
+            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task))] = task
 
     def _take_over(self, task: Task) -> None:
         """Take what another run has stored for a task's own result."""

@@ -64,6 +64,6 @@ def test_only_who_has_the_certificate_runs_work_there(
         assert {store.result(key)["status"] for key in plan.works} == {"ok"}
         monkeypatch.setattr(module, "_PATIENCE", 3.0)
         with executor_of("dask", settings, cluster.scheduler_address) as executor:
-            answer = executor.submit(next(iter(plan.works.values())), {}, Limits(), 1.0)
+            answer = executor.submit(next(iter(plan.works.values())), {}, Limits())
             with pytest.raises(ElmbenchError, match="no scheduler answers"):
                 answer.result()

@@ -90,7 +90,7 @@ class TestTheSeam:
         for key, work in plan.works.items():
             inputs = {name: here[name] for name in work.needs}
             here[key] = attempt(work, inputs, Context())
-            found = done(executor.submit(work, inputs, Limits(), 1.0))
+            found = done(executor.submit(work, inputs, Limits()))
             assert untimed(found.result) == untimed(here[key])
             assert found.seconds > 0
             assert found.before > 0
@@ -101,12 +101,12 @@ class TestTheSeam:
         self, executor: Executor, plugin: str, plan_models: Callable[..., Plan], model: str
     ) -> None:
         bad, good = fits(plan_models(model)), fits(plan_models("healthy"))
-        futures = [executor.submit(work, {}, Limits(), 1.0) for pair in zip(bad, good, strict=True) for work in pair]
+        futures = [executor.submit(work, {}, Limits()) for pair in zip(bad, good, strict=True) for work in pair]
         assert [done(future).result["status"] for future in futures] == ["failed", "ok"] * len(bad)
 
     def test_limits_hold(self, executor: Executor, plugin: str, plan_models: Callable[..., Plan]) -> None:
-        stuck = executor.submit(fits(plan_models("stuck"))[0], {}, Limits(seconds=0.5), 1.0)
-        leaking = executor.submit(fits(plan_models("leaking"))[0], {}, Limits(seconds=60, memory=10**9), 1.0)
+        stuck = executor.submit(fits(plan_models("stuck"))[0], {}, Limits(seconds=0.5))
+        leaking = executor.submit(fits(plan_models("leaking"))[0], {}, Limits(seconds=60, memory=10**9))
         assert done(stuck).result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
         found = done(leaking).result
         assert (found["status"], found["limit"]) == ("out-of-memory", 10**9)
@@ -119,7 +119,7 @@ def test_the_end_of_an_executor_ends_what_runs(
     """Nothing of the run is left behind, in workers of dask that live on neither."""
     before = set(_workers())
     with make(engine) as executor:
-        futures = [executor.submit(work, {}, Limits(), 1.0) for work in fits(plan_models("stuck"))[:WORKERS]]
+        futures = [executor.submit(work, {}, Limits()) for work in fits(plan_models("stuck"))[:WORKERS]]
         while len(own := set(_workers()) - before) < WORKERS:
             time.sleep(0.05)
         assert not any(future.done() for future in futures)
@@ -140,7 +140,7 @@ def test_work_that_is_lost_with_its_worker_is_done_again(
     dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
 ) -> None:
     log.unlink(missing_ok=True)
-    futures = [dask.submit(work, {}, Limits(), 1.0) for work in fits(plan_models("treacherous-once", "healthy"))]
+    futures = [dask.submit(work, {}, Limits()) for work in fits(plan_models("treacherous-once", "healthy"))]
     assert [done(future).result["status"] for future in futures] == ["ok"] * 6
     assert log.exists()
 
@@ -149,11 +149,9 @@ def test_work_that_is_lost_with_its_worker_is_done_again(
 def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
 ) -> None:
-    """One batch of short work, of which one task kills its workers."""
     log.unlink(missing_ok=True)
     bad, good = fits(plan_models("treacherous"))[0], fits(plan_models("healthy"))
-    dask._lately = 0.0
-    futures = [dask.submit(work, {}, Limits(), 0.001) for work in [*good[:2], bad, *good[2:]]]
+    futures = [dask.submit(work, {}, Limits()) for work in [*good[:2], bad, *good[2:]]]
     found = [done(future) for future in futures]
     assert [one.result["status"] for one in found] == ["ok", "ok", "failed", "ok"]
     assert found[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
@@ -166,17 +164,17 @@ def test_only_deaths_during_the_work_itself_count(
     monkeypatch: pytest.MonkeyPatch, plan_models: Callable[..., Plan], deaths: int, status: str | None
 ) -> None:
     executor, sent = DaskExecutor(Settings()), threading.Event()
-    monkeypatch.setattr(executor, "_send_batch", lambda together: sent.set())
-    asked = dask_module._Asked(Future(), dask_module.Task({}, Limits()), 1.0)
+    monkeypatch.setattr(executor, "_send", lambda request: sent.set())
+    request = dask_module._Request(Future(), {}, Limits())
     worker = SimpleNamespace(address="tcp://127.0.0.1:1")
     with executor:
-        executor._blame([asked], deaths, SimpleNamespace(allowed_failures=1, last_worker=worker))
+        executor._blame(request, deaths, SimpleNamespace(allowed_failures=1, last_worker=worker))
         if not status:
             sent.wait()
     assert sent.is_set() == (not status)
-    assert asked.answer.done() == bool(status)
+    assert request.answer.done() == bool(status)
     if status:
-        assert done(asked.answer).result == {
+        assert done(request.answer).result == {
             "status": status,
             "reason": "its worker died 2 times, the last one tcp://127.0.0.1:1",
         }
@@ -188,7 +186,7 @@ def test_work_that_waits_behind_a_killer_is_not_blamed(
 ) -> None:
     log.unlink(missing_ok=True)
     bad, good = fits(plan_models("treacherous"))[:WORKERS], fits(plan_models("healthy"))
-    futures = [dask.submit(work, {}, Limits(), 1.0) for work in [*bad, *good]]
+    futures = [dask.submit(work, {}, Limits()) for work in [*bad, *good]]
     assert [done(future).result["status"] for future in futures] == ["failed"] * WORKERS + ["ok"] * len(good)
 
 
@@ -205,7 +203,7 @@ def local_dask(plugin: str) -> Iterator[DaskExecutor]:
 def test_a_worker_that_dask_has_dropped_is_replaced(local_dask: DaskExecutor, plan_models: Callable[..., Plan]) -> None:
     _kill_workers(local_dask)
     client, _ = local_dask._connection()
-    future = local_dask.submit(fits(plan_models("healthy"))[0], {}, Limits(), 1.0)
+    future = local_dask.submit(fits(plan_models("healthy"))[0], {}, Limits())
     while not future.done():
         local_dask.deserted  # noqa: B018 - a run asks all the time
         time.sleep(0.05)
@@ -269,7 +267,7 @@ def test_a_scheduler_that_nobody_answers_for_is_said(plan_models: Callable[..., 
     with executor_of("dask", Settings(), "not an address") as executor:
         work = fits(plan_models("healthy"))[0]
         with pytest.raises(ElmbenchError, match="no scheduler answers at not an address"):
-            executor.submit(work, {}, Limits(), 1.0).result()
+            executor.submit(work, {}, Limits()).result()
 
 
 @pytest.mark.exhaustive
@@ -313,7 +311,7 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
 
 def test_a_worker_of_another_version_refuses() -> None:
     with pytest.raises(ElmbenchError, match=r"the worker .* has elmbench") as raised:
-        dask_worker.do_tasks([], Settings(), "0.0", "run")
+        dask_worker.do_task({}, Limits(), Settings(), "0.0", "run")
     assert "install the same version everywhere" in str(raised.value)
 
 

@@ -29,8 +29,8 @@ def test_of_short_work_one_more_waits_for_each_worker(
     monkeypatch.setattr(local, "time", SimpleNamespace(monotonic=lambda: now))
     with LocalExecutor(Settings(jobs=2)) as executor:
         assert executor.width == executor.workers == 2
-        executor.submit(work, {}, Limits(), 1.0).result()
+        executor.submit(work, {}, Limits()).result()
         assert (executor.width, executor.workers) == (4, 2)
         workers.answer = slow
-        executor.submit(work, {}, Limits(), 1.0).result()
+        executor.submit(work, {}, Limits()).result()
         assert executor.width == executor.workers == 2

@@ -40,7 +40,7 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> Non
         (box,) = executor._sandboxes
         worker = box._worker
         assert worker is not None
-        assert executor.submit(work, {}, Limits(), 1.0).result().result["status"] == "ok"
+        assert executor.submit(work, {}, Limits()).result().result["status"] == "ok"
         assert executor._sandboxes == [box]
         assert box._worker is worker
     # It ends with the executor, used or not.

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from elmbench.specs.limits import Limits
     from elmbench.work.base import Result, Work
 
+#: Seconds of work beside which the time counts that it takes to store a result.
+SHORT = 0.25
+
 
 @dataclass(frozen=True)
 class Done:
@@ -61,15 +64,13 @@ class Executor(Protocol):
     def warm(self) -> None:
         """Start what takes a while before there is work."""
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
         """Start some work.
 
         Parameters
         ----------
         inputs : mapping of str to dict
             Results of the work that it needs, by key.
-        seconds : float
-            What it will take, as far as is known.
         """
 
     def __enter__(self) -> Self:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import os
 import secrets
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
-from elmbench.running.executors.base import Done
-from elmbench.running.executors.dask_worker import BEGUN, Task, dask_setup, do_tasks, end_run
-from elmbench.running.executors.sandbox import Settings, asked_of
+from elmbench.running.executors.base import SHORT, Done
+from elmbench.running.executors.dask_worker import BEGUN, dask_setup, do_task, end_run
+from elmbench.running.executors.sandbox import Asked, Settings, asked_of
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 from elmbench.work.base import key_of
@@ -39,31 +38,25 @@ _LOOK_EVERY = 1.0
 _PATIENCE = 30
 #: Seconds after which a run ends if all workers of its own cluster have died and none has restarted.
 _DESERTED = 900.0
-#: Largest batch of short work: its seconds and its number of tasks. Each batch costs milliseconds.
-_TOGETHER, _MOST = 0.25, 20
-#: Seconds that work waits for more work to share its batch.
-_GATHER = 0.002
 
 
 @dataclass
-class _Asked:
+class _Request:
     """A task for the scheduler.
 
     Attributes
     ----------
     answer : Future
         Receives the result.
-    seconds : float
-        Expected duration.
     retries : int
         Number of submissions after the first.
     deaths : int
-        Number of workers that died during this task, apart from deaths during a batch.
+        Number of workers that died during this task.
     """
 
     answer: Future[Done]
-    task: Task
-    seconds: float
+    asked: Asked
+    limits: Limits
     retries: int = 0
     deaths: int = 0
 
@@ -90,15 +83,11 @@ class DaskExecutor:
         self._threads, self._looked = settings.jobs, float("-inf")
         #: The last time at which there was a worker.
         self._manned = float("inf")
-        #: Tasks that are not submitted yet; True while the sender is about to submit them.
-        self._waiting: list[_Asked] = []
-        self._sending = False
-        self._lock = threading.Lock()
-        #: Seconds that recent tasks took.
+        #: Seconds that the latest task took.
         self._lately = float("inf")
         #: Futures of dask, which forgets results without a holder.
         self._held: set[Any] = set()
-        #: Number of times that workers have begun a batch, by its key.
+        #: Number of times that workers have begun a task, by its key.
         self._begun: Counter[str] = Counter()
 
     def warm(self) -> None:
@@ -158,10 +147,8 @@ class DaskExecutor:
 
     @property
     def width(self) -> int:
-        """The number of tasks that the workers take now, at least 1: their threads, and more if tasks are short."""
-        together = min(int(_TOGETHER / max(self._lately, 1e-3)), _MOST)
-        # One batch waits at each worker while the worker does another.
-        return self.workers * max(1, 2 * together)
+        """The number of tasks that the workers take now: if work is short, one more waits for each thread."""
+        return self.workers * (2 if self._lately < SHORT else 1)
 
     @property
     def workers(self) -> int:
@@ -211,84 +198,60 @@ class DaskExecutor:
         except OSError as error:
             raise self._gone(error) from error
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
         """Start some work; see `Executor`."""
         self.warm()
         answer: Future[Done] = Future()
         answer.set_running_or_notify_cancel()
-        with self._lock:
-            self._waiting.append(_Asked(answer, Task(asked_of(work, inputs), limits), max(seconds, self._lately)))
-            if not self._sending:
-                self._sending = True
-                self._sender.submit(self._send)
+        self._sender.submit(self._send, _Request(answer, asked_of(work, inputs), limits))
         return answer
 
-    def _send(self) -> None:
-        """Submit the waiting tasks to the scheduler, short ones in batches; runs in the sender's thread."""
-        time.sleep(_GATHER)
-        with self._lock:
-            waiting, self._waiting, self._sending = self._waiting, [], False
-        try:
-            for together in _batches(waiting, self.workers):
-                self._send_batch(together)
-        except Exception as error:  # noqa: BLE001 - the run has to hear of every error
-            self._fail(waiting, error)
+    def _send(self, request: _Request) -> None:
+        """Submit a task to the scheduler; runs in the sender's thread.
 
-    def _send_batch(self, together: list[_Asked]) -> None:
-        """Submit tasks that one worker does one after the other.
-
-        Their key depends on their content only, so a run continues what a worker still does for a killed run.
+        Its key depends on its content only, so a run continues what a worker still does for a killed run.
         """
-        own = self._settings
-        settings = Settings(1, own.data_dir and os.path.abspath(own.data_dir), own.plugins, own.blas_threads)
-        tasks = [asked.task for asked in together]
-        content = [[task.asked, task.limits.seconds, task.limits.memory] for task in tasks]
-        name = key_of([content, settings.data_dir, own.plugins, own.blas_threads, self._code])
-        key = f"elmbench-{name}-{together[0].retries}"
-        client, _ = self._connection()
-        remote = client.submit(do_tasks, tasks, settings, self._code, self._run, key=key)
-        self._held.add(remote)
-        remote.add_done_callback(partial(self._keep, together))
+        run = self._settings
+        settings = Settings(1, run.data_dir and os.path.abspath(run.data_dir), run.plugins, run.blas_threads)
+        content = [request.asked, request.limits.seconds, request.limits.memory]
+        name = key_of([content, settings.data_dir, run.plugins, run.blas_threads, self._code])
+        key = f"elmbench-{name}-{request.retries}"
+        try:
+            client, _ = self._connection()
+            remote = client.submit(do_task, request.asked, request.limits, settings, self._code, self._run, key=key)
+        except Exception as error:  # noqa: BLE001 - the run has to hear of every error
+            self._fail(request, error)
+        else:
+            self._held.add(remote)
+            remote.add_done_callback(partial(self._pass_on, request))
 
-    def _keep(self, together: list[_Asked], remote: Any) -> None:
-        """Pass on the results of a batch; runs in a thread of dask."""
+    def _pass_on(self, request: _Request, remote: Any) -> None:
+        """Pass on the result of a task; runs in a thread of dask."""
         from distributed import KilledWorker
 
         try:
-            results: list[Done] = remote.result()
-            self._lately = sum(done.seconds + done.before for done in results) / max(len(results), 1)
-            for asked, done in zip(together, results, strict=True):
-                asked.answer.set_result(done)
+            done: Done = remote.result()
+            self._lately = done.seconds + done.before
+            request.answer.set_result(done)
         except KilledWorker as error:
-            self._blame(together, self._begun.pop(remote.key, 0), error)
+            self._blame(request, self._begun.pop(remote.key, 0), error)
         except (Exception, CancelledError) as error:  # noqa: BLE001 - the run has to hear of every error
-            self._fail(together, error)
+            self._fail(request, error)
         finally:
             self._held.discard(remote)
 
-    def _blame(self, together: list[_Asked], deaths: int, error: Any) -> None:
-        """Give up a task that has killed too many workers; submit again, each alone, the tasks of all other batches."""
-        if len(together) == 1:
-            together[0].deaths += deaths
-            if together[0].deaths > error.allowed_failures:
-                reason = f"its worker died {together[0].deaths} times, the last one {error.last_worker.address}"
-                together[0].answer.set_result(Done({"status": "failed", "reason": reason}))
-                return
-        for asked in together:
-            asked.retries += 1
-        self._sender.submit(self._send_apart, together)
+    def _blame(self, request: _Request, deaths: int, error: Any) -> None:
+        """Give up a task that has killed too many workers; submit a task again that only waited at them."""
+        request.deaths += deaths
+        if request.deaths > error.allowed_failures:
+            reason = f"its worker died {request.deaths} times, the last one {error.last_worker.address}"
+            request.answer.set_result(Done({"status": "failed", "reason": reason}))
+        else:
+            request.retries += 1
+            self._sender.submit(self._send, request)
 
-    def _send_apart(self, together: list[_Asked]) -> None:
-        try:
-            for asked in together:
-                self._send_batch([asked])
-        except Exception as error:  # noqa: BLE001 - the run has to hear of every error
-            self._fail(together, error)
-
-    def _fail(self, together: list[_Asked], error: BaseException) -> None:
-        for asked in together:
-            if not asked.answer.done():
-                asked.answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
+    def _fail(self, request: _Request, error: BaseException) -> None:
+        request.answer.set_exception(error if isinstance(error, ElmbenchError) else self._gone(error))
 
     def _gone(self, error: BaseException) -> ElmbenchError:
         return ElmbenchError(
@@ -314,16 +277,3 @@ class DaskExecutor:
         if cluster is not None:
             with suppress(Exception):
                 cluster.close(timeout=_PATIENCE)
-
-
-def _batches(waiting: list[_Asked], threads: int) -> Iterator[list[_Asked]]:
-    """Yield batches: short in all, and small enough to leave some work for each thread."""
-    most = min(_MOST, -(-len(waiting) // threads))
-    batch: list[_Asked] = []
-    for asked in waiting:
-        if batch and (len(batch) == most or sum(one.seconds for one in [*batch, asked]) > _TOGETHER):
-            yield batch
-            batch = []
-        batch.append(asked)
-    if batch:
-        yield batch

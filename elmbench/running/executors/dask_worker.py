@@ -15,16 +15,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
 from elmbench.running.executors.base import Done
-from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.running.executors.sandbox import Asked, Sandbox, Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 
-#: Topic of the scheduler's events under which a worker logs the key of each batch that it begins.
+#: Topic of the scheduler's events under which a worker logs the key of each task that it begins.
 BEGUN = "elmbench-begun"
 
 
@@ -80,20 +80,15 @@ class Sandboxes:
 _sandboxes = Sandboxes()
 
 
-class Task(NamedTuple):
-    """One task of a run: a request, as `asked_of` makes it, and its limits."""
+def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: str) -> Done:
+    """Do a task of a run in a sandbox of this process.
 
-    asked: dict[str, Any]
-    limits: Limits
-
-
-def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list[Done]:
-    """Do some tasks of a run in a sandbox of this process, one after the other.
-
-    Limits of memory above this process's share for one thread are lowered to that share.
+    A limit of memory above this process's share for one thread is lowered to that share.
 
     Parameters
     ----------
+    asked : dict
+        A request, as `asked_of` makes it.
     code : str
         Version of elmbench where the run is planned.
     run : str
@@ -121,17 +116,14 @@ def do_tasks(tasks: list[Task], settings: Settings, code: str, run: str) -> list
     environment = _environment(settings.blas_threads)
     _become_parent()
     box = _sandboxes.take(settings, run)
-    results = []
     try:
-        for asked, limits in tasks:
-            if _sandboxes.has_ended(run):
-                break
-            started = time.monotonic()
-            result = box.ask(asked, limits.narrower(share))
-            results.append(Done(result, time.monotonic() - started - box.before, box.before, environment))
+        if _sandboxes.has_ended(run):
+            return Done({"status": "failed", "reason": "the run was stopped"})
+        started = time.monotonic()
+        result = box.ask(asked, limits.narrower(share))
+        return Done(result, time.monotonic() - started - box.before, box.before, environment)
     finally:
         _sandboxes.give_back(box)
-    return results
 
 
 @cache

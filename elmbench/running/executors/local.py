@@ -8,17 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from elmbench.running.executors.base import Done
+from elmbench.running.executors.base import SHORT, Done
 from elmbench.running.executors.sandbox import Sandbox, Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
-
-
-#: Seconds of work beside which the time counts that it takes to keep a result.
-_SHORT = 0.25
 
 
 class LocalExecutor:
@@ -53,13 +49,13 @@ class LocalExecutor:
 
         The worker begins it while the result of the one before is kept.
         """
-        return self.workers * (2 if self._lately < _SHORT else 1)
+        return self.workers * (2 if self._lately < SHORT else 1)
 
     def warm(self) -> None:
         """Start a worker before there is work for it."""
         self._idle[-1].warm()
 
-    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits, seconds: float) -> Future[Done]:
+    def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
         """Start some work; see `Executor`."""
         return self._pool.submit(self._run, work, inputs, limits)
 
