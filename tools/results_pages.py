@@ -160,11 +160,15 @@ def self_tests() -> str:
     """Return the verdicts on tables with prints of which the truth is known: our own runs, and wrong models or sets."""
     rows = [["table", "figures", "verdict", "own runs", "models", "data sets"]]
     total: Counter[str] = Counter()
+    verdicts: Counter[str] = Counter()
     for results, joint, figures in _main_metrics():
         counts = asdict(self_test(figures, results.resolved.file.id))
+        verdicts.update(counts.pop("own_verdicts"))
         total.update(counts)
         rows.append([results.resolved.file.id, str(joint.figures), joint.verdict, *_self_test(counts)])
-    return "\n".join(pipe_rows([*rows, ["all", "", "", *_self_test(total)]]))
+    listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
+    text = "\n".join(pipe_rows([*rows, ["all", "", "", *_self_test(total)]]))
+    return f"{text}\n\nThe verdicts on the prints of own runs: {listed}."
 
 
 def _self_test(counts: Mapping[str, int]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations, permutations
 from typing import Any
 
@@ -262,6 +262,8 @@ class SelfTest:
         The print with the models of each data set rotated. None should be reproduced.
     wrong_sets, wrong_sets_reproduced : int
         The print with the data sets of each model rotated. None should be reproduced.
+    own_verdicts : dict of str to int
+        The number of prints of our own runs with each verdict.
     """
 
     own_runs: int = 0
@@ -270,6 +272,7 @@ class SelfTest:
     wrong_reproduced: int = 0
     wrong_sets: int = 0
     wrong_sets_reproduced: int = 0
+    own_verdicts: dict[str, int] = field(default_factory=dict)
 
 
 def self_test(figures: Sequence[ComparedFigure], *key: str) -> SelfTest:
@@ -277,8 +280,8 @@ def self_test(figures: Sequence[ComparedFigure], *key: str) -> SelfTest:
     runs = [judge_metric(one, *key).verdict for one in _prints_of_runs(figures)]
     models = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.dataset, one.measure))]
     sets = [judge_metric(one, *key).verdict for one in _rotated(figures, lambda one: (one.model, one.measure))]
-    counts = [(len(verdicts), verdicts.count("reproduced")) for verdicts in (runs, models, sets)]
-    return SelfTest(*(number for pair in counts for number in pair))
+    own, wrong_models, wrong_sets = ((len(each), each.count("reproduced")) for each in (runs, models, sets))
+    return SelfTest(*own, *wrong_models, *wrong_sets, {verdict: runs.count(verdict) for verdict in TABLE_VERDICTS})
 
 
 def pattern_error_and_power(figures: Sequence[ComparedFigure], *key: str) -> tuple[int, int, int, int]:

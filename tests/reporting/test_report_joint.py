@@ -18,6 +18,7 @@ import elmbench
 from elmbench.reporting.figures import ComparedFigure, compared_figures, missing_runs
 from elmbench.reporting.joint import (
     ALPHA,
+    TABLE_VERDICTS,
     joint_record,
     judge_metric,
     judge_table,
@@ -222,6 +223,7 @@ def test_wrong_prints_of_committed_tables_are_never_reproduced() -> None:
 def test_own_runs_of_a_committed_table_are_reproduced() -> None:
     found = self_test(committed("eem/table4").compared, "eem/table4")
     assert (found.own_runs, found.own_reproduced) == (10, 10)
+    assert found.own_verdicts == dict.fromkeys(TABLE_VERDICTS, 0) | {"reproduced": 10}
 
 
 def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
