@@ -77,7 +77,7 @@ def compare(
             executor.warm()
         from elmbench.datasets.user_data import UserData
         from elmbench.specs.grids import read_all_grids
-        from elmbench.workflow.compare import Comparison, prepare_comparison
+        from elmbench.workflow.comparison import Comparison, prepare_comparison
         from elmbench.workflow.prepare import RunOptions
 
         kind = cast(Literal["classification", "regression"] | None, task)

@@ -156,10 +156,6 @@ class Run:
         results = ((key, self.store.result(key)) for key in fits)
         return [key for key, one in results if one and one["status"] == "ok" and CLEAN not in one]
 
-    def limits_of(self, task: Task) -> Limits:
-        """Return what a task may take."""
-        return task.limits(self.limits)
-
     def put(self, work: Work, result: Result, done: Done) -> None:
         """Keep a result that has come with others or alone."""
         elsewhere = done.environment
@@ -279,7 +275,7 @@ class _Running:
         if task.work.immediate:
             self._finish(task, Done(attempt(task.work, inputs, Context(self.plan.settings.data_dir))))
         else:
-            self.running[self.executor.submit(task.work, inputs, self.plan.limits_of(task))] = task
+            self.running[self.executor.submit(task.work, inputs, task.limits(self.plan.limits))] = task
 
     def _take_over(self, task: Task) -> None:
         """Take what another run has stored for a task's own result."""

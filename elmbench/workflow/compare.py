@@ -1,11 +1,11 @@
-"""Models compared on data of a user's own: an experiment that is made in memory, and run as any other."""
+"""Models compared on a user's data from Python."""
 
 import atexit
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from itertools import chain, count
@@ -14,77 +14,19 @@ from typing import Any
 
 import joblib
 
-from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.load import load
 from elmbench.datasets.local_files import short_slug, write_arrays
-from elmbench.datasets.user_data import Task, UserData, describe
-from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.layouts import SIDE_BY_SIDE
-from elmbench.layouts.comparison import DUMMY
-from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
-from elmbench.protocol.splits import outer_parts
-from elmbench.registry import check_parameters, find_model, registry
+from elmbench.datasets.user_data import Task, UserData
+from elmbench.errors import ElmbenchError
+from elmbench.registry import registry
 from elmbench.registry.instances import write_plugin
 from elmbench.running.engine import Event
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
-from elmbench.running.planning import extra_column
-from elmbench.specs.comparisons import PROFILE, comparison_of
-from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
 from elmbench.specs.limits import parse_limits
-from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import Split
-from elmbench.work.plan import Request
+from elmbench.workflow.comparison import Comparison, prepare_comparison
 from elmbench.workflow.execute import execute
-from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare_tables
+from elmbench.workflow.prepare import RunOptions
 from elmbench.workflow.takeaway import ComparisonResults
-
-#: What is compared where no model is named: the ELM family, and beside it what one would use instead.
-MODELS = (
-    "elm", "os-elm", "k-elm", "fb-kos-elm", "rk-elm", "eem", "ls-svm",
-    "ridge", "logistic-regression", "nystroem-ridge", "svm", "knn", "random-forest", "extra-trees",
-    "hist-gradient-boosting",
-)  # fmt: skip
-#: What the table shows where no metric is named.
-METRICS = ("accuracy", "mcc", "nrmse")
-#: Of more rows, hyperparameters are searched on so many of each training part.
-MANY_ROWS, TUNE_ROWS = 5000, 2000
-#: Default models whose time and memory grow with the square of the rows, or faster, are left out above this number.
-LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
-#: The default limit of a search or a fit.
-LIMIT = "time=600s"
-INNER_FOLDS = 3
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A request for a comparison.
-
-    Attributes
-    ----------
-    data : tuple of UserData
-    models : tuple of str
-        Names of models; those of `MODELS` that are for the task where empty.
-    grids : mapping of str to mapping
-        Grids in place of the models' own, as an experiment file writes them.
-    metrics : tuple of str
-        What models are compared by, before `METRICS`; the first that fits the task chooses hyperparameters.
-    folds, runs : int
-        Outer folds, and repetitions of them.
-    limit : str
-        Of each search and fit.
-    name : str
-        Of the folder of the results; made of the names of the data where empty.
-    """
-
-    data: tuple[UserData, ...]
-    models: tuple[str, ...] = ()
-    grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    metrics: tuple[str, ...] = ()
-    folds: int = 5
-    runs: int = 1
-    limit: str = ""
-    name: str = ""
 
 
 def compare(
@@ -180,7 +122,8 @@ def compare(
         run = prepare_comparison(asked, options, results_dir)
         with LocalExecutor(settings) as executor:
             (results,) = execute(run, on_event, executor)
-    return ComparisonResults(**vars(results), run=run, plugins=files)
+    shared = {field.name: getattr(results, field.name) for field in fields(results)}
+    return ComparisonResults(**shared, run=run, plugins=files)
 
 
 @cache
@@ -227,165 +170,3 @@ def _array(X: Any) -> Any:
     import numpy as np
 
     return np.asarray(X)
-
-
-def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
-    """Plan a comparison.
-
-    Raises
-    ------
-    ElmbenchError
-        If the data or what is asked for cannot be used.
-    """
-    specs = _named_apart([describe(data) for data in asked.data])
-    add_dataset_specs(specs)
-    resolved = experiment_of(asked, specs)
-    for spec in specs:
-        if spec.groups is not None:
-            _check_groups(load(spec), resolved.spec.protocol.outer.split(spec.name, spec.task))
-    return prepare_tables(replace(options, profile=PROFILE, whole=True), [(resolved, Request())], results_dir)
-
-
-def _check_groups(data: Dataset, split: Split) -> None:
-    """Refuse groups that are too few for the outer folds, or for the inner ones: only the rows tell their number."""
-    assert data.groups is not None
-    left = min(len(set(data.groups[train])) for train, _ in outer_parts(data, split, run=0))
-    if left < INNER_FOLDS:
-        raise ElmbenchError(
-            f"{data.name}: a training part of {split.folds} folds has {left} groups of rows",
-            expected=f"at least {INNER_FOLDS}, for the {INNER_FOLDS} inner folds",
-            next_step="change --folds, or name a column with more groups",
-        )
-
-
-def experiment_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> Resolved:
-    """Return the experiment of a comparison on data that are described."""
-    content = {
-        "id": f"own/{_name_of(asked, specs)}",
-        "title": ", ".join(spec.title for spec in specs),
-        "label": "Comparison",
-        "datasets": [spec.name for spec in specs],
-        "protocol": _protocol(asked, specs),
-        "models": _columns(asked, specs),
-        "layout": SIDE_BY_SIDE,
-        "limit": asked.limit or LIMIT,
-    }
-    many = any(one.shape.instances > MANY_ROWS for one in specs)
-    return comparison_of(content, {"tune-rows": TUNE_ROWS} if many else {}, Path("elmbench compare"))
-
-
-def _name_of(asked: Comparison, specs: Sequence[DatasetSpec]) -> str:
-    if asked.name:
-        return short_slug(asked.name)
-    first = "-".join(spec.name for spec in specs[:3])
-    return first if len(specs) <= 3 else f"{specs[0].name}-and-{len(specs) - 1}-more"
-
-
-def _named_apart(specs: list[DatasetSpec]) -> list[DatasetSpec]:
-    """Return specs with names that none of the suite and none of the others has."""
-    taken: set[str] = set()
-    renamed = []
-    for spec in specs:
-        name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
-        base, count = name, 2
-        while name in taken:
-            name, count = f"{base}-{count}", count + 1
-        taken.add(name)
-        renamed.append(spec.model_copy(update={"name": name}))
-    return renamed
-
-
-def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
-    grouped, ordered = any(spec.groups for spec in specs), any(spec.ordered_by for spec in specs)
-    if grouped and ordered:
-        problem = "both groups and an order of the rows are given"
-        raise ElmbenchError(problem, expected="one of the two", next_step="leave --groups or --time-order out")
-    # Folds of a regression are not stratified: a split knows its task.
-    kind = "stratified-group-kfold" if grouped else "ordered-kfold" if ordered else "stratified-kfold"
-    by_column = {"kind": "standard", "fit-on": "train"}
-    return {
-        "scale": by_column,
-        "scale-except": {spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse},
-        "targets": by_column,
-        "outer": {"kind": kind, "folds": asked.folds, "runs": asked.runs},
-        "inner": {"kind": kind, "folds": INNER_FOLDS},
-        "select": "nested",
-        "metrics": _metrics(asked, specs),
-        "std": "of-folds",
-        "order": "stored" if ordered else "shuffled",
-    }
-
-
-def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
-    tasks = {spec.task for spec in specs}
-    for name in asked.metrics:
-        if find_metric(name).task not in tasks or counts_rows(name):
-            task = specs[0].task
-            raise ElmbenchError(
-                f"{name!r} is not a {task} metric; {specs[0].title} is a {task} task",
-                expected=f"one of {', '.join(metric_names(task))}, or a scorer of scikit-learn for {task}",
-                next_step="choose another --metric, or another --task or --target",
-            )
-    return list(dict.fromkeys((*asked.metrics, *METRICS)))
-
-
-def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
-    """Return the columns of the table: models with their grids, and where one that was not named is left out."""
-    tasks = {spec.task for spec in specs}
-    columns = {}
-    for name in dict.fromkeys((*(asked.models or MODELS), DUMMY)):
-        entry = find_model(name)
-        able = {task for task in tasks if getattr(entry, task) is not None}
-        if not able:
-            if name in asked.models:
-                entry.factory(next(iter(tasks)))  # says which task it has
-            continue
-        column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        if name in asked.grids:
-            check_parameters(name, entry.factory(next(iter(able))), asked.grids[name])
-            column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
-        chooses = {task: metric_for(asked, task) for task in able}
-        left_out = {
-            spec.name: _lacks(entry.factory(spec.task), chooses[spec.task]) for spec in specs if spec.task in able
-        }
-        if not asked.models:
-            left_out |= {spec.name: why for spec in specs if (why := _too_large(name, spec, asked.folds))}
-        column["not-run"] = {dataset: why for dataset, why in left_out.items() if why}
-        columns[entry.name] = column
-    for name in asked.grids:
-        if name not in columns:
-            raise unknown_name("model of the comparison", name, list(columns), "correct --grid, or add it with -m")
-    return columns
-
-
-def _grid(values: Any) -> Any:
-    if hasattr(values, "tolist"):
-        return values.tolist()
-    return values if isinstance(values, dict | list) else list(values) if isinstance(values, tuple) else [values]
-
-
-def metric_for(asked: Comparison, task: str) -> Metric:
-    """Return the metric that chooses hyperparameters of the models for a task."""
-    return next(metric for name in (*asked.metrics, *METRICS) if (metric := find_metric(name)).task == task)
-
-
-def _lacks(factory: Callable[..., Any], metric: Metric) -> str:
-    """Return why a metric cannot choose hyperparameters of a model; empty if it can."""
-    methods = {"scores": ("decision_function", "predict_proba"), "probabilities": ("predict_proba",)}.get(metric.takes)
-    if not methods:
-        return ""
-    try:
-        model = factory()
-    except TypeError:  # it has parameters without defaults
-        return ""
-    if any(hasattr(model, method) for method in methods):
-        return ""
-    return f"it has no {' or '.join(methods)}, which {metric.name} takes"
-
-
-def _too_large(name: str, spec: DatasetSpec, folds: int) -> str:
-    """Return the reason to leave a default model out on a data set; empty if it runs."""
-    n = spec.shape.instances * (folds - 1) // folds
-    if name not in LARGE_MODELS or n <= MOST_ROWS:
-        return ""
-    return f"its time and memory grow with the square of {n} rows, or faster; -m {name} runs it all the same"

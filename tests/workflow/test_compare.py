@@ -32,7 +32,7 @@ from elmbench.work import search as module
 from elmbench.work.base import Context, Work
 from elmbench.work.fit import Fit
 from elmbench.work.search import Search
-from elmbench.workflow.compare import MODELS, Comparison, experiment_of, prepare_comparison
+from elmbench.workflow.comparison import MODELS, Comparison, experiment_of, prepare_comparison
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
