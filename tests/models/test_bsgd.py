@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from elm_problems import rows, targets
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 
 from elmbench.models import BSGDClassifier
@@ -16,20 +15,6 @@ from elmbench.numerics.online.budgeted_sgd import MAINTENANCE, BudgetedState
 
 each_maintenance = pytest.mark.parametrize("maintenance", sorted(MAINTENANCE))
 each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
-
-
-@each_maintenance
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_what_is_separable_is_learnt(maintenance, n_classes, seed):
-    centres = 10.0 * np.c_[np.cos(np.arange(n_classes)), np.sin(np.arange(n_classes))]
-    X, y = make_blobs(300, centers=centres, cluster_std=0.3, random_state=seed)
-    model = BSGDClassifier(budget=40, C=10.0, gamma=0.3, maintenance=maintenance, n_epochs=3, random_state=seed).fit(
-        X, y
-    )
-    assert model.n_units_ <= 40
-    assert model.score(X, y) == 1.0
-    assert model.beta_.shape == (model.n_units_, 1 if n_classes == 2 else n_classes)
-    assert model.n_steps_ == 900
 
 
 def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():

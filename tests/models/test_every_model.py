@@ -136,7 +136,10 @@ def test_awkward_rows(name, kind, n, d):
         if is_classification(kind):
             assert set(predicted) <= set(y)
         if hasattr(model, "predict_proba"):
-            np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, atol=1e-14)
+            probabilities = model.predict_proba(X)
+            np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-14)
+            chosen = probabilities[np.arange(n), np.searchsorted(model.classes_, predicted)]
+            np.testing.assert_array_equal(chosen, probabilities.max(axis=1))
 
 
 @quiet
@@ -171,6 +174,23 @@ def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
     within = max(1e-8, 1e4 * EPS * condition) * max(1.0, np.abs(expected).max())
     for fitted, given in ((sparse, container(probe)), (sparse, probe), (dense, container(probe))):
         np.testing.assert_allclose(real_outputs(fitted, given), expected, rtol=0, atol=within)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "error", "message"),
+    [
+        ("EEM", {"priors": [1.0]}, ValueError, "priors: expected 2 numbers, one a class, got 1 instead"),
+        ("EEM", {"priors": [1.0, 0.0]}, ValueError, "priors: expected a finite number greater than 0, got 0.0"),
+        ("EEM", {"costs": {1: 2.0}}, ValueError, r"expected a number for each of the labels \[-1, 1\], got {1: 2"),
+        ("EEM", {"costs": ["a", 1]}, TypeError, "costs: expected a number greater than 0, got 'a' instead"),
+        ("LSSVM", {"class_weight": {1: 0}}, ValueError, "class_weight: expected a finite number greater than 0, got 0"),
+        ("RKELM", {"widths": "random", "kernel": "sigmoid"}, ValueError, "widths: expected a kernel .* got 'sigmoid'"),
+    ],
+)
+def test_parameters_beyond_the_constraints(name, bad, error, message):
+    X = rows(10, 2, 0)
+    with pytest.raises(error, match=message):
+        small(name, "binary").set_params(**bad).fit(X, targets(X, 0, "binary"))
 
 
 ONE_AGAINST_THE_REST = ("ELM", "KELM", "LSSVM", "RKELM", "ELMRBF", "RSVM", "OSELM", "KOSELM", "ALDKOSELM", "EEM", "PVM")

@@ -146,26 +146,6 @@ def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
         clone(given).fit(across, y[:9])
 
 
-@each_model
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian", "polynomial"])
-@pytest.mark.parametrize("container", [sp.csr_matrix, sp.coo_array])
-def test_csr_rows_give_what_dense_ones_do(name, kernel, container, seed):
-    X, probe = rows(50, 6, seed), rows(9, 6, seed + 1)
-    for part in (X, probe):
-        part[part < 0.5] = 0.0
-    X[3] = 0.0
-    y = targets(X, seed, "binary")
-    model = class_of(name, "binary")(**SMALL[name], kernel=kernel, gamma=0.5)
-    expected = real_outputs(clone(model).fit(X, y), probe)
-    # Inner products of six terms differ by some units of round-off; outputs by the condition times that.
-    condition = clone(model).fit(X, y).condition_
-    floor = 1e12 if name == "EEKM" else 1.0  # whose landmarks have a condition of their own, see `FLOOR`
-    within = max(1e-10, 1000 * EPS * max(condition, floor)) * max(1.0, np.abs(expected).max())
-    found = clone(model).fit(container(X), y)
-    np.testing.assert_allclose(real_outputs(found, container(probe)), expected, rtol=0, atol=within)
-    np.testing.assert_allclose(real_outputs(found, probe), expected, rtol=0, atol=within)
-
-
 @pytest.mark.parametrize("name", ["KOSELM", "FBKOSELM", "ALDKOSELM"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_may_come_in_any_chunks(name, sparse, monkeypatch, seed):

@@ -17,16 +17,6 @@ each_model = pytest.mark.parametrize("model", MODELS, ids=["pegasos", "amm-onlin
 each_kind = pytest.mark.parametrize("kind", ["binary", "multi", "one"])
 
 
-@each_model
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_what_is_separable_is_learnt(model, n_classes, seed):
-    centres = 10.0 * np.c_[np.cos(np.arange(n_classes)), np.sin(np.arange(n_classes))]
-    X, y = make_blobs(300, centers=centres, cluster_std=0.3, random_state=seed)
-    model = clone(model).set_params(C=10.0, n_epochs=20, random_state=seed).fit(X, y)
-    assert model.score(X, y) == 1.0
-    assert model.n_steps_ == 6000
-
-
 def test_lambda_is_that_of_the_support_vector_machine_with_the_same_c():
     """Many passes come near the minimum of |w|^2 / 2 + C sum of the losses, with the intercept a part of w."""
     X = rows(60, 2, 0)

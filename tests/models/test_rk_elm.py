@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from elm_problems import SHAPES, class_of, rows, targets
+from elm_problems import SHAPES, class_of, counting, rows, targets
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
+from sklearn.model_selection import KFold
 
+import elmbench.models.base.centres as module
 import elmbench.numerics.centres as centres
 from elmbench.models import ELMRBFRegressor, RKELMClassifier, RKELMRegressor
 from elmbench.numerics.centres import KERNELS, OF_DISTANCES, CentreKernel
@@ -104,20 +107,6 @@ def test_equals_least_squares_on_the_dense_kernel(shape, size, name, kernel, wid
     np.testing.assert_allclose(outputs, expected, rtol=0, atol=tolerance * np.linalg.norm(y))
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("kind", ["binary", "multi"])
-def test_classifier_is_regression_on_signs(kernel, kind, seed):
-    X = rows(50, 3, seed)
-    y = targets(X, seed, kind)
-    classes = np.unique(y)
-    signs = np.where(y == classes[-1], 1.0, -1.0) if len(classes) <= 2 else np.where(y[:, None] == classes, 1.0, -1.0)
-    model = RKELMClassifier(**SMALL["RKELM"], kernel=kernel).fit(X, y)
-    outputs = RKELMRegressor(**SMALL["RKELM"], kernel=kernel).fit(X, signs).predict(X)
-    np.testing.assert_array_equal(model.decision_function(X), outputs)
-    expected = classes[(outputs > 0).astype(int)] if len(classes) <= 2 else classes[outputs.argmax(axis=1)]
-    np.testing.assert_array_equal(model.predict(X), expected)
-
-
 @pytest.mark.parametrize("widths", ["equal", "random"])
 def test_centres_are_rows_without_replacement_and_fewer_are_the_first_of_more(widths, seed):
     X = rows(40, 3, seed)
@@ -180,13 +169,6 @@ def test_theorem_1_all_rows_as_centres_and_a_vanishing_ridge_interpolate(n, d, s
     assert np.linalg.norm(model.predict(X) - y) <= allowed * np.linalg.norm(y)
 
 
-def test_theorem_1_needs_the_ridge_to_vanish(seed):
-    X = rows(30, 2, seed)
-    y = targets(X, seed, "regression")
-    model = RKELMRegressor(n_landmarks=30, C=1.0, gamma=64.0, random_state=seed).fit(X, y)
-    assert np.linalg.norm(model.predict(X) - y) > 0.01 * np.linalg.norm(y)
-
-
 def test_theorem_2_is_false_where_widths_differ():
     """Three distinct rows on a line and unequal widths for which the kernel matrix is singular."""
     X = np.array([[0.0], [1.0], [3.0]])
@@ -203,36 +185,43 @@ def test_theorem_2_is_false_where_widths_differ():
     assert np.linalg.svd(equal, compute_uv=False)[-1] > 0.05
 
 
-def test_later_changes_of_the_rows_change_no_fitted_model(seed):
-    X = rows(30, 4, seed)
-    model = RKELMRegressor(**SMALL["RKELM"]).fit(X, targets(X, seed, "regression"))
-    probe = X.copy()
-    before = model.predict(probe)
-    X[:] = 0
-    np.testing.assert_array_equal(model.predict(probe), before)
+pytestmark = pytest.mark.exhaustive
 
 
-@each_model
-@pytest.mark.parametrize("C", [2.0**-8, 2.0**13])
-def test_condition_estimate(name, C):
-    X = rows(60, 3, 3)
-    model = class_of(name, "regression")(**(SMALL[name] | {"C": C})).fit(X, targets(X, 3, "regression"))
-    K = CentreKernel(model.centres_, "rbf", model.gammas_).values(X)
-    system = K.T @ K + np.eye(len(K.T)) / C
-    assert 0.3 < model.condition_ / np.linalg.cond(system, 1) < 1.01
+SIZE = {"RKELM": "n_landmarks", "ELMRBF": "n_hidden"}
 
 
-@each_model
-def test_memory_does_not_grow_with_rows_times_centres(name, seed):
-    """All kernel values would take 160 MB."""
+def test_shared_work_is_shared(monkeypatch, seed):
+    """One draw and one pass over the rows a fold for all gamma, L and C; a reduction for each gamma and L."""
+    draws, passes, solved = [], [], []
+    draw, equations, solutions = RKELMRegressor._draw, module.normal_equations, module.ridge_solutions
+    monkeypatch.setattr(
+        RKELMRegressor, "_draw", lambda self, *given: draws.append(self.n_landmarks) or draw(self, *given)
+    )
+    monkeypatch.setattr(module, "normal_equations", lambda *given: passes.append(len(given[1])) or equations(*given))
+    monkeypatch.setattr(module, "ridge_solutions", lambda *given: solved.append(given[0].shape) or solutions(*given))
+    X = rows(60, 3, seed)
+    y = targets(X, seed, "regression")
+    folds = list(KFold(3).split(X))
+    grid = [{"n_landmarks": L, "gamma": g, "C": c} for L in (5, 20, 50, 90) for g in (0.5, 2.0) for c in (1.0, 8.0)]
+    seen = [(i, j) for i, j, _ in counting(RKELMRegressor.evaluate_grid(X, y, folds, grid, random_state=0), Counter())]
+    assert sorted(seen) == [(i, j) for i in range(len(grid)) for j in range(3)]
+    assert draws == [90] * 3
+    assert passes == [2] * 3
+    # 50 and 90 centres are both all of the 40 rows.
+    assert solved == [(5, 5), (20, 20), (40, 40)] * 2 * 3
+
+
+@pytest.mark.exhaustive
+def test_memory_of_a_path_does_not_grow_with_rows_times_centres(seed):
+    """All kernel values would take 160 MB for each gamma."""
     X = rows(200_000, 3, seed)
     y = targets(X, seed, "binary")
-    model = class_of(name, "binary")(**{SIZE[name]: 100}, random_state=0).fit(X[:50], y[:50])
+    folds = [(np.arange(150_000), np.arange(150_000, 200_000))]
+    grid = [{"n_landmarks": L, "gamma": g} for L in (10, 100) for g in (0.5, 1.0)]
     tracemalloc.start()
-    model.fit(X, y)
+    for _ in RKELMClassifier.evaluate_grid(X, y, folds, grid, random_state=0):
+        pass
     peak = tracemalloc.get_traced_memory()[1]
-    model.predict(X)
-    both = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 5 * centres.BLOCK_BYTES
-    assert both < 5 * centres.BLOCK_BYTES
+    assert peak < 5 * centres.BLOCK_BYTES + 8 * (150_000 * 8 + 50_000 * len(grid))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from elm_problems import rows, sparse_rows, targets
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_examples import examples
-from test_eem import LAYERS, like_isolet
+from test_eem import LAYERS
 
 from elmbench.models import WELMClassifier
 
@@ -60,15 +59,6 @@ def test_every_class_weighs_the_same(seed):
     model = WELMClassifier(n_hidden=6, random_state=0).fit(X, y)
     H = LAYERS["sigmoid"](X[repeated], model.weights_, model.biases_)
     np.testing.assert_allclose(model.beta_[:, 0], np.linalg.lstsq(H, y[repeated], rcond=None)[0], rtol=1e-6)
-
-
-def test_all_ones_layer_predicts_one_class_with_a_warning():
-    X, y = like_isolet()
-    model = WELMClassifier(n_hidden=50, random_state=0)
-    with pytest.warns(UserWarning, match="the hidden layer yields the same values for every training row.*'nsig'"):
-        model.fit(X, y)
-    assert len(set(model.predict(X))) == 1
-    np.testing.assert_array_equal(model.beta_, 0)
 
 
 def test_as_many_nodes_as_rows_fit_every_row_and_no_other():

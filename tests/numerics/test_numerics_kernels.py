@@ -16,7 +16,6 @@ from elmbench.numerics.kernels import (
     kernel_ladder,
     kernel_matrix,
     kernel_round_off,
-    rbf_from_distances,
     squared_distances,
 )
 
@@ -44,23 +43,6 @@ def test_distances_equal_scipy(n, m, d, seed, block):
     assert not itself.diagonal().any()
     assert (kernel.diagonal() == 1).all()
     assert between.min() >= 0
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_writes_where_it_is_told_to(order, seed):
-    random = np.random.RandomState(seed)
-    X, Y = random.rand(30, 4), random.rand(20, 4)
-    for second in (None, Y):
-        out = np.full((30, 30 if second is None else 20), np.nan, order=order)
-        assert kernel_matrix(X, second, gamma=2.0, out=out) is out
-        expected = np.exp(-2.0 * cdist(X, X if second is None else second, "sqeuclidean"))
-        np.testing.assert_allclose(out, expected, atol=1e-13)
-
-
-def test_rbf_works_in_place():
-    distances = np.array([[0.0, 1.0], [4.0, 1e6]])
-    assert rbf_from_distances(distances, 0.5) is distances
-    np.testing.assert_allclose(distances, [[1.0, np.exp(-0.5)], [np.exp(-2.0), 0.0]], rtol=1e-15)
 
 
 def test_offset_costs_no_digits(seed):
@@ -137,15 +119,3 @@ def test_ladder_computes_anew_where_it_cannot_square(monkeypatch, kept):
     for _ in kernel_ladder(X, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 48.0, 96.0]):
         pass
     assert anew == [0.5, 8.0, 48.0]
-
-
-def test_ladder_takes_several_steps_at_once(monkeypatch):
-    anew = []
-    original = kernels.rbf_from_distances
-    monkeypatch.setattr(
-        kernels, "rbf_from_distances", lambda matrix, gamma: anew.append(gamma) or original(matrix, gamma)
-    )
-    monkeypatch.setattr(kernels, "DISTANCES_UP_TO", 0)
-    for _ in kernel_ladder(np.random.RandomState(0).rand(5, 2), [1e-300, 0.5, 4.0, 32.0, 64.0, 1024.0, 1e300]):
-        pass
-    assert anew == [1e-300, 0.5, 32.0, 1024.0, 1e300]
