@@ -199,10 +199,10 @@ def hist_gradient_boosting_regressor(
 
 
 def n_units(estimator: Any) -> int | None:
-    """Return the size of a fitted scikit-learn estimator, of this module or any other.
+    """Return the size of a fitted scikit-learn estimator, or None if it has none.
 
-    It is the number of kernel features of a pipeline that has them, else, of its last step: what it calls `n_units_`,
-    support vectors, leaves of all trees, coefficients. None where it has none of these.
+    It is the number of kernel features of a pipeline with such a step, else, for its last step, `n_units_` or the
+    number of support vectors, of leaves of all trees or of coefficients.
     """
     size = getattr(estimator, "n_units_", None)
     if size is not None:

@@ -52,10 +52,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the nodes, H'H and a block of hidden outputs or, of more nodes than rows, all and HH', twice.
-
-        The nodes are twice what they are kept as, when they are drawn.
-        """
+        """Count the nodes twice, and H'H with a block of hidden outputs or, for fewer rows than nodes, H and HH' twice."""
         n_hidden = params.get("n_hidden", 100)
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:
@@ -66,7 +63,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the hidden nodes of the largest network only, whose first nodes are those of the others.
+        """Draw the hidden nodes of the largest network only; those of the others are its first ones.
 
         One Cholesky factor a `C` serves every `n_hidden` up to the number of training rows; beyond, one reduction an
         `n_hidden` serves every `C`, see `many_weights`.

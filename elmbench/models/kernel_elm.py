@@ -69,24 +69,21 @@ class _KELM(KernelMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count one kernel matrix, of half the size where `dtype` is single, and little more."""
+        """Count one kernel matrix, half as large if `dtype` is single."""
         if params.get("dtype") == "float32":
             return 4 * n_samples**2 + 8 * n_samples * (2 * n_features + 12 * n_outputs) + 5 * BLOCK_BYTES
         return 8 * n_samples * (n_samples + 2 * n_features + 3 * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Make the kernel of all rows that are trained on once a `gamma`, of which folds are views where possible.
+        """Compute the kernel of all training rows once a `gamma`; the kernels of folds are views of it if possible.
 
-        That is for the Gaussian kernel of dense rows without weights; for others it is made once a fold, see
-        `solved_together`.
-
-        All `C` of a fold are solved at once, see `fold_solutions`. Values are taken where their residual is no larger
-        than `RESIDUAL`, or than the round-off that a fit has too; labels where none hangs on what outputs may be off;
-        elsewhere, and where there are too few `C` to share anything, the model is fitted. So are all candidates in
-        single precision, the point of which is the memory that shared work would need: 8 n^2 bytes and at most 8 m^2
-        more, for n rows that any fold trains on and m of them in the largest training part, 4 m^2 where m is large; of
-        few rows the distances are kept too, see `kernel_ladder`.
+        This holds for the Gaussian kernel of dense rows without weights; see `solved_together` for others. All `C` of a
+        fold are solved at once, see `fold_solutions`. Values are accepted if their residual is at most `RESIDUAL`, or
+        the round-off of a fit; labels if no error of the outputs changes them. Otherwise, and with too few `C`, the
+        model is fitted. So are all candidates in single precision, whose point is memory: shared work takes 8 n^2 bytes
+        for n training rows and at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are
+        held too, see `kernel_ladder`.
         """
         gammas: dict[float, list[tuple[int, float]]] = {}
         single, others = [], []
@@ -120,7 +117,7 @@ class _KELM(KernelMixin, BaseEstimator):
             for j, part in enumerate(parts.folds):
                 T, decoded = coded[j]
                 probes = None if within[j] else grid.X[grid.folds[j][1]]
-                cross = None if probes is None else _Across(probes, grid.X[part.rows], gamma)
+                cross = None if probes is None else _CrossKernel(probes, grid.X[part.rows], gamma)
                 result = _fold_outputs(cls, shared, part, T, ridges, cross)
                 for i, outputs in zip(members, result, strict=True):
                     if outputs is None:
@@ -133,7 +130,7 @@ class _KELM(KernelMixin, BaseEstimator):
 def _with_other_kernels(
     cls: type[Any], grid: Grid, candidates: list[tuple[int, Kernel, float]]
 ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield the predictions of candidates, given by their places, kernels and ridges, that share no more than these."""
+    """Yield the predictions of candidates, given by their numbers, kernels and ridges, with any kernels or weights."""
     for j, (train, _) in enumerate(grid.folds):
         T, decoded = cls._coded(grid.y[train])
         members = [Member(i, kernel, ridge, grid.models[i]._scale(grid.y[train])) for i, kernel, ridge in candidates]
@@ -144,7 +141,7 @@ def _with_other_kernels(
 
 
 @dataclass(frozen=True)
-class _Across:
+class _CrossKernel:
     """The kernel between test rows that no fold trains on and the training rows of a fold."""
 
     X: Array
@@ -157,11 +154,7 @@ class _Across:
 
 @dataclass(frozen=True)
 class _SharedKernel:
-    """The kernel of all rows that are trained on, the relative error of its entries, and what folds share.
-
-    Each fold overwrites `room`, which holds as many entries as the largest kernel among training rows, and adds to
-    `solvers`.
-    """
+    """The kernel of all training rows, the relative error of its entries, and scratch that every fold overwrites."""
 
     omega: Array
     round_off: float
@@ -170,12 +163,12 @@ class _SharedKernel:
 
 
 def _fold_outputs(
-    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array, cross: _Across | None
+    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array, cross: _CrossKernel | None
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
-    T, of shape (n_train, k), holds the targets of the fold. Classifiers predict labels, regressors the outputs. Test
-    rows that are not in the shared kernel are reached by `across`.
+    T, of shape (n_train, k), holds the targets of the fold; `cross` is the kernel of test rows outside the shared
+    kernel.
     """
     omega, solvers = shared.omega, shared.solvers
     n, k = T.shape

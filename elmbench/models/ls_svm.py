@@ -47,10 +47,7 @@ class _LSSVM(KernelMixin, BaseEstimator):
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Make the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together.
-
-        See `ridge_solutions`. Needs three matrices of 8 m^2 bytes for m rows in a training part.
-        """
+        """Compute the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together."""
         kernels = [model._make_kernel() for model in grid.models]
         for j, (train, _) in enumerate(grid.folds):
             T, decoded = cls._coded(grid.y[train])

@@ -136,7 +136,7 @@ class _MKELM(BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count half of every kernel matrix, up to `HELD_BYTES` of these, their sum, and blocks of rows of them all."""
+        """Count half of every kernel matrix, up to `HELD_BYTES`, their sum, and blocks of rows of them all."""
         kernels = params.get("kernels")
         if kernels is None:
             m = len(gaussian_ladder(n_features))
@@ -149,7 +149,7 @@ class _MKELM(BaseEstimator):
 
 
 def _checked_matrices(X: Array) -> Array:
-    """Return given kernel matrices side by side: a ValueError where they are not square or not symmetric."""
+    """Return kernel matrices side by side; raise a ValueError unless they are square and symmetric."""
     n, width = X.shape
     if width % n:
         raise ValueError(f"expected square kernel matrices side by side, so a multiple of {n} columns, got {width}")

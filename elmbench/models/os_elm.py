@@ -53,7 +53,7 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         self.n_seen_ += X.shape[0]
 
     def _begin(self, X: Rows, T: Array) -> None:
-        """Eqs. (5) and (6), the inverse of eq. (5) as `start` says."""
+        """Learn the first block by eqs. (5) and (6), with the inverse that `start` names."""
         H = self._hidden(X)
         if self.start == "pinv":
             self.P_ = pseudo_inverse_of_gram(H)
@@ -67,13 +67,13 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
 
     @property
     def condition_(self) -> float:
-        """The condition number of `P_` in the 1-norm: infinite where it is singular, NaN after a divergence."""
+        """The condition number of `P_` in the 1-norm: infinite if it is singular, NaN after a divergence."""
         with np.errstate(all="ignore"):
             return float(np.linalg.cond(self.P_, 1))
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count matrices of the size of `P_` and an update with the largest block; more rows make no difference."""
+        """Count matrices of the size of `P_` and an update with the largest block."""
         n_hidden = params.get("n_hidden", 20)
         rows = min(n_samples, max(params.get("initial_batch", 250), params.get("batch_size", 200)))
         # three matrices of the size of P, the hidden outputs and two products with them, and HPH' with its inverse

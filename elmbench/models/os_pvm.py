@@ -114,7 +114,7 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         self._settle()
 
     def _learn(self, X: Rows, T: Array) -> None:
-        """Algorithm 1, the online phase, lines 1 to 10, but that the number of nodes is left open in mode "exact"."""
+        """Algorithm 1, the online phase, lines 1 to 10; in mode "exact" the number of nodes stays open."""
         X = X.toarray() if sp.issparse(X) else X
         if not self.update_mean:
             if self.n_seen_ == 0:
@@ -132,13 +132,13 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
             self._coordinates = [together @ self._stream.truncate(values[:k], rotation[:k])]
 
     def _spectrum(self, values: Array) -> Spectrum:
-        """Return the spectrum of the extended data, from the singular values that are kept."""
+        """Return the spectrum of the extended data from the singular values."""
         if self.update_mean:
             return with_ones(values, self.n_seen_, self._stream.mean)
         return without_ones(values, self.n_seen_, self.n_features_in_ + 1)
 
     def _together(self) -> Array:
-        """Return the coordinates of all rows, of shape (n, r), those of later directions being zero in earlier rows."""
+        """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later directions."""
         together = np.zeros((self.n_seen_, len(self._stream.basis)))
         start = 0
         for block in self._coordinates:

@@ -75,13 +75,13 @@ class ProjectionNodesMixin:
     condition_: float
 
     def _size(self, spectrum: Spectrum) -> int:
-        """Return the number of hidden nodes: the given one, as far as there are directions, or that of theta."""
+        """Return the number of hidden nodes: `n_hidden`, at most the number of directions, or that of theta."""
         if self.n_hidden is None:
             return spectrum.node_count(self.theta, self.ratio)
         return min(self.n_hidden, len(spectrum.values))
 
     def _solve(self, inputs: Array, T: Array) -> None:
-        """Eqs. (10) and (29): the output weights, from what goes into the nodes, of shape (n, L), and all targets."""
+        """Eqs. (10) and (29): the output weights from the inputs of the nodes, of shape (n, L), and all targets."""
         n, size = inputs.shape
         H = hidden_outputs(inputs, self.activation)
         ((_, self.beta_, self.condition_),) = leading_solutions(H, T, [size], cutoff(n))

@@ -39,7 +39,7 @@ class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
     }
 
     def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
-        """Algorithm 1, line 1: some of the rows that count, each once at most."""
+        """Algorithm 1, line 1: some of the rows with weight, without replacement."""
         if self.widths == "random" and not self._is(*OF_DISTANCES):
             kernels = ", ".join(map(repr, OF_DISTANCES))
             raise ValueError(f"widths: expected a kernel with a width, {kernels}, got {self.kernel!r} instead")
@@ -57,7 +57,7 @@ class _RKELM(KernelMixin, CentresMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count what `CentresMixin` does, for no more centres than rows."""
+        """Count as `CentresMixin`, with at most as many centres as rows."""
         landmarks = min(params.get("n_landmarks", 100), n_samples)
         return super().memory_estimate(n_samples, n_features, n_outputs, **params | {"n_landmarks": landmarks})
 

@@ -25,10 +25,9 @@ WIDTH_INTERVAL = (0.5, 1.5)
 
 
 class CentresMixin:
-    """A network f(x) = sum_i beta_i k(x, c_i) on centres that are drawn, with ridge regression for its output weights.
+    """A network f(x) = sum_i beta_i k(x, c_i) on random centres, with ridge regression for its output weights.
 
-    An implementation names the parameter that says how many centres there are, and draws them, the first ones of more
-    being those of fewer.
+    A subclass names the parameter with the number of centres and draws them; fewer centres are the first ones of more.
     """
 
     _accept_sparse: ClassVar[Any] = "csr"
@@ -103,12 +102,12 @@ class CentresMixin:
 
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the centres of the largest network only, whose first centres are those of the others.
+        """Draw the centres of the largest network only; those of the others are its first ones.
 
-        A fold takes one pass over its training rows, for the normal equations of the largest network for every `gamma`:
-        those of smaller ones are their leading blocks. One reduction serves every `C`, see `ridge_solutions`. One pass
-        over the test rows yields the outputs of all. Beside the rows this takes 8 g L^2 bytes and little more for g
-        values of `gamma` and up to L centres, the output weights of all candidates, and what is yielded for a fold.
+        One pass over the training rows of a fold gives the normal equations of the largest network for every `gamma`,
+        whose leading blocks are those of smaller networks. One reduction serves every `C`, and one pass over the test
+        rows yields all outputs. This takes 8 g L^2 bytes for g values of `gamma` and L centres, and the weights and
+        outputs of all candidates.
         """
         groups: dict[Hashable, list[tuple[int, Any]]] = {}
         for i, model in enumerate(grid.models):
@@ -120,7 +119,7 @@ class CentresMixin:
 
 
 def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold: int) -> dict[int, NDArray[Any]]:
-    """Return what candidates with centres of one kind predict for the test rows of a fold, by their places."""
+    """Return the predictions of candidates with centres of one kind for the test rows of a fold, by candidate."""
     learnt = grid.y[grid.folds[fold][0]]
     largest = max((model for _, model in members), key=lambda model: model._size)
     X, probes = grid.rows(fold, largest._fold_kernel)

@@ -38,11 +38,10 @@ def discriminants(
     if_constant: str,
     dimension: int | None = None,
 ) -> dict[int, list[Discriminant]]:
-    """Return the discriminant of each column of targets, for each number of leading features.
+    """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
-    `features` returns those of the rows of some numbers, a fresh array; T,
-    of shape (n, k), holds targets -1/+1, the positive set of each column; `if_constant` is what is warned of where the
-    features are the same for all rows; `dimension` is as in `discriminant`.
+    `features` returns a new array with those of the numbered rows; `if_constant` is the warning for features that are
+    the same in all rows; `dimension` is as in `discriminant`.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
@@ -78,7 +77,7 @@ def odds_of(projections: Array, result: list[Discriminant], log_weights: Array) 
 class EntropyClassifier(FamilyClassifier):
     """Densities, decisions and probabilities of an extreme entropy machine.
 
-    An implementation fits by `_set` and gives `_projections(X)`, the values beta'phi(x) of shape (n, k).
+    A subclass fits by `_set` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.
     """
 
     priors: Any
@@ -140,7 +139,7 @@ class EntropyClassifier(FamilyClassifier):
 
 
 def _by_class(name: str, values: Any, classes: NDArray[Any]) -> Array:
-    """Return a positive number a class, in the order of the classes; ones where nothing is given."""
+    """Return a positive number for each class, in their order; ones by default."""
     if values is None:
         return np.ones(len(classes))
     if isinstance(values, Mapping):

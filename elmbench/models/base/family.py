@@ -49,7 +49,7 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def target_bytes(n_samples: int, n_outputs: int) -> int:
-    """Return the bytes of coded targets, of what they are coded from, and of the labels."""
+    """Return the bytes of encoded targets, their sources and the labels."""
     return 8 * n_samples * (2 * n_outputs + 3)
 
 
@@ -67,7 +67,7 @@ def named_width(gamma: str, X: Rows, weights: Array | None = None) -> float:
 
 
 def width(model: Any) -> float:
-    """Return the number that `gamma` of a fitted model stands for; an unfitted one must have a number."""
+    """Return `gamma` of a fitted model as a number."""
     return float(model._width if isinstance(model.gamma, str) else model.gamma)
 
 
@@ -83,7 +83,7 @@ class Model(BaseEstimator):
         return tags
 
     def _validated(self, *data: ArrayLike, reset: bool = True, **options: Any) -> Any:
-        """Return what scikit-learn's `validate_data` does: `X` in double precision, with `y` where that is given."""
+        """Return `X` in double precision, and `y` if given, from scikit-learn's `validate_data`."""
         accepted = getattr(self, "_accept_sparse", False)
         validated = validate_data(self, *data, reset=reset, accept_sparse=accepted, dtype=np.float64, **options)
         if reset and isinstance(getattr(self, "gamma", None), str):
@@ -96,7 +96,7 @@ def _is_sequential(model: Any) -> bool:
 
 
 class FamilyClassifier(ClassifierMixin, Model):
-    """`fit`, `decision_function` and `predict` of a classifier of the family."""
+    """Base class of the classifiers, which predict by real outputs for encoded targets."""
 
     classes_: NDArray[Any]
 
@@ -110,8 +110,7 @@ class FamilyClassifier(ClassifierMixin, Model):
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
         """Return for each of p models whether errors up to errors[i] in the outputs of row i leave all labels the same.
 
-        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p). An error of
-        zero says that the outputs of the row are exact.
+        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape (n, p), 0 if exact.
         """
         n, p = errors.shape
         if outputs.shape[1] == p:
@@ -172,7 +171,7 @@ class FamilyClassifier(ClassifierMixin, Model):
 
 
 class FamilyRegressor(MultiOutputMixin, RegressorMixin, Model):
-    """`fit` and `predict` of a regressor of the family, with one target or several."""
+    """Base class of the regressors, with one target or several."""
 
     @staticmethod
     def _coded(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:

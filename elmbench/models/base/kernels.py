@@ -26,8 +26,8 @@ _NOT_NEGATIVE = ("additive_chi2", "chi2")
 class KernelMixin(BaseEstimator):
     """The parameters of a kernel, and their tags for scikit-learn.
 
-    With ``kernel="precomputed"`` rows hold their kernel with every training row: `fit` takes a square matrix, of which
-    the lower triangle counts, and scikit-learn's splitters cut its columns as they do its rows.
+    With ``kernel="precomputed"`` rows hold their kernel with every training row. `fit` takes a square matrix and reads
+    its lower triangle; scikit-learn's splitters cut both axes.
     """
 
     gamma: float | str = "scale"
@@ -54,10 +54,7 @@ class KernelMixin(BaseEstimator):
 
 
 class _FoldKernels:
-    """The kernels among the training rows of a fold, and between its test rows and these.
-
-    The distances that the Gaussian kernel of dense rows is computed from are made once for every `gamma`.
-    """
+    """The kernel matrices of a fold; the distances for the Gaussian kernel are computed once for every `gamma`."""
 
     def __init__(self, grid: Grid, fold: int) -> None:
         self._X, (self._train, self._test) = grid.X, grid.folds[fold]
@@ -67,7 +64,7 @@ class _FoldKernels:
         self._probes: list[Array] = []
 
     def pairwise(self, kernel: Kernel) -> Array:
-        """Return the kernel among the training rows, to be overwritten; valid until the next one is asked for."""
+        """Return the kernel matrix of the training rows, which the next call overwrites."""
         if not kernel.is_plain(self._X):
             kernel.chosen(self._X)
             return kernel.matrix(self._rows(kernel, self._train), out=self._room)
@@ -79,7 +76,7 @@ class _FoldKernels:
         return rbf_from_distances(self._room, kernel.gamma)
 
     def product(self, kernel: Kernel, beta: Array) -> Array:
-        """Return the product of the kernel between test and training rows with `beta`; after `among`."""
+        """Return the product of the kernel between test and training rows with `beta`; after `pairwise`."""
         if kernel.is_plain(self._X):
             return np.concatenate([rbf_from_distances(probe.copy(), kernel.gamma) @ beta for probe in self._probes])
         rows = np.arange(len(self._train)) if kernel.precomputed else self._X[self._train]
@@ -90,7 +87,7 @@ class _FoldKernels:
 
 
 class Member(NamedTuple):
-    """A candidate: its place in the grid, its kernel, its ridge and the scale of the training rows."""
+    """A candidate: its number, its kernel, its ridge and the scale of the training rows."""
 
     position: int
     kernel: Kernel
@@ -99,7 +96,7 @@ class Member(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Candidates that share a matrix: their members, a solution for each, and what multiplies by the test rows."""
+    """Candidates with the same matrix: their members, solutions, and the product with the test rows."""
 
     members: list[Member]
     solutions: list[Array]
@@ -111,8 +108,8 @@ def solved_together(
 ) -> Iterator[Solved]:
     """Solve (S K S + r I) Z = B for all candidates on a fold, those with one kernel and one scale together.
 
-    `right` returns B for a scale. See `ridge_solutions` for how the ridges share work. Three matrices of 8 m^2 bytes
-    are held for m training rows; of another kernel than that of `Kernel.is_plain`, two.
+    `right` returns B for a scale. Three matrices of 8 m^2 bytes are held for m training rows, two with a kernel that is
+    not `Kernel.is_plain`.
     """
     groups: dict[Any, list[Member]] = {}
     for member in members:

@@ -11,7 +11,7 @@ _NAMED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
 
 
 def warn_of_singular(model: Any, condition: float) -> None:
-    """Warn that a model could not be learnt as its parameters say: a `scipy.linalg.LinAlgWarning` that names them."""
+    """Warn, by a `scipy.linalg.LinAlgWarning`, that a system is singular to working precision for these parameters."""
     params = model.get_params(deep=False)
     named = ", ".join(f"{name}={params[name]!r}" for name in _NAMED if name in params)
     warnings.warn(
@@ -25,7 +25,7 @@ def warn_of_singular(model: Any, condition: float) -> None:
 
 @contextmanager
 def warned_once() -> Iterator[None]:
-    """Let pass the last one only of the warnings that systems are singular, and any other as it comes."""
+    """Pass on only the last warning of singular systems, and all other warnings."""
     with warnings.catch_warnings(record=True) as caught:
         try:
             yield

@@ -20,10 +20,10 @@ BLOCK_BYTES = 8 * 2**20
 
 
 class StochasticClassifier(FamilyClassifier):
-    """Passes over the rows in orders that are drawn, and lambda = 1/(n C).
+    """Base class of machines that pass over the rows in random orders, with lambda = 1/(n C).
 
-    A concrete model has the parameters `C`, `n_epochs`, `shuffle` and `random_state`, and in ``_new_state(n_features,
-    n_outputs)`` makes what learns blocks of rows by ``extend(X, labels, ridge)`` and counts them in ``step``.
+    A subclass has the parameters `C`, `n_epochs`, `shuffle` and `random_state`. Its ``_new_state(n_features,
+    n_outputs)`` returns a state with ``extend(X, labels, ridge)`` and ``step``.
     """
 
     _accept_sparse: ClassVar[str] = "csr"
@@ -61,7 +61,7 @@ class StochasticClassifier(FamilyClassifier):
 
     @property
     def n_steps_(self) -> int:
-        """The number of rows looked at so far, each as often as it was."""
+        """The number of steps so far, one for each row and pass."""
         check_is_fitted(self, "classes_")
         return int(self._state.step)
 
@@ -72,7 +72,7 @@ def class_numbers(T: Array) -> Numbers:
 
 
 def row_blocks(X: Rows, order: Numbers) -> Iterator[Numbers]:
-    """Cut the rows, in an order, into blocks of which none takes more than `BLOCK_BYTES` in the loop."""
+    """Cut the ordered rows into blocks that take at most `BLOCK_BYTES` in the loop."""
     # In the loop an entry takes a value and the number of its feature.
     step = max(1, BLOCK_BYTES // (16 * X.shape[1]))
     if sp.issparse(X):
@@ -86,10 +86,10 @@ CONSTANT = 1.0
 
 
 class HyperplaneClassifier(StochasticClassifier):
-    """Weights of classes with an intercept or none, the output of a class being that of its largest weight.
+    """Base class of linear machines: the output of a class is that of its largest weight.
 
-    Two classes have weights each, w_1 and w_0, and lambda is twice 1/(n C): the weights are then as long as makes their
-    difference the w of |w|^2 / 2 + C sum of the losses, as if it had been learnt with a single output.
+    Two classes have the weights w_1 and w_0, and lambda is twice 1/(n C), so that their difference is the w of
+    |w|^2 / 2 + C sum of the losses, as if it had been learnt with a single output.
     """
 
     fit_intercept: bool
@@ -100,7 +100,7 @@ class HyperplaneClassifier(StochasticClassifier):
         return HyperplaneState(n_features, max(2, n_outputs), constant, **self._limits())
 
     def _limits(self) -> dict[str, Any]:
-        """Return how many weights the state may have, and when it drops some."""
+        """Return the limits of the state: its number of weights, and its pruning."""
         return {}
 
     @property

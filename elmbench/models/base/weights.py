@@ -22,12 +22,11 @@ from elmbench.numerics.rows import Rows
 
 @estimator
 class WeightedClassifier(FamilyClassifier):
-    """A classifier of the family whose `fit` takes weights, and which has a `class_weight`.
+    """A classifier whose `fit` takes weights, with the parameter `class_weight`.
 
-    Its implementation is ``_fit(X, T, scale)``. `_local` says to scikit-learn, by the tag `poor_score`, where no weight
-    makes one class the likelier everywhere, as its check of `class_weight` asks (those of accuracy pass): there is no
-    intercept, and the features vanish away from all rows or fit all of them exactly. That is the papers' model; other
-    defaults would not change it.
+    A subclass implements ``_fit(X, T, scale)``. `_local` sets scikit-learn's tag `poor_score` for models without an
+    intercept whose features vanish away from all rows or fit all of them exactly: no weight makes one class the
+    likelier everywhere, as the check of `class_weight` expects.
     """
 
     _local: ClassVar[bool] = False
@@ -54,7 +53,7 @@ class WeightedClassifier(FamilyClassifier):
         return self
 
     def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
-        """Return the scale of rows by the weights of their classes, and their own if there are."""
+        """Return the scale of rows by the weights of their classes and of the rows, or None for ones."""
         if self.class_weight is None:
             return None if weights is None else np.sqrt(weights)
         by_class = self._class_weights(labels, weights)
@@ -75,7 +74,7 @@ class WeightedClassifier(FamilyClassifier):
 
     @staticmethod
     def _balanced(sizes: Array) -> Array:
-        """Return what "balanced" gives to classes of these sizes: as much to each, and 1 to a row on average."""
+        """Return the "balanced" weights of classes of these sizes: the same sum for each, and 1 for a row on average."""
         return sizes.sum() / ((sizes > 0).sum() * sizes)
 
 
@@ -110,7 +109,7 @@ def weight_key(model: Any) -> Hashable:
 def _counting(
     model: Any, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Rows, NDArray[Any], Array | None]:
-    """Return the rows that count and their weights; all of them where their numbers name columns of `X`."""
+    """Return the rows with weight and their weights; all rows of a kernel matrix, whose columns are rows too."""
     if sample_weight is None:
         return X, y, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
