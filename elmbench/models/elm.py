@@ -52,7 +52,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count the nodes twice, and H'H with a block of hidden outputs or, for fewer rows than nodes, H and HH' twice."""
+        """Count the nodes twice, and H'H with a block of outputs or, for fewer rows than nodes, H and HH' twice."""
         n_hidden = params.get("n_hidden", 100)
         nodes = 2 * n_hidden * (n_features + 1)
         if n_hidden <= n_samples:

@@ -74,7 +74,7 @@ class WeightedClassifier(FamilyClassifier):
 
     @staticmethod
     def _balanced(sizes: Array) -> Array:
-        """Return the "balanced" weights of classes of these sizes: the same sum for each, and 1 for a row on average."""
+        """Return the "balanced" weights of classes: the same sum for each class, and 1 for a row on average."""
         return sizes.sum() / ((sizes > 0).sum() * sizes)
 
 
