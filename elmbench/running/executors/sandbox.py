@@ -219,7 +219,7 @@ def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
         "work": work.content(),
         "dataset": spec and spec.model_dump(mode="json", by_alias=True),
         "inputs": dict(inputs),
-        "from_outside": work.is_from_outside,
+        "from_outside": work.is_from_outside or (spec is not None and spec.is_from_outside),
     }
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.specs.datasets.fingerprint import Fingerprint
-from elmbench.specs.datasets.sources import AnySource, SourceSpec
+from elmbench.specs.datasets.sources import BUILT_IN, AnySource, SourceSpec
 from elmbench.specs.datasets.steps import Label, SpecPart, Step
 from elmbench.specs.files import invalid, parse_spec, read_yaml, spec_root
 
@@ -137,6 +137,11 @@ class DatasetSpec(SpecPart):
     def generator(self) -> SourceSpec | None:
         """The source that computes the rows, if they are computed."""
         return self.sources[0] if self.sources[0].generated else None
+
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether a kind of source is from a package or plug-in file."""
+        return any(source.kind not in BUILT_IN for source in self.sources)
 
     @property
     def public(self) -> Shape:
