@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from elmbench.datasets import checksums
 from elmbench.datasets.checksums import identify
 from elmbench.datasets.fetch import fetch
-from elmbench.datasets.load import load_dataset
+from elmbench.datasets.load import load, load_dataset
 from elmbench.datasets.sources import Source
 from elmbench.datasets.status import status
 from elmbench.errors import ElmbenchError
@@ -71,6 +72,17 @@ def test_a_data_set_of_a_new_kind_is_loaded(spec: DatasetSpec) -> None:
     assert "nothing to fetch" in fetch("spiral").origin
     # A worker process gets the spec as JSON.
     assert DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True)) == spec
+
+
+def test_another_version_of_a_kind_is_loaded_again(
+    spec: DatasetSpec, plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = identify(spec)
+    monkeypatch.setattr(checksums, "_known", {})
+    plugin.write_text(PLUGIN.replace("np.cos(angle)", "np.cos(2 * angle)"))
+    with loaded_plugins([plugin]):
+        changed = DatasetSpec.model_validate(spec.model_dump(mode="json", by_alias=True))
+        assert identify(changed).checksum == load(changed).checksum != first.checksum
 
 
 @pytest.mark.parametrize(
