@@ -62,7 +62,7 @@ class Dataset:
 
     @property
     def is_raw(self) -> bool:
-        """Whether categories or missing values are left to the folds."""
+        """True if categories or missing values are left to the folds."""
         return bool(self.nominal) or (not sp.issparse(self.X) and bool(np.isnan(self.X).any()))
 
     def remarked(self, remark: str) -> Dataset:

@@ -140,7 +140,7 @@ class DatasetSpec(SpecPart):
 
     @property
     def is_from_outside(self) -> bool:
-        """Whether a kind of source is from a package or plug-in file."""
+        """True if a kind of source is from a package or plug-in file."""
         return any(source.kind not in BUILT_IN for source in self.sources)
 
     @property
