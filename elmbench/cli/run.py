@@ -211,12 +211,12 @@ def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Calla
     results = stages.run(carry_out, partial(_say_outlook, stages), seconds)
     _show(results)
     counts = sum((verdict_counts(result.figures.to_dict("records"))[0] for result in results), Counter[str]())
-    state.say("reached: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+    state.say("reached: " + (", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no verdict"))
     if stages.left is not None:
         workers = stages.options.settings.jobs
         took = duration(stages.left.seconds_on(workers))
         cells = stages.left.count_cells()["to_run"]
-        state.say(f"left for lack of time: {cells} cells, roughly {took} on {workers} worker(s)")
+        state.say(f"left for lack of time: {cells} cells, roughly {took} on {workers} worker{'s' * (workers > 1)}")
     _exit_if_failed(stages.first)
 
 
@@ -232,11 +232,14 @@ def _show_two_stages(stages: TwoStages) -> None:
 
 
 def _say_outlook(stages: TwoStages, outlook: Outlook) -> None:
-    more = sum(outlook.runs.values()) - stages.size * len(outlook.runs)
+    from elmbench.cli.progress import duration
+
+    models = len(outlook.runs)
+    more = sum(outlook.runs.values()) - stages.size * models
     state.say(
         f"of {outlook.enough + outlook.more + outlook.never} published figures, {stages.size} runs tell "
-        f"{outlook.enough}; {more} more runs of {len(outlook.runs)} models tell {outlook.more}; "
-        f"no number of runs tells {outlook.never}"
+        f"{outlook.enough}; {more} more runs of {models} model{'s' * (models != 1)} tell {outlook.more}, in roughly "
+        f"{duration(outlook.seconds)}; no number of runs tells {outlook.never}"
     )
 
 

@@ -38,12 +38,15 @@ class Outlook:
         The total number of runs of each model that needs more than those of the first stage.
     enough, more, never : int
         The figures that the first runs tell, those that more runs tell, and those that no number of runs tells.
+    seconds : float
+        Estimated seconds of the further runs that are not stored yet, from the times of the first runs.
     """
 
     runs: dict[Unit, int]
     enough: int
     more: int
     never: int
+    seconds: float
 
 
 class TwoStages:
@@ -167,7 +170,9 @@ class TwoStages:
                 if self.size < needs[-1] < math.inf:
                     runs[unit] = max(runs[unit], int(needs[-1]))
         enough, never = sum(need <= self.size for need in needs), needs.count(math.inf)
-        return Outlook(dict(runs), enough, len(needs) - enough - never, never)
+        further = self.plan({unit[:2] for unit in runs}, runs)
+        seconds = further.seconds_on(self.options.settings.jobs)
+        return Outlook(dict(runs), enough, len(needs) - enough - never, never, seconds)
 
     def _figures(self, resolved: Resolved, plan: Plan) -> Iterator[ComparedFigure]:
         """Yield the compared figures with the draws of the first stage."""
