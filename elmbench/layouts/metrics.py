@@ -1,6 +1,6 @@
 """Metrics of each model on each data set, with the time of the fit."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import pandas as pd
@@ -85,11 +85,8 @@ class Metrics(Layout):
                     line["optimism"] = Gain(gains[dataset, model])
                 seconds = _seconds(by_metric.get("fit_seconds"))
                 base = seconds if base is None else base
-                yield (
-                    line
-                    | _times(by_metric.get("fit_seconds"), seconds, base)
-                    | _test_times(by_metric.get("predict_seconds"))
-                )
+                line |= {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
+                yield line | _times("fit", by_metric) | _times("predict", by_metric)
 
 
 def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
@@ -109,25 +106,18 @@ def missing_metrics(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
 
 
 def _seconds(fit: Entry | None) -> dict[str, float]:
-    """Return the measured and the printed time of a fit, by the column of its ratio; nothing if there is none."""
+    """Return the measured and the printed time of a fit, by the column of its ratio."""
     printed = fit.published.value if fit is not None and fit.published is not None else None
     seconds = {"ratio": fit.mean if fit is not None else None, "published_ratio": printed}
     return {name: float(value) for name, value in seconds.items() if value is not None}
 
 
-def _times(fit: Entry | None, seconds: dict[str, float], base: dict[str, float]) -> dict[str, Item]:
-    items: dict[str, Item] = {name: Ratio(value / base[name]) for name, value in seconds.items() if base.get(name)}
-    if "ratio" in seconds:
-        items["fit"] = Quantity(seconds["ratio"])
-    if fit is not None and fit.published is not None:
-        items["published_fit"] = Printed(fit.published)
-    return items
-
-
-def _test_times(entry: Entry | None) -> dict[str, Item]:
+def _times(name: str, by_metric: Mapping[str, Entry]) -> dict[str, Item]:
+    """Return the measured and the printed seconds of fits or predictions."""
+    entry = by_metric.get(f"{name}_seconds")
     items: dict[str, Item] = {}
     if entry is not None and entry.mean is not None:
-        items["predict"] = Quantity(entry.mean)
+        items[name] = Quantity(entry.mean)
     if entry is not None and entry.published is not None:
-        items["published_predict"] = Printed(entry.published)
+        items[f"published_{name}"] = Printed(entry.published)
     return items

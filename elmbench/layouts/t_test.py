@@ -30,9 +30,9 @@ class TTestOptions(LayoutOptions):
 class TTest(Layout):
     """A line for each figure of each comparison of two columns.
 
-    A test compares the means of the first metric on each data set: that of Welch as eq. (34) of the OSPVM paper, where
-    they are two independent samples, and the paired one, as both models were run on the same data sets. The cells are
-    those of the models, so results of another table of the same columns are shared.
+    Two tests compare the means of the first metric on each data set: Welch's test, as eq. (34) of the OSPVM paper, for
+    two independent samples, and the paired test, as both models were run on the same data sets. Cells are shared with
+    other tables of the same columns.
     """
 
     Options = TTestOptions

@@ -1,4 +1,4 @@
-"""What the layouts other than that of a metric show: hyperparameters, confusion counts, facts of the data."""
+"""Tables of hyperparameters, confusion counts and facts of the data."""
 
 from __future__ import annotations
 

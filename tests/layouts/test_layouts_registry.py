@@ -94,7 +94,7 @@ def test_no_name_of_a_kind_stands_elsewhere() -> None:
 
 
 class SizesOptions(LayoutOptions):
-    """How many data sets the figure shows."""
+    """The number of data sets that the figure shows."""
 
     shown: int = 3
 

@@ -1,4 +1,4 @@
-"""What a model of each size is worth: means over the folds of each column, joined by the model that they are of."""
+"""Metrics over the size of models: means over the folds of each column, joined by their model."""
 
 from __future__ import annotations
 

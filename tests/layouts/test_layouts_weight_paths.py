@@ -42,7 +42,7 @@ def objective(weights: list[list[float]]) -> list[float]:
 
 
 def outputs_of(*found: Learnt) -> list[Outputs]:
-    """What the store keeps of cells, of which those without kernel weights keep nothing."""
+    """Return the stored outputs of cells; those without kernel weights have none."""
     return [
         Outputs(
             cell_of(line),

@@ -74,7 +74,7 @@ def test_welch_is_scipys() -> None:
 
 
 def test_signed_ranks_by_hand() -> None:
-    """Of six differences that all are positive each of 2^6 choices of signs is as probable."""
+    """Six positive differences have one of 2^6 choices of signs, which are equally probable."""
     found = signed_rank([1, 2, 3, 4, 5, 7], ABOVE)
     assert found.confirming == pytest.approx(1 / 64)
     assert found.estimate == 3.5

@@ -1,4 +1,4 @@
-"""What stands beside the verdicts: differences, order, times as ratios, wrong pairings, our own runs."""
+"""The figures beside the verdicts: differences, order, times as ratios, wrong pairings, our own runs."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
 
 
 def result(status: str = "ok", **values: Any) -> dict[str, Any]:
-    """What the store holds of a cell."""
+    """Return the record of a cell in the store."""
     if status != "ok":
         return {"status": status, "reason": values.pop("reason", f"it was {status}"), "warnings": []}
     times = {"fit_seconds": 0.1, "search_seconds": 2.5, "predict_seconds": 1e-3}

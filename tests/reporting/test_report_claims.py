@@ -36,7 +36,7 @@ def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutco
 
 
 def claimed(toy: Callable[..., Resolved], lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:
-    """What is said of a claim."""
+    """Return the outcome of one claim."""
     changes = claim.pop("changes", {})
     (found,) = outcomes(toy(figures, claims=[CLAIM | claim], **changes), lines)
     return found
@@ -198,7 +198,7 @@ def test_default_readings_and_the_own_selection_decide(toy: Any) -> None:
 
 
 def test_trials_count_what_they_trained_on(toy: Any) -> None:
-    """Of a holdout the correction is by its own sizes: 69 of 569 rows are tested."""
+    """A holdout is corrected by its sizes: 69 of 569 rows are tested."""
     values = np.array([0.81, 0.84, 0.82, 0.85, 0.88])
     lines = [cell("ELM", run=i, mcc=value) for i, value in enumerate(values)]
     lines += [cell("K-ELM", run=i, mcc=0.8) for i in range(5)]

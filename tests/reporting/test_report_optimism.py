@@ -1,4 +1,4 @@
-"""What choosing on the outer test folds gains over choosing blind: computed fold by fold, shown, written."""
+"""The gain of a choice on the outer test folds: computed fold by fold, shown, written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models warned of: a column of cells.csv, a note below the table."""
+"""Warnings of models: a column of cells.csv, a note below the table."""
 
 from __future__ import annotations
 
