@@ -13,12 +13,12 @@ SCORES = pd.DataFrame(np.random.default_rng(0).normal([0.0, 1.0, 0.2], size=(10,
 
 
 def test_without_shared_rows_it_is_the_paired_test_with_holms_correction() -> None:
-    found = against_best(SCORES, 0.0)
+    result = against_best(SCORES, 0.0)
     single = {name: float(ttest_rel(SCORES["b"], SCORES[name]).pvalue) for name in "ac"}
     small, large = sorted(single, key=lambda name: single[name])
-    assert found["b"] == 1
-    assert found[small] == pytest.approx(min(1, 2 * single[small]), rel=1e-12)
-    assert found[large] == pytest.approx(max(single[large], found[small]), rel=1e-12)
+    assert result["b"] == 1
+    assert result[small] == pytest.approx(min(1, 2 * single[small]), rel=1e-12)
+    assert result[large] == pytest.approx(max(single[large], result[small]), rel=1e-12)
 
 
 def test_shared_training_rows_make_differences_less_certain() -> None:
@@ -27,9 +27,9 @@ def test_shared_training_rows_make_differences_less_certain() -> None:
 
 def test_models_that_never_differ_and_too_few_folds() -> None:
     same = SCORES.assign(a=SCORES["b"], c=SCORES["b"] - 1)
-    found = against_best(same, 0.25)
-    assert found["a"] == 1
-    assert found["c"] < 1e-12
+    result = against_best(same, 0.25)
+    assert result["a"] == 1
+    assert result["c"] < 1e-12
     assert against_best(SCORES[:1], 0.25).empty
     assert against_best(SCORES[[]], 0.25).empty
 

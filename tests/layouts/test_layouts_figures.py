@@ -37,9 +37,9 @@ def figure_of(resolved: Resolved, *drawn: Drawn) -> Figure | None:
     """The figure of these cells; the outputs of other readings are never asked for."""
     lines = [line for line, _ in drawn]
     outputs = [
-        Outputs(cell_of(line), {"predictions": predictions(found[0] > 0, found[0] > 0, found[1])})
-        for line, found in drawn
-        if found is not None and not line["reading"]
+        Outputs(cell_of(line), {"predictions": predictions(result[0] > 0, result[0] > 0, result[1])})
+        for line, result in drawn
+        if result is not None and not line["reading"]
     ]
     return layout_of(resolved).figure(frame(resolved, lines), outputs, resolved)
 
@@ -47,10 +47,10 @@ def figure_of(resolved: Resolved, *drawn: Drawn) -> Figure | None:
 @pytest.fixture
 def figure(toy: Callable[..., Resolved]) -> Callable[..., pd.DataFrame]:
     def draw(*drawn: Drawn) -> pd.DataFrame:
-        found = figure_of(toy(layout="precision-recall"), *drawn)
-        assert found is not None
-        assert found.png[:8] == b"\x89PNG\r\n\x1a\n"
-        return found.data
+        result = figure_of(toy(layout="precision-recall"), *drawn)
+        assert result is not None
+        assert result.png[:8] == b"\x89PNG\r\n\x1a\n"
+        return result.data
 
     return draw
 
@@ -58,11 +58,11 @@ def figure(toy: Callable[..., Resolved]) -> Callable[..., pd.DataFrame]:
 def check(curve: pd.DataFrame, model: str, *parts: Scores) -> None:
     """Hold the curve of a model against scikit-learn's on all these rows together."""
     true, score = (np.concatenate(both) for both in zip(*parts, strict=True))
-    own = curve[curve["model"] == model]
+    part = curve[curve["model"] == model]
     precision, recall, _ = precision_recall_curve(true, score, pos_label=1, drop_intermediate=True)
-    np.testing.assert_allclose(own["precision"], precision, rtol=1e-12)
-    np.testing.assert_allclose(own["recall"], recall, rtol=1e-12)
-    np.testing.assert_allclose(own["average_precision"], average_precision_score(true, score), rtol=1e-12)
+    np.testing.assert_allclose(part["precision"], precision, rtol=1e-12)
+    np.testing.assert_allclose(part["recall"], recall, rtol=1e-12)
+    np.testing.assert_allclose(part["average_precision"], average_precision_score(true, score), rtol=1e-12)
 
 
 def test_the_curve_is_of_the_rows_of_all_folds_together(figure: Callable[..., pd.DataFrame]) -> None:
@@ -123,13 +123,13 @@ def test_curves_over_the_number_of_nodes_are_means_over_folds(toy: Callable[...,
     drawn = figure_of(resolved, *((line, None) for line in lines))
     assert drawn is not None
     assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    found = drawn.data
-    assert found[["dataset", "value", "n"]].to_numpy().tolist() == [
+    result = drawn.data
+    assert result[["dataset", "value", "n"]].to_numpy().tolist() == [
         ["WDBC", 5, 2], ["WDBC", 10, 2], ["heart", 5, 1], ["heart", 10, 1],
     ]  # fmt: skip
-    np.testing.assert_allclose(found["mean"], [0.6, 0.9, 0.1, 0.2])
-    np.testing.assert_allclose(found["std"][:2], [0.02**0.5, 0], atol=1e-12)
-    assert (set(found["metric"]), set(found["parameter"])) == ({"mcc"}, {"h"})
+    np.testing.assert_allclose(result["mean"], [0.6, 0.9, 0.1, 0.2])
+    np.testing.assert_allclose(result["std"][:2], [0.02**0.5, 0], atol=1e-12)
+    assert (set(result["metric"]), set(result["parameter"])) == ({"mcc"}, {"h"})
 
 
 def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(drawings: list[Any]) -> None:

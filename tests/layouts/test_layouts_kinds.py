@@ -47,10 +47,10 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
     )
     resolved = toy(published, layout="confusion")
     lines = [cell(run=run, fold=fold, tn=118, fp=5, fn=6, tp=65 - fold) for run in range(3) for fold in (0, 1)]
-    found = entry(resolved, lines, "tp")
+    result = entry(resolved, lines, "tp")
     # Every run is the same: half a printed digit, and the weight of one row in the mean of two folds.
     ends = pytest.approx(64.5 - 0.5 - 0.5), pytest.approx(64.5 + 0.5 + 0.5)
-    assert (found["mean"], found["verdict"], found["low"], found["high"]) == (64.5, "reproduced", *ends)
+    assert (result["mean"], result["verdict"], result["low"], result["high"]) == (64.5, "reproduced", *ends)
     assert entry(resolved, lines, "fn")["verdict"] == "differs"
     assert entry(resolved, lines, "tn")["published"] != entry(resolved, lines, "tn")["published"]
     section = table_of(resolved, lines).sections[0]

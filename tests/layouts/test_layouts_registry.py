@@ -76,8 +76,8 @@ def test_an_experiment_that_does_not_fit_its_kind(toy: Toy, changes: dict[str, A
 
 def test_options_have_defaults_and_leave_others_alone(toy: Toy) -> None:
     resolved = toy(**CORRELATION | {"options": {"operators": 5}})
-    found = layout_of(resolved).options(resolved.spec)
-    assert (found.projections, found.operators, found.dcs) == (100, 5, "corrected")
+    outcome = layout_of(resolved).options(resolved.spec)
+    assert (outcome.projections, outcome.operators, outcome.dcs) == (100, 5, "corrected")
     # An option of the kind of choice is none of the table's business.
     layout_of(toy(options={"dcs": "as-printed"}, protocol={"criterion": "dcs-gaussians"}))
 
@@ -86,8 +86,8 @@ def test_no_name_of_a_kind_stands_elsewhere() -> None:
     package = Path(elmbench.__file__).parent
     names = "|".join(LAYOUTS)
     # Words of every day count where they are compared with a layout, the others wherever they stand.
-    own = "|".join(name for name in LAYOUTS if name not in ("metrics", "times", "parameters", "datasets"))
-    compared = re.compile(rf"layout\s*(==|!=|in|not in)\s*[(\[{{]?\s*[\"']({names})[\"']|[\"']({own})[\"']")
+    part = "|".join(name for name in LAYOUTS if name not in ("metrics", "times", "parameters", "datasets"))
+    compared = re.compile(rf"layout\s*(==|!=|in|not in)\s*[(\[{{]?\s*[\"']({names})[\"']|[\"']({part})[\"']")
     for path in package.rglob("*.py"):
         if path.relative_to(package).parts[0] != "layouts":
             assert not compared.search(path.read_text("utf-8")), path
@@ -126,7 +126,7 @@ class Sizes(Layout):
 
     def figure(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> Figure | None:
         shown = layout_of(resolved).options(resolved.spec).shown
-        return Figure(pd.DataFrame({"rows": [len(found.result["values"]) for found in outputs][:shown]}), b"a picture")
+        return Figure(pd.DataFrame({"rows": [len(one.result["values"]) for one in outputs][:shown]}), b"a picture")
 
 
 @pytest.fixture
@@ -202,15 +202,15 @@ def test_figures_that_the_suite_does_not_measure_are_shown(toy: Toy, monkeypatch
     lines = [*folds("ELM", 0.5, 0.5), *folds("K-ELM", 0.5, 0.5), *folds("ELM", 0.5, 0.5, reading="order=stored")]
     cells = frame(resolved, lines)
     summary = summarise(cells, resolved)
-    own = summary[(summary["reading"] == "") & (summary["metric"] == "mcc")]
-    assert dict(zip(own["model"], own["verdict"], strict=True)) == {
+    part = summary[(summary["reading"] == "") & (summary["metric"] == "mcc")]
+    assert dict(zip(part["model"], part["verdict"], strict=True)) == {
         "ELM": "too few runs", "K-ELM": "cited", "BP": "cited", "SVM": "no data",
     }  # fmt: skip
     default, stored = table_from(cells, resolved).sections
-    found = {r["model"]: (r["value"], r["published"], r["published_fit"], r["verdict"]) for r in rows_of(default)}
-    assert found["SVM"] == ("", "0.6", "3", "no data")
-    assert found["BP"] == ("", "0.4", "", "cited")
-    assert found["K-ELM"] == ("0.50", "0.7", "", "cited")
+    outcome = {r["model"]: (r["value"], r["published"], r["published_fit"], r["verdict"]) for r in rows_of(default)}
+    assert outcome["SVM"] == ("", "0.6", "3", "no data")
+    assert outcome["BP"] == ("", "0.4", "", "cited")
+    assert outcome["K-ELM"] == ("0.50", "0.7", "", "cited")
     assert [r["model"] for r in rows_of(stored)] == ["ELM"]
     # A figure of a model that another table of the paper measures is not missing here; a cited one stays.
     elsewhere = replace(resolved, file=replace(resolved.file, measured=frozenset({"ELM", "K-ELM", "SVM", "BP"})))

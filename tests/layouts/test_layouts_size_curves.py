@@ -32,9 +32,9 @@ def test_columns_of_one_model_are_points_of_one_line(toy: Callable[..., Resolved
     # Of other selections and readings, and of models that the table has not, nothing is drawn.
     lines += [cell("F = 5", mcc=0.0, select="oracle"), cell("F = 5", mcc=0.0, reading="order=stored")]
     lines += [cell("svm", mcc=0.0)]
-    found = drawn(toy(**BUDGETS), *lines)
-    assert found.png[:8] == b"\x89PNG\r\n\x1a\n"
-    points = found.data.set_index("column")
+    result = drawn(toy(**BUDGETS), *lines)
+    assert result.png[:8] == b"\x89PNG\r\n\x1a\n"
+    points = result.data.set_index("column")
     assert points["model"].to_dict() == {"F = 5": "fb-kos-elm", "F = 9": "fb-kos-elm", "K-ELM": "K-ELM"}
     assert points["size"].to_dict() == {"F = 5": 5, "F = 9": 8, "K-ELM": 40}
     assert points["mean"].to_dict() == pytest.approx({"F = 5": 0.6, "F = 9": 0.85, "K-ELM": 0.95})

@@ -31,8 +31,10 @@ def test_sizes_and_target_dimensions(toy: Toy) -> None:
     resolved = toy(FIGURES, **SIZES)
     lines = all_cells("SVD+ELM", n_units=9, params={"n_components": 7}) + all_cells("ELM", n_units=12)
     (section,) = table_of(resolved, lines).sections
-    found = [(row["model"], row["measure"], row["value"], row["published"], row["verdict"]) for row in rows_of(section)]
-    assert found == [
+    result = [
+        (row["model"], row["measure"], row["value"], row["published"], row["verdict"]) for row in rows_of(section)
+    ]
+    assert result == [
         ("SVD+ELM", "n_units", "9.0 ± 0.0", "9", ""),
         ("SVD+ELM", "target_dimensions", "7.0 ± 0.0", "8", ""),
         ("ELM", "n_units", "12.0 ± 0.0", "10", ""),
@@ -41,11 +43,11 @@ def test_sizes_and_target_dimensions(toy: Toy) -> None:
 
 def test_times_of_predictions_and_accuracies_of_training_rows_are_shown_where_they_are_named(toy: Toy) -> None:
     figures = "WDBC,ELM,test_seconds,0.5,,\nWDBC,ELM,train_accuracy_percent,99.8,,\n"
-    own = {"train_accuracy": 0.95, "predict_seconds": 0.25}
+    part = {"train_accuracy": 0.95, "predict_seconds": 0.25}
 
     def shown(*metrics: str) -> tuple[Resolved, dict[str, str], dict[str, str]]:
         resolved = toy(figures, protocol={"metrics": ["mcc", *metrics]})
-        table = table_of(resolved, all_cells("ELM", **(own if metrics else {"predict_seconds": 0.25})))
+        table = table_of(resolved, all_cells("ELM", **(part if metrics else {"predict_seconds": 0.25})))
         (section,) = table.sections
         return resolved, headings(table, section), rows_of(section)[0]
 

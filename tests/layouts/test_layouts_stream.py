@@ -42,12 +42,12 @@ def test_a_stream_has_a_point_after_each_chunk(toy: Toy) -> None:
     drawn = layout.figure(frame(resolved, lines), (), resolved)
     assert drawn is not None
     assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    found = drawn.data
-    assert found[["model", "metric", "value", "n"]].to_numpy().tolist() == [
+    result = drawn.data
+    assert result[["model", "metric", "value", "n"]].to_numpy().tolist() == [
         [model, metric, rows, n] for model, n in (("on", 2), ("off", 1)) for metric in ("accuracy", "n_units")
         for rows in (60, 100)
     ]  # fmt: skip
-    np.testing.assert_allclose(found["mean"], [1, 0.75, 10, 20, 0.25, 0.5, 11, 21])
+    np.testing.assert_allclose(result["mean"], [1, 0.75, 10, 20, 0.25, 0.5, 11, 21])
 
 
 def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each_model(toy: Toy) -> None:
@@ -61,8 +61,8 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
     columns = layout.columns(resolved, ["wdbc"])
     names = ("on accuracy", "on n_units", "off accuracy", "off n_units")
     assert [column.heading for column in columns] == ["data set", "rows", *names]
-    found = [{name: item.text for name, item in line.items()} for line in layout.lines(entries, {}, resolved)]
-    assert found == [
+    result = [{name: item.text for name, item in line.items()} for line in layout.lines(entries, {}, resolved)]
+    assert result == [
         {"dataset": "wdbc", "rows": rows} | {f"value {name}": f"{name}@rows={rows}" for name in names}
         for rows in ("60", "100")
     ]

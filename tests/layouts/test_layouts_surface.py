@@ -31,8 +31,8 @@ SURFACE: dict[str, Any] = {
 NAMES = ["mcc@C=2^-10", "mcc@C=2^-9", "mcc@C=0.00390625"]
 
 
-def values(*found: float) -> dict[str, float]:
-    return dict(zip(NAMES, found, strict=True))
+def values(*result: float) -> dict[str, float]:
+    return dict(zip(NAMES, result, strict=True))
 
 
 def figure_of(resolved: Resolved, lines: list[dict[str, Any]]) -> Figure | None:
@@ -47,11 +47,11 @@ def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
     drawn = figure_of(resolved, lines)
     assert drawn is not None
     assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    found = drawn.data
-    assert found[["dataset", "parameter", "value", "row", "row_value", "n"]].to_numpy().tolist() == [
+    result = drawn.data
+    assert result[["dataset", "parameter", "value", "row", "row_value", "n"]].to_numpy().tolist() == [
         ["WDBC", "C", 2.0**e, "h", size, n] for size, n in ((200, 2), (50, 1)) for e in (-10, -9, -8)
     ]
-    np.testing.assert_allclose(found["mean"], [1, 0.7, 0.9, 0.1, 0.2, 0.3])
+    np.testing.assert_allclose(result["mean"], [1, 0.7, 0.9, 0.1, 0.2, 0.3])
 
 
 def test_nothing_is_drawn_where_nothing_has_ended_well(toy: Toy) -> None:

@@ -30,8 +30,8 @@ def cells_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any
     """Two folds of two runs of each column on each data set, about the mean."""
     return [
         cell(column, run, fold, dataset=dataset, mcc=mean + 0.01 * (-1) ** fold, **values)
-        for column, own in means.items()
-        for dataset, mean in zip(DATA, own, strict=True)
+        for column, part in means.items()
+        for dataset, mean in zip(DATA, part, strict=True)
         for run in (0, 1)
         for fold in (0, 1)
     ]
@@ -41,28 +41,28 @@ def cells_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any
 def test_t_is_that_of_equation_34(pairs: list[tuple[float, float]]) -> None:
     a, b = np.array(pairs).T
     spread = a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)
-    found = compare(pd.DataFrame({"a": a, "b": b}), "a", "b")
-    assert found["data_sets"] == len(a)
+    result = compare(pd.DataFrame({"a": a, "b": b}), "a", "b")
+    assert result["data_sets"] == len(a)
     if spread > 1e-12:
-        assert found["t"] == pytest.approx((a.mean() - b.mean()) / np.sqrt(spread), rel=1e-6, abs=1e-6)
+        assert result["t"] == pytest.approx((a.mean() - b.mean()) / np.sqrt(spread), rel=1e-6, abs=1e-6)
         # As many degrees of freedom as the smaller sample has at least, and as both have at most.
-        assert len(a) - 1 <= found["df"] * (1 + 1e-9)
-        assert found["df"] <= 2 * (len(a) - 1) * (1 + 1e-9)
-        assert compare(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(found["p"], abs=1e-12)
+        assert len(a) - 1 <= result["df"] * (1 + 1e-9)
+        assert result["df"] <= 2 * (len(a) - 1) * (1 + 1e-9)
+        assert compare(pd.DataFrame({"a": a, "b": b}), "b", "a")["p"] == pytest.approx(result["p"], abs=1e-12)
 
 
 def test_the_paired_test_is_of_the_differences() -> None:
     # Differences of .1, .2 and .3: their mean is .2, its deviation .1/sqrt(3).
-    found = compare(pd.DataFrame({"a": [0.9, 0.6, 0.8], "b": [0.8, 0.4, 0.5]}), "a", "b")
-    assert found["paired_t"] == pytest.approx(2 * np.sqrt(3))
+    result = compare(pd.DataFrame({"a": [0.9, 0.6, 0.8], "b": [0.8, 0.4, 0.5]}), "a", "b")
+    assert result["paired_t"] == pytest.approx(2 * np.sqrt(3))
     # Of two degrees of freedom, P(|T| > t) = 1 - t / sqrt(2 + t^2).
-    assert found["paired_p"] == pytest.approx(1 - 2 * np.sqrt(3) / np.sqrt(14))
+    assert result["paired_p"] == pytest.approx(1 - 2 * np.sqrt(3) / np.sqrt(14))
 
 
 def test_what_does_not_vary_has_no_t() -> None:
-    found = compare(pd.DataFrame({"a": [0.5, 0.75], "b": [0.25, 0.5]}), "a", "b")
-    assert found["t"] == pytest.approx(np.sqrt(2))
-    assert np.isnan([found["paired_t"], found["paired_p"]]).all()
+    result = compare(pd.DataFrame({"a": [0.5, 0.75], "b": [0.25, 0.5]}), "a", "b")
+    assert result["t"] == pytest.approx(np.sqrt(2))
+    assert np.isnan([result["paired_t"], result["paired_p"]]).all()
     same = compare(pd.DataFrame({"a": [0.5, 0.5], "b": [0.5, 0.5]}), "a", "b")
     assert np.isnan([same["t"], same["p"]]).all()
     assert same["data_sets"] == 2
@@ -73,12 +73,12 @@ def test_a_comparison_is_over_the_means_of_data_sets(toy: Toy) -> None:
     means = {"ELM": [0.9, 0.6, 0.8], "K-ELM": [0.8, 0.4, 0.5]}
     table = table_of(resolved, cells_of(means))
     (section,) = table.sections
-    found = {line["measure"]: line for line in rows_of(section)}
+    result = {line["measure"]: line for line in rows_of(section)}
     expected = compare(pd.DataFrame(means), "ELM", "K-ELM")
-    assert list(found) == list(expected)
-    assert float(found["t"]["value"]) == pytest.approx(expected["t"], abs=0.006)
-    assert (found["t"]["published"], found["t"]["verdict"]) == ("2.5", "not comparable")
-    assert found["data_sets"]["value"] == "3"
+    assert list(result) == list(expected)
+    assert float(result["t"]["value"]) == pytest.approx(expected["t"], abs=0.006)
+    assert (result["t"]["published"], result["t"]["verdict"]) == ("2.5", "not comparable")
+    assert result["data_sets"]["value"] == "3"
     assert any("p > 0.01" in note for note in notes_of(table))
 
 
@@ -87,10 +87,10 @@ def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
     lines = cells_of({"ELM": [0.9, 0.6, 0.8], "K-ELM": [0.8, 0.4, 0.5]})
 
     def summary(*bad: str) -> dict[str, Any]:
-        own = [{**line, "status": "failed"} if line["dataset"] in bad and line["run"] else line for line in lines]
-        found = summarise(frame(resolved, own), resolved)
-        assert set(found["dataset"]) == {"all"}
-        return found.set_index("metric").to_dict("index")
+        part = [{**line, "status": "failed"} if line["dataset"] in bad and line["run"] else line for line in lines]
+        result = summarise(frame(resolved, part), resolved)
+        assert set(result["dataset"]) == {"all"}
+        return result.set_index("metric").to_dict("index")
 
     both = compare(pd.DataFrame({"a": [0.9, 0.8], "b": [0.8, 0.5]}), "a", "b")
     assert summary("sylva")["t"]["mean"] == pytest.approx(both["t"])

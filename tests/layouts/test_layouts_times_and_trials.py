@@ -57,8 +57,8 @@ def test_curves_over_an_option_are_mean_times_of_the_default_readings(toy: Toy, 
     drawn = figure_of(toy(**TIMES), lines)
     assert drawn is not None
     assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    found = drawn.data
-    assert found[["dataset", "model", "value", "n", "ending"]].to_numpy().tolist() == [
+    result = drawn.data
+    assert result[["dataset", "model", "value", "n", "ending"]].to_numpy().tolist() == [
         ["sparse-10k", "ELM", 0.1, 2, ""],
         ["sparse-10k", "K-ELM", 0.1, 2, ""],
         ["sparse-10k", "ELM", 0.01, 2, ""],
@@ -66,9 +66,9 @@ def test_curves_over_an_option_are_mean_times_of_the_default_readings(toy: Toy, 
         ["sparse-100k", "ELM", 0.1, 2, ""],
         ["sparse-100k", "K-ELM", 0.1, 0, "out-of-memory"],
     ]
-    np.testing.assert_allclose(found["mean"], [1, 3, 0.25, 0.5, 8, np.nan])
-    np.testing.assert_allclose(found["std"], [0.5**0.5, 2**0.5, 0, np.nan, 0, np.nan])
-    assert set(found["option"]) == {"density"}
+    np.testing.assert_allclose(result["mean"], [1, 3, 0.25, 0.5, 8, np.nan])
+    np.testing.assert_allclose(result["std"], [0.5**0.5, 2**0.5, 0, np.nan, 0, np.nan])
+    assert set(result["option"]) == {"density"}
 
 
 def test_the_table_has_times_ratios_and_how_cells_ended(toy: Toy, lines: list[dict[str, Any]]) -> None:
@@ -131,12 +131,12 @@ def test_a_trial_is_the_mean_over_the_folds_of_a_run(toy: Toy) -> None:
     drawn = figure_of(resolved, lines)
     assert drawn is not None
     assert drawn.png[:8] == b"\x89PNG\r\n\x1a\n"
-    found = drawn.data
-    assert found[["dataset", "model", "metric", "trial"]].to_numpy().tolist() == [
+    result = drawn.data
+    assert result[["dataset", "model", "metric", "trial"]].to_numpy().tolist() == [
         ["WDBC", "ELM", "mcc", 1], ["WDBC", "ELM", "mcc", 2], ["WDBC", "K-ELM", "mcc", 1],
         ["calhousing", "ELM", "nrmse", 1],
     ]  # fmt: skip
-    np.testing.assert_allclose(found["value"], [0.6, 0.7, np.nan, 0.3])
+    np.testing.assert_allclose(result["value"], [0.6, 0.7, np.nan, 0.3])
     assert rows_of(table_of(resolved, lines).sections[0])[0]["value"].startswith("0.65")
 
 

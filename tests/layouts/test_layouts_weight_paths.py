@@ -41,7 +41,7 @@ def objective(weights: list[list[float]]) -> list[float]:
     return [8.0 / 2**i for i in range(len(weights))]
 
 
-def outputs_of(*found: Learnt) -> list[Outputs]:
+def outputs_of(*result: Learnt) -> list[Outputs]:
     """Return the stored outputs of cells; those without kernel weights have none."""
     return [
         Outputs(
@@ -50,12 +50,12 @@ def outputs_of(*found: Learnt) -> list[Outputs]:
             if weights
             else {},
         )
-        for line, weights in found
+        for line, weights in result
     ]
 
 
-def figure_of(resolved: Resolved, *found: Learnt) -> Figure | None:
-    return layout_of(resolved).figure(frame(resolved, [line for line, _ in found]), outputs_of(*found), resolved)
+def figure_of(resolved: Resolved, *result: Learnt) -> Figure | None:
+    return layout_of(resolved).figure(frame(resolved, [line for line, _ in result]), outputs_of(*result), resolved)
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def drawn() -> list[Learnt]:
 
 def test_every_cell_is_a_fit_that_keeps_its_paths(plan_toy: Callable[..., Plan], experiment: dict[str, Any]) -> None:
     plan = plan_toy(experiment | TABLE, datasets=("wdbc",))
-    found = units(plan)
-    assert {row.key for row in plan.cells} == set(found)
-    assert {unit["kind"] for unit in found.values()} == {"kernel-weights"}
+    result = units(plan)
+    assert {row.key for row in plan.cells} == set(result)
+    assert {unit["kind"] for unit in result.values()} == {"kernel-weights"}
     assert {row.model for row in plan.cells} == set(MODELS)
 
 
@@ -105,10 +105,10 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
     places = paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
     assert sorted(places) == sorted([["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]])
     for place, weights in (("wdbc", PATH), ("sylva", PATH)):
-        own = paths[(paths["dataset"] == place) & (paths["model"] == "sparse")]
-        assert own["iteration"].tolist() == [0, 1, 2]
-        assert own["objective"].tolist() == [8.0, 4.0, 2.0]
-        np.testing.assert_array_equal(own[["weight 1", "weight 2", "weight 3"]], weights)
+        part = paths[(paths["dataset"] == place) & (paths["model"] == "sparse")]
+        assert part["iteration"].tolist() == [0, 1, 2]
+        assert part["objective"].tolist() == [8.0, 4.0, 2.0]
+        np.testing.assert_array_equal(part[["weight 1", "weight 2", "weight 3"]], weights)
 
 
 def test_no_figure_where_nothing_was_learnt(toy: Toy) -> None:
@@ -117,20 +117,20 @@ def test_no_figure_where_nothing_was_learnt(toy: Toy) -> None:
 
 
 def test_kernels_are_called_by_what_differs() -> None:
-    kept = {"kernels": [*KERNELS, ["polynomial", {"degree": 2, "gamma": 0.1}]], "weights": [[0.25] * 4]}
-    assert kernel_labels(kept) == ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear", "polynomial"]
-    kept["kernels"] = [["rbf", {"columns": [0, 2]}], ["rbf", {}]]
-    assert kernel_labels(kept) == ["rbf, columns [0, 2]", "rbf"]
+    left = {"kernels": [*KERNELS, ["polynomial", {"degree": 2, "gamma": 0.1}]], "weights": [[0.25] * 4]}
+    assert kernel_labels(left) == ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear", "polynomial"]
+    left["kernels"] = [["rbf", {"columns": [0, 2]}], ["rbf", {}]]
+    assert kernel_labels(left) == ["rbf, columns [0, 2]", "rbf"]
     assert kernel_labels({"kernels": None, "weights": [[0.5, 0.5]]}) == ["kernel 1", "kernel 2"]
 
 
 def test_kernels_have_the_names_that_the_table_gives(toy: Toy, drawn: list[Learnt], monkeypatch: Any) -> None:
     from elmbench.layouts import weight_paths
 
-    found: dict[str, Any] = {}
-    monkeypatch.setattr(weight_paths, "draw_weight_paths", lambda paths, labels, title: found.update(labels) or b"")
+    result: dict[str, Any] = {}
+    monkeypatch.setattr(weight_paths, "draw_weight_paths", lambda paths, labels, title: result.update(labels) or b"")
     figure_of(toy(**TABLE, options={"kernels": {"wdbc": ["wide", "narrow", "plane"]}}), *drawn)
-    assert found == {"wdbc": ("wide", "narrow", "plane"), "sylva": ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"]}
+    assert result == {"wdbc": ("wide", "narrow", "plane"), "sylva": ["rbf, gamma 0.5", "rbf, gamma 0.0312", "linear"]}
 
 
 def test_as_many_names_as_kernels(toy: Toy) -> None:

@@ -25,12 +25,12 @@ ABOVE = Region(low=0.0)
 def test_without_a_correction_it_is_the_paired_t_test(seed: int, n: int, shift: float) -> None:
     random = np.random.default_rng(seed)
     one, other = random.normal(shift, 1, n), random.normal(0, 1, n)
-    found = corrected_t(one - other, 0.0, ABOVE)
+    result = corrected_t(one - other, 0.0, ABOVE)
     paired = ttest_rel(one, other, alternative="greater")
-    assert found.confirming == pytest.approx(paired.pvalue, rel=1e-6, abs=1e-12)
-    assert found.contradicting == pytest.approx(1 - paired.pvalue, rel=1e-6, abs=1e-12)
+    assert result.confirming == pytest.approx(paired.pvalue, rel=1e-6, abs=1e-12)
+    assert result.contradicting == pytest.approx(1 - paired.pvalue, rel=1e-6, abs=1e-12)
     ends = ttest_rel(one, other).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((ends.low, ends.high), rel=1e-6, abs=1e-9)
+    assert (result.low, result.high) == pytest.approx((ends.low, ends.high), rel=1e-6, abs=1e-9)
 
 
 def test_the_corrected_t_test_by_its_closed_form() -> None:
@@ -38,12 +38,12 @@ def test_the_corrected_t_test_by_its_closed_form() -> None:
     raw = np.arange(10.0)
     differences = 2 + 3 * (raw - raw.mean()) / raw.std(ddof=1)
     statistic = 2 / (3 * math.sqrt(1 / 10 + 1 / 9))
-    found = corrected_t(differences, 1 / 9, ABOVE)
-    assert found.confirming == pytest.approx(t.sf(statistic, 9))
+    result = corrected_t(differences, 1 / 9, ABOVE)
+    assert result.confirming == pytest.approx(t.sf(statistic, 9))
     half = t.ppf(0.975, 9) * 3 * math.sqrt(1 / 10 + 1 / 9)
-    assert (found.low, found.estimate, found.high) == pytest.approx((2 - half, 2, 2 + half))
+    assert (result.low, result.estimate, result.high) == pytest.approx((2 - half, 2, 2 + half))
     # Sharing training rows makes it less sure of itself, not less right.
-    assert corrected_t(differences, 0.0, ABOVE).confirming < found.confirming
+    assert corrected_t(differences, 0.0, ABOVE).confirming < result.confirming
 
 
 @pytest.mark.parametrize("test", [lambda d, r: corrected_t(d, 0.1, r), lambda d, r: welch(d, np.zeros(len(d)), r)])
@@ -51,9 +51,9 @@ def test_the_corrected_t_test_by_its_closed_form() -> None:
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))
 def test_interval_and_probability_say_the_same(test: Callable[..., Finding], seed: int, shift: float) -> None:
     values = np.random.default_rng(seed).normal(shift, 0.5, 12)
-    found = test(values, ABOVE)
-    assert (found.confirming <= 0.025) == (found.low >= 0)
-    assert (found.contradicting <= 0.025) == (found.high <= 0)
+    result = test(values, ABOVE)
+    assert (result.confirming <= 0.025) == (result.low >= 0)
+    assert (result.contradicting <= 0.025) == (result.high <= 0)
     band = test(values, Region(-0.5, 0.5))
     assert (band.confirming <= 0.025) == (band.low >= -0.5 and band.high <= 0.5)
     assert (band.contradicting <= 0.025) == (band.low >= 0.5 or band.high <= -0.5)
@@ -67,17 +67,17 @@ def test_models_that_do_not_vary_are_as_sure_as_a_test_row_allows() -> None:
 
 def test_welch_is_scipys() -> None:
     one, other = [1.0, 2.0, 4.0], [0.0, 0.5, 0.25, 0.75]
-    found, expected = welch(one, other, ABOVE), ttest_ind(one, other, equal_var=False, alternative="greater")
-    assert found.confirming == pytest.approx(expected.pvalue)
-    assert found.n == 3
+    result, expected = welch(one, other, ABOVE), ttest_ind(one, other, equal_var=False, alternative="greater")
+    assert result.confirming == pytest.approx(expected.pvalue)
+    assert result.n == 3
     assert welch([2.0, 2.0], [1.0, 1.0], ABOVE).confirming < 0.025
 
 
 def test_signed_ranks_by_hand() -> None:
     """Six positive differences have one of 2^6 choices of signs, which are equally probable."""
-    found = signed_rank([1, 2, 3, 4, 5, 7], ABOVE)
-    assert found.confirming == pytest.approx(1 / 64)
-    assert found.estimate == 3.5
+    result = signed_rank([1, 2, 3, 4, 5, 7], ABOVE)
+    assert result.confirming == pytest.approx(1 / 64)
+    assert result.estimate == 3.5
     assert signed_rank([1, 2, 3, 4, 5, 7], Region(high=0.0)).contradicting == pytest.approx(1 / 64)
     # Five data sets cannot decide.
     assert signed_rank([1, 2, 3, 4, 5], ABOVE).confirming == pytest.approx(1 / 32)
@@ -85,10 +85,10 @@ def test_signed_ranks_by_hand() -> None:
 
 
 def test_signs_by_hand() -> None:
-    found = sign(6, 6)
-    assert (found.confirming, found.contradicting, found.estimate) == (pytest.approx(1 / 64), 1.0, 1.0)
+    result = sign(6, 6)
+    assert (result.confirming, result.contradicting, result.estimate) == (pytest.approx(1 / 64), 1.0, 1.0)
     # Clopper and Pearson of six in six: the share at which they all are true once in forty times.
-    assert (found.low, found.high) == (pytest.approx(0.025 ** (1 / 6)), 1.0)
+    assert (result.low, result.high) == (pytest.approx(0.025 ** (1 / 6)), 1.0)
     assert sign(0, 6).contradicting == pytest.approx(1 / 64)
 
 

@@ -47,9 +47,9 @@ def test_the_result_of_a_main_claim_counts_its_statements() -> None:
     # Far less than a third of the time is not a third, but no slower.
     time = {"metric": "fit_seconds", "is": "between", "between": [0.2, 0.5]}
     third = Claim.model_validate(above.model_dump(by_alias=True) | time)
-    found = ClaimOutcome(third, "does not hold", finding=Finding("t", 0.01, 1.0, 0.0, 3, "runs"))
-    assert result_in_words([found]) == "ratio smaller than stated"
-    assert result_in_words([replace(found, finding=Finding("t", 2.0, 1.0, 0.0, 3, "runs")), holds]) == (
+    result = ClaimOutcome(third, "does not hold", finding=Finding("t", 0.01, 1.0, 0.0, 3, "runs"))
+    assert result_in_words([result]) == "ratio smaller than stated"
+    assert result_in_words([replace(result, finding=Finding("t", 2.0, 1.0, 0.0, 3, "runs")), holds]) == (
         "1 holds, 1 ratio larger than stated"
     )
 

@@ -21,7 +21,7 @@ FIGURES = "WDBC,ELM,mcc,0.90,,\nWDBC,K-ELM,mcc,0.94,,\nWDBC,OS-ELM,mcc,0.70,,\n"
 MEANS = {"ELM": [0.90, 0.91, 0.89, 0.90], "K-ELM": [0.93, 0.935, 0.94, 0.935], "OS-ELM": [0.6, 0.7, 0.8, 0.71]}
 
 
-def found(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreement]:
+def result(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreement]:
     cells = frame(resolved, lines)
     summary = summarise(cells, resolved)
     figures = summary[summary["published"].notna()]
@@ -30,20 +30,20 @@ def found(resolved: Resolved, lines: list[dict[str, Any]]) -> dict[str, Agreemen
 
 
 def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any]]:
-    return [cell(model, run, mcc=mcc, **values) for model, own in means.items() for run, mcc in enumerate(own)]
+    return [cell(model, run, mcc=mcc, **values) for model, part in means.items() for run, mcc in enumerate(part)]
 
 
 def test_differences_and_the_order_of_the_models(toy: Toy) -> None:
-    one = found(toy(FIGURES, protocol=HOLDOUT), lines_of(MEANS))["mcc"]
+    one = result(toy(FIGURES, protocol=HOLDOUT), lines_of(MEANS))["mcc"]
     assert one.figures == 3
-    distances = [abs(np.mean(own) - p) for own, p in zip(MEANS.values(), (0.90, 0.94, 0.70), strict=True)]
+    distances = [abs(np.mean(part) - p) for part, p in zip(MEANS.values(), (0.90, 0.94, 0.70), strict=True)]
     assert one.median_difference == pytest.approx(np.median(distances))
     assert (one.rank_correlation, one.same_best, one.rows) == (pytest.approx(1.0), 1, 1)
 
 
 def test_another_best_model_and_another_order(toy: Toy) -> None:
     other = MEANS | {"ELM": MEANS["K-ELM"], "K-ELM": MEANS["ELM"]}
-    one = found(toy(FIGURES, protocol=HOLDOUT), lines_of(other))["mcc"]
+    one = result(toy(FIGURES, protocol=HOLDOUT), lines_of(other))["mcc"]
     assert (one.rank_correlation, one.same_best, one.rows) == (pytest.approx(0.5), 0, 1)
 
 
@@ -57,25 +57,25 @@ def test_of_errors_the_smallest_is_the_best(toy: Toy) -> None:
         for model, value in {"ELM": 0.5, "K-ELM": 0.3}.items()
         for run in range(4)
     ]
-    one = found(resolved, lines)["nrmse"]
+    one = result(resolved, lines)["nrmse"]
     assert (one.same_best, one.rows, one.rank_correlation) == (1, 1, None)
 
 
 def test_wrong_pairings_are_judged_by_the_same_rule(toy: Toy) -> None:
-    one = found(toy(FIGURES, protocol=HOLDOUT), lines_of(MEANS))["mcc"]
+    one = result(toy(FIGURES, protocol=HOLDOUT), lines_of(MEANS))["mcc"]
     printed = {"ELM": 0.90, "K-ELM": 0.94, "OS-ELM": 0.70}
     verdicts = [
         judge(
-            draws_of_means(np.array(own), 1 / 190),
+            draws_of_means(np.array(part), 1 / 190),
             Printed(printed[other], 0.005, 1, float(np.median([abs(printed[model] - p) for p in rest]))),
         ).verdict
-        for model, own in MEANS.items()
+        for model, part in MEANS.items()
         for other in printed
         for rest in [[p for name, p in printed.items() if name != model]]
         if other != model
     ]
-    told = [verdict for verdict in verdicts if verdict != "consistent"]
-    counts = (len(told), told.count("reproduced"), len(verdicts) - len(told))
+    shown = [verdict for verdict in verdicts if verdict != "consistent"]
+    counts = (len(shown), shown.count("reproduced"), len(verdicts) - len(shown))
     assert (one.pairings, one.pairings_reproduced, one.pairings_untold) == counts
     # The runs of OS-ELM vary so much that they are consistent with each figure.
     assert (one.pairings, one.pairings_untold) == (4, 2)
@@ -84,7 +84,7 @@ def test_wrong_pairings_are_judged_by_the_same_rule(toy: Toy) -> None:
 def test_runs_that_are_left_out(toy: Toy) -> None:
     # The fifth run lies far off the others; each of the others lies among them.
     means = {"ELM": [0.90, 0.91, 0.89, 0.90, 0.5]}
-    one = found(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of(means))["mcc"]
+    one = result(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of(means))["mcc"]
     assert (one.left_out, one.left_out_reproduced) == (5, 4)
 
 
@@ -101,7 +101,7 @@ def test_error_and_power_are_sums() -> None:
 
 
 def test_too_few_runs_to_leave_one_out(toy: Toy) -> None:
-    one = found(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of({"ELM": [0.9, 0.91, 0.89]}))["mcc"]
+    one = result(toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT), lines_of({"ELM": [0.9, 0.91, 0.89]}))["mcc"]
     assert (one.left_out, one.left_out_reproduced) == (0, 0)
 
 
@@ -110,7 +110,7 @@ def test_times_are_compared_as_ratios(toy: Toy) -> None:
     resolved = toy(figures, protocol=HOLDOUT)
     seconds = {"ELM": 0.01, "K-ELM": 0.02, "OS-ELM": 0.01}
     lines = [cell(model, run, mcc=0.9, fit_seconds=value) for model, value in seconds.items() for run in range(4)]
-    one = found(resolved, lines)["fit_seconds"]
+    one = result(resolved, lines)["fit_seconds"]
     # Twice the first model's time where four times are printed, once where half is printed.
     assert (one.median_factor, one.median_difference, one.pairings) == (pytest.approx(2.0), None, 0)
     assert one.rank_correlation == pytest.approx(np.corrcoef([1.5, 3, 1.5], [2, 3, 1])[0, 1])
@@ -129,10 +129,10 @@ def test_each_time_is_compared_by_itself(toy: Toy) -> None:
         for model in ("ELM", "K-ELM", "OS-ELM")
         for run in range(4)
     ]
-    ours = found(toy(figures, protocol=protocol), lines)
+    ours = result(toy(figures, protocol=protocol), lines)
     # Of the time that is printed as 0 there is no ratio.
     assert {name: (one.figures, one.median_factor) for name, one in ours.items()} == {
         "fit_seconds": (2, pytest.approx(4.0)),
         "predict_seconds": (2, pytest.approx(8.0)),
     }
-    assert found(toy(figures, protocol=protocol, profiles={"fast": {"rows": 200}}, profile="fast"), lines) == {}
+    assert result(toy(figures, protocol=protocol, profiles={"fast": {"rows": 200}}, profile="fast"), lines) == {}

@@ -39,8 +39,8 @@ def both(toy: Callable[..., Resolved], tmp_path: Path) -> Callable[..., Baseline
     return check
 
 
-def differences(found: BaselineCheck) -> list[str]:
-    return [d.what for d in found.differences]
+def differences(result: BaselineCheck) -> list[str]:
+    return [d.what for d in result.differences]
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def differences(found: BaselineCheck) -> list[str]:
 def test_one_row_of_two_classes_may_be_predicted_otherwise(
     both: Callable[..., BaselineCheck], change: dict[str, Any], within: bool
 ) -> None:
-    found = both([cell(**COUNTED)], [cell(**COUNTED | change)])
-    assert found.compared == 1
-    assert differences(found) == ([] if within else ["tn, fp, fn, tp"])
+    result = both([cell(**COUNTED)], [cell(**COUNTED | change)])
+    assert result.compared == 1
+    assert differences(result) == ([] if within else ["tn, fp, fn, tp"])
 
 
 @pytest.mark.parametrize("metric", ["mcc", "f1", "accuracy"])
@@ -85,8 +85,8 @@ def test_a_row_of_many_classes_may_be_wrong_in_another_way(both: Callable[..., B
     first = [0, 0, 0, 0, 1] + [1] * 5 + [0, 0] + [2] * 8
     other = [0, 0, 0, 0, 1] + [1] * 5 + [1, 0] + [2] * 8
     lines = [
-        cell(**default_metrics(np.array(true), np.array(said), [0, 1, 2]), n_test=20)
-        for said in (first, other)
+        cell(**default_metrics(np.array(true), np.array(text), [0, 1, 2]), n_test=20)
+        for text in (first, other)
     ]  # fmt: skip
     assert lines[0]["mcc"] != lines[1]["mcc"]
     assert lines[0]["recall"] == lines[1]["recall"]
@@ -103,8 +103,8 @@ def test_the_rows_that_were_learnt_have_a_tolerance(toy: Callable[..., Resolved]
     for value, within in [(0.95, True), (0.945, True), (0.93, False), (None, False)]:
         update_baseline(frame(resolved, [cell(**COUNTED, train_accuracy=0.95)]), tmp_path / "one.baseline.csv")
         write_frame(frame(resolved, [cell(**COUNTED, train_accuracy=value)]), tmp_path / "cells.csv")
-        found = compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
-        assert differences(found) == ([] if within else ["train_accuracy"])
+        result = compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv")
+        assert differences(result) == ([] if within else ["train_accuracy"])
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_the_rows_that_were_learnt_have_a_tolerance(toy: Callable[..., Resolved]
 def test_one_row_of_many_classes_may_be_predicted_otherwise(
     both: Callable[..., BaselineCheck], accuracy: float | None, within: bool
 ) -> None:
-    found = both([cell(**CLASSES)], [cell(**CLASSES | {"accuracy": accuracy})])
-    assert differences(found) == ([] if within else ["right predictions"])
+    result = both([cell(**CLASSES)], [cell(**CLASSES | {"accuracy": accuracy})])
+    assert differences(result) == ([] if within else ["right predictions"])
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_real_figures_may_differ_by_round_off(
     inside = [old[0] | {"nrmse": 0.5 * (1 + sign * 0.99 * allowed)}]
     outside = [old[0] | {"nrmse": 0.5 * (1 + sign * 1.01 * allowed)}]
     assert differences(both(old, inside)) == []
-    found = both(old, outside)
-    assert differences(found) == ["nrmse"]
-    assert found.differences[0].allowed == f"{allowed:.1e} relative"
+    result = both(old, outside)
+    assert differences(result) == ["nrmse"]
+    assert result.differences[0].allowed == f"{allowed:.1e} relative"
 
 
 def test_the_condition_is_that_of_the_baseline(both: Callable[..., BaselineCheck]) -> None:
@@ -168,21 +168,21 @@ def test_a_figure_that_is_no_number_any_more_differs(both: Callable[..., Baselin
 
 def test_missing_and_extra_cells(both: Callable[..., BaselineCheck]) -> None:
     lines = [cell(model, fold=fold, **COUNTED) for model in ("ELM", "K-ELM") for fold in (0, 1)]
-    found = both(lines, lines[1:])
-    assert (found.compared, differences(found)) == (3, ["cell"])
-    assert (found.differences[0].place, found.differences[0].found) == ("wdbc ELM run 0 fold 0 nested", "missing")
-    found = both(lines[1:], lines)
-    assert (found.compared, found.differences[0].baseline) == (3, "missing")
+    result = both(lines, lines[1:])
+    assert (result.compared, differences(result)) == (3, ["cell"])
+    assert (result.differences[0].place, result.differences[0].found) == ("wdbc ELM run 0 fold 0 nested", "missing")
+    result = both(lines[1:], lines)
+    assert (result.compared, result.differences[0].baseline) == (3, "missing")
     # The same cell of another reading or selection is another cell.
-    found = both(lines[:1], [lines[0] | {"reading": "order=stored"}])
-    assert (found.compared, len(found.differences)) == (0, 2)
-    assert found.differences[1].place.endswith("nested order=stored")
+    result = both(lines[:1], [lines[0] | {"reading": "order=stored"}])
+    assert (result.compared, len(result.differences)) == (0, 2)
+    assert result.differences[1].place.endswith("nested order=stored")
 
 
 def test_a_cell_must_end_as_it_did(both: Callable[..., BaselineCheck]) -> None:
     ok, diverged = cell(**COUNTED), cell(status="diverged")
-    found = both([ok], [cell(status="timeout")]).differences[0]
-    assert (found.what, found.baseline, found.found) == ("status", "ok", "timeout")
+    result = both([ok], [cell(status="timeout")]).differences[0]
+    assert (result.what, result.baseline, result.found) == ("status", "ok", "timeout")
     assert differences(both([diverged], [ok])) == ["status"]
     assert differences(both([diverged], [diverged])) == []
 
@@ -197,8 +197,8 @@ def test_the_size_of_the_model_must_be_equal(
 def test_times_and_reasons_are_not_compared(both: Callable[..., BaselineCheck], tmp_path: Path) -> None:
     line = cell(**COUNTED)
     assert differences(both([line], [line | {"fit_seconds": 99.0, "search_seconds": 1.0, "reason": "x"}])) == []
-    kept = (tmp_path / "one.baseline.csv").read_text().splitlines()[0].split(",")
-    assert not {*TIMES, "reason"}.intersection(kept)
+    left = (tmp_path / "one.baseline.csv").read_text().splitlines()[0].split(",")
+    assert not {*TIMES, "reason"}.intersection(left)
 
 
 def test_a_copy_of_the_cells_is_a_baseline_as_well(toy: Callable[..., Resolved], tmp_path: Path) -> None:
@@ -207,8 +207,8 @@ def test_a_copy_of_the_cells_is_a_baseline_as_well(toy: Callable[..., Resolved],
     lines = [cell(dataset="calhousing", nrmse=0.5), cell(dataset="calhousing", fold=1, **late)]
     for path, seconds in ((baseline, 0.5), (tmp_path / "cells.csv", 0.7)):
         write_frame(frame(resolved, [line | {"fit_seconds": seconds} for line in lines]), path)
-    found = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
-    assert (found.compared, found.differences) == (2, ())
+    result = compare_with_baseline(read_cells(tmp_path / "cells.csv"), baseline)
+    assert (result.compared, result.differences) == (2, ())
 
 
 def test_of_searches_alone_the_choice_must_be_equal(both: Callable[..., BaselineCheck]) -> None:
@@ -265,8 +265,8 @@ def test_points_of_a_curve_may_differ_by_a_row_and_correlations_by_nothing(
     update_baseline(frame(resolved, [cell(**{first: 0.5, measure: 0.8})]), tmp_path / "one.baseline.csv")
     write_frame(frame(resolved, [cell(**{first: 0.5, measure: 0.8 + change})]), tmp_path / "cells.csv")
     measures = layout_of(resolved).values(resolved)
-    found = compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures)
-    assert differences(found) == ([] if within else [measure])
+    result = compare_with_baseline(read_cells(tmp_path / "cells.csv"), tmp_path / "one.baseline.csv", measures)
+    assert differences(result) == ([] if within else [measure])
 
 
 #: Models in closed form, whose figures hang on nothing but the data.
@@ -286,11 +286,11 @@ def test_a_committed_baseline_changed_by_one_part_in_a_thousand_is_found_in_ever
     assert compare_with_baseline(cells, path).differences == ()
     changed = 0
     for column, model in file.spec.models.items():
-        for dataset, own in cells[(cells["model"] == column) & (cells["status"] == "ok")].groupby("dataset"):
+        for dataset, part in cells[(cells["model"] == column) & (cells["status"] == "ok")].groupby("dataset"):
             if model.model in CLOSED:
                 metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
                 other = cells.astype({metric: float})
-                other.loc[own.index, metric] *= 1.001
-                assert len(compare_with_baseline(other, path).differences) == len(own), (column, dataset)
-                changed += len(own)
+                other.loc[part.index, metric] *= 1.001
+                assert len(compare_with_baseline(other, path).differences) == len(part), (column, dataset)
+                changed += len(part)
     assert changed > 1

@@ -58,8 +58,8 @@ def written(toy: Callable[..., Resolved], store: Store) -> Callable[..., pd.Data
 
 
 def test_columns_are_those_of_the_design(written: Callable[..., pd.DataFrame]) -> None:
-    found = ",".join(written([row()]).columns)
-    assert found == (
+    outcome = ",".join(written([row()]).columns)
+    assert outcome == (
         "dataset,model,run,fold,select,reading,status,reason,params,"
         "mcc,gmean,accuracy,precision,recall,f1,tn,fp,fn,tp,"
         "fit_seconds,search_seconds,predict_seconds,n_units,condition,n_test"
@@ -75,13 +75,13 @@ def test_a_line_holds_what_the_cell_gave(written: Callable[..., pd.DataFrame]) -
 
 def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame]) -> None:
     rows = [row(fold=0), row(fold=1), row(fold=2), row("K-ELM", unavailable="no file")]
-    found = written(rows, {rows[0].key: result(), rows[2].key: result("timeout", reason="> 5 s")})
-    assert found[["model", "fold", "status", "reason"]].to_numpy().tolist() == [
+    outcome = written(rows, {rows[0].key: result(), rows[2].key: result("timeout", reason="> 5 s")})
+    assert outcome[["model", "fold", "status", "reason"]].to_numpy().tolist() == [
         ["ELM", 0, "ok", ""],
         ["ELM", 2, "timeout", "> 5 s"],
         ["K-ELM", 0, "unavailable", "no file"],
     ]
-    assert found["mcc"].isna().tolist() == [False, True, True]
+    assert outcome["mcc"].isna().tolist() == [False, True, True]
     assert written([rows[1]], {"": {}}).empty
 
 
@@ -90,8 +90,8 @@ def test_order_of_lines(written: Callable[..., pd.DataFrame]) -> None:
     expected = [row(m, run, fold, select=select, reading=reading) for reading, select, m, run, fold in places]
     shuffled = random.Random(0).sample(expected, len(expected))
     columns = ["reading", "select", "model", "run", "fold"]
-    found = written(shuffled)[columns].to_numpy().tolist()
-    assert found == [[getattr(r, name) for name in columns] for r in expected]
+    outcome = written(shuffled)[columns].to_numpy().tolist()
+    assert outcome == [[getattr(r, name) for name in columns] for r in expected]
 
 
 def test_what_is_written_is_what_is_read(written: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_what_is_written_is_what_is_read(written: Callable[..., pd.DataFrame], t
 def test_no_reason_holds_a_path_of_this_machine(written: Callable[..., pd.DataFrame]) -> None:
     absent = "neither /home/someone/data nor the cache holds it"
     rows = [row(), row("K-ELM", unavailable=absent)]
-    found = written(rows, {rows[0].key: result("failed", reason="OSError: no '/home/someone/x.bin'")})
-    assert found["reason"].tolist() == ["OSError: no '.../x.bin'", "neither .../data nor the cache holds it"]
+    outcome = written(rows, {rows[0].key: result("failed", reason="OSError: no '/home/someone/x.bin'")})
+    assert outcome["reason"].tolist() == ["OSError: no '.../x.bin'", "neither .../data nor the cache holds it"]
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_other_slashes_stay(text: str) -> None:
         (b"\xff\xfe\x00", "cannot read"),
     ],
 )
-def test_a_file_that_is_no_table_of_cells(tmp_path: Path, content: str | bytes | None, said: str) -> None:
+def test_a_file_that_is_no_table_of_cells(tmp_path: Path, content: str | bytes | None, words: str) -> None:
     path = tmp_path / "ci" / "toy" / "one" / "cells.csv"
     path.parent.mkdir(parents=True)
     if content is not None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(ElmbenchError, match=said) as error:
+    with pytest.raises(ElmbenchError, match=words) as error:
         read_cells(path)
     assert "Next: elmbench run toy/one --profile ci" in str(error.value)
 
@@ -151,5 +151,5 @@ def test_the_limit_that_stopped_a_cell_or_the_search_before_it(store: Store, toy
     keep(store, "late", {"status": "timeout", "reason": "the search before it: > 7200 s"}, chosen="search")
     keep(store, "own", {"status": "timeout", "reason": "> 600 s", "limit": 600.0})
     cells = [Cell("wdbc", "ELM", 0, i, "nested", "", key, "f") for i, key in enumerate(("late", "own"))]
-    found = cells_frame(cells, store, ["mcc"], Order(toy()))
-    assert found[["limit", "stopped"]].values.tolist() == [[7200.0, "search"], [600.0, "itself"]]
+    outcome = cells_frame(cells, store, ["mcc"], Order(toy()))
+    assert outcome[["limit", "stopped"]].values.tolist() == [[7200.0, "search"], [600.0, "itself"]]

@@ -38,8 +38,8 @@ def outcomes(resolved: Resolved, lines: list[dict[str, Any]]) -> list[ClaimOutco
 def claimed(toy: Callable[..., Resolved], lines: list[dict[str, Any]], figures: str = "", **claim: Any) -> ClaimOutcome:
     """Return the outcome of one claim."""
     changes = claim.pop("changes", {})
-    (found,) = outcomes(toy(figures, claims=[CLAIM | claim], **changes), lines)
-    return found
+    (result,) = outcomes(toy(figures, claims=[CLAIM | claim], **changes), lines)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -62,17 +62,19 @@ def test_on_one_data_set_the_corrected_interval_decides(toy: Any, claim: Any, ap
     scale = 0.01
     deviation = 1.86 / (t.ppf(0.975, 3) * np.sqrt(1.25))
     other = cells_of("K-ELM", *(0.5 + 0.1 * np.arange(4)))
-    own = [line | {"mcc": line["mcc"] + scale * (apart + deviation * z)} for line, z in zip(other, SPREAD, strict=True)]
+    part = [
+        line | {"mcc": line["mcc"] + scale * (apart + deviation * z)} for line, z in zip(other, SPREAD, strict=True)
+    ]
     if "within" in claim:
         claim = claim | {"within": claim["within"] * scale}
-    found = claimed(toy, [line | {"model": "ELM"} for line in own] + other, **claim)
-    assert found.verdict == verdict
-    assert found.finding is not None
-    assert found.finding.low == pytest.approx(scale * (apart - 1.86))
-    assert found.finding.high == pytest.approx(scale * (apart + 1.86))
-    assert (found.finding.n, found.finding.of) == (4, "folds")
-    assert f"mcc {own[0]['mcc']:.3g}"[:3] in found.text
-    assert "corrected resampled t-test, p = " in found.text
+    result = claimed(toy, [line | {"model": "ELM"} for line in part] + other, **claim)
+    assert result.verdict == verdict
+    assert result.finding is not None
+    assert result.finding.low == pytest.approx(scale * (apart - 1.86))
+    assert result.finding.high == pytest.approx(scale * (apart + 1.86))
+    assert (result.finding.n, result.finding.of) == (4, "folds")
+    assert f"mcc {part[0]['mcc']:.3g}"[:3] in result.text
+    assert "corrected resampled t-test, p = " in result.text
 
 
 @pytest.mark.parametrize(
@@ -94,9 +96,9 @@ def test_no_worse_has_one_side_and_a_margin(toy: Any, claim: Any, apart: float, 
     lines += [
         line | {"mcc": 0.5 + 0.01 * apart + deviation * z} for line, z in zip(cells_of("ELM", 0.5), SPREAD, strict=True)
     ]
-    found = claimed(toy, lines, within=0.012, **claim)
-    assert found.verdict == verdict
-    assert f"{claim['is'].replace('-', ' ')} than (margin 0.012) K-ELM" in found.text
+    result = claimed(toy, lines, within=0.012, **claim)
+    assert result.verdict == verdict
+    assert f"{claim['is'].replace('-', ' ')} than (margin 0.012) K-ELM" in result.text
 
 
 @pytest.mark.parametrize(
@@ -108,18 +110,18 @@ def test_a_size_has_two_ends(toy: Any, seconds: float, verdict: str) -> None:
     lines += [
         line | {"fit_seconds": seconds * (1.0 + 0.01 * i) * noise[i]} for i, line in enumerate(cells_of("ELM", 0.5))
     ]
-    found = claimed(toy, lines, metric="fit_seconds", between=[0.5, 0.8], **{"is": "between"})
-    assert found.verdict == verdict
-    assert "fit_seconds of ELM 0.5 to 0.8 times K-ELM" in found.text
+    result = claimed(toy, lines, metric="fit_seconds", between=[0.5, 0.8], **{"is": "between"})
+    assert result.verdict == verdict
+    assert "fit_seconds of ELM 0.5 to 0.8 times K-ELM" in result.text
 
 
 def test_a_sentence_over_several_columns_is_one_claim(toy: Any) -> None:
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5), *cells_of("OS-ELM", 0.7)]
     assert claimed(toy, lines, also=[{"model": "OS-ELM"}]).verdict == "holds"
-    found = claimed(toy, lines, also=[{"model": "OS-ELM", "than": ["ELM"]}])
-    assert (found.verdict, found.about) == ("does not hold", "OS-ELM, ELM")
-    assert "mcc of ELM above K-ELM and mcc of OS-ELM above ELM" in found.text
-    assert (found.record()["model"], found.record()["than"]) == ("ELM, OS-ELM", "K-ELM, ELM")
+    result = claimed(toy, lines, also=[{"model": "OS-ELM", "than": ["ELM"]}])
+    assert (result.verdict, result.about) == ("does not hold", "OS-ELM, ELM")
+    assert "mcc of ELM above K-ELM and mcc of OS-ELM above ELM" in result.text
+    assert (result.record()["model"], result.record()["than"]) == ("ELM, OS-ELM", "K-ELM, ELM")
     # Its parts can contradict it, not confirm it.
     assert claimed(toy, lines, also=[{"model": "FB-KOS-ELM"}]).verdict == "incomplete"
 
@@ -129,9 +131,9 @@ def test_the_papers_own_figures_are_held_against_a_claim(toy: Any) -> None:
     assert claimed(toy, lines).in_print is None
     printed = "WDBC,ELM,mcc,0.9,,\nWDBC,K-ELM,mcc,{},,\n"
     assert claimed(toy, lines, printed.format(0.8)).in_print is True
-    found = claimed(toy, lines, printed.format(0.95), slip="it prints .95")
-    assert (found.verdict, found.in_print) == ("holds", False)
-    assert "the paper's own figures do not bear it out: it prints .95" in found.text
+    result = claimed(toy, lines, printed.format(0.95), slip="it prints .95")
+    assert (result.verdict, result.in_print) == ("holds", False)
+    assert "the paper's own figures do not bear it out: it prints .95" in result.text
 
 
 def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
@@ -152,20 +154,20 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
 
 def test_of_several_columns_the_weakest_decides(toy: Any) -> None:
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5), *cells_of("OS-ELM", 0.79, 0.81, 0.77, 0.82)]
-    found = claimed(toy, lines, than=["K-ELM", "OS-ELM"])
-    assert (found.verdict, found.about) == ("undecided", "OS-ELM")
+    result = claimed(toy, lines, than=["K-ELM", "OS-ELM"])
+    assert (result.verdict, result.about) == ("undecided", "OS-ELM")
     lines += cells_of("FB-KOS-ELM", 0.9)
-    found = claimed(toy, lines, than="others")
-    assert (found.verdict, found.about) == ("does not hold", "FB-KOS-ELM")
-    assert "FB-KOS-ELM: 0.8 against 0.9, difference -0.1" in found.text
+    result = claimed(toy, lines, than="others")
+    assert (result.verdict, result.about) == ("does not hold", "FB-KOS-ELM")
+    assert "FB-KOS-ELM: 0.8 against 0.9, difference -0.1" in result.text
 
 
 def test_a_missing_column_decides_nothing(toy: Any) -> None:
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
     assert claimed(toy, lines).verdict == "holds"
-    for own, than in ((lines, ["K-ELM", "OS-ELM"]), (lines, "others"), (lines[4:], ["K-ELM"])):
-        found = claimed(toy, own, than=than)
-        assert (found.verdict, found.remark, found.p) == ("incomplete", "cells are missing", None)
+    for part, than in ((lines, ["K-ELM", "OS-ELM"]), (lines, "others"), (lines[4:], ["K-ELM"])):
+        result = claimed(toy, part, than=than)
+        assert (result.verdict, result.remark, result.p) == ("incomplete", "cells are missing", None)
 
 
 def test_a_column_that_the_paper_leaves_out_is_not_waited_for(toy: Any) -> None:
@@ -185,8 +187,8 @@ def test_a_mean_over_some_of_the_folds_decides_nothing(toy: Any, model: str) -> 
 
 
 def test_two_folds_decide_nothing(toy: Any) -> None:
-    found = claimed(toy, [*folds("ELM", 0.9, 0.9), *folds("K-ELM", 0.5, 0.5)])
-    assert (found.verdict, found.remark) == ("too few runs", "fewer than 3 folds or runs")
+    result = claimed(toy, [*folds("ELM", 0.9, 0.9), *folds("K-ELM", 0.5, 0.5)])
+    assert (result.verdict, result.remark) == ("too few runs", "fewer than 3 folds or runs")
 
 
 def test_default_readings_and_the_own_selection_decide(toy: Any) -> None:
@@ -203,25 +205,25 @@ def test_trials_count_what_they_trained_on(toy: Any) -> None:
     lines = [cell("ELM", run=i, mcc=value) for i, value in enumerate(values)]
     lines += [cell("K-ELM", run=i, mcc=0.8) for i in range(5)]
     outer = {"kind": "stratified-holdout", "runs": 5, "sizes": {"wdbc": {"test": 69}}}
-    found = claimed(toy, lines, changes={"protocol": {"outer": outer}}).finding
-    assert found is not None
+    result = claimed(toy, lines, changes={"protocol": {"outer": outer}}).finding
+    assert result is not None
     half = t.ppf(0.975, 4) * values.std(ddof=1) * np.sqrt(1 / 5 + 69 / 500)
-    assert found.high == pytest.approx(0.04 + half)
-    assert (found.n, found.of) == (5, "runs")
+    assert result.high == pytest.approx(0.04 + half)
+    assert (result.n, result.of) == (5, "runs")
 
 
 def test_on_one_fixed_split_the_runs_are_independent(toy: Any) -> None:
-    own, other = [0.81, 0.84, 0.82, 0.85], [0.80, 0.83, 0.79, 0.80]
+    part, other = [0.81, 0.84, 0.82, 0.85], [0.80, 0.83, 0.79, 0.80]
     lines = [
         cell(model, run=i, mcc=mcc)
-        for model, values in (("ELM", own), ("K-ELM", other))
+        for model, values in (("ELM", part), ("K-ELM", other))
         for i, mcc in enumerate(values)
     ]
     outer = {"kind": "in-order", "runs": 4, "sizes": {"wdbc": {"test": 69}}}
-    found = claimed(toy, lines, changes={"protocol": {"outer": outer}})
-    assert found.finding is not None
-    assert found.finding.test == "Welch's t-test"
-    assert found.p == pytest.approx(ttest_ind(own, other, equal_var=False, alternative="greater").pvalue)
+    result = claimed(toy, lines, changes={"protocol": {"outer": outer}})
+    assert result.finding is not None
+    assert result.finding.test == "Welch's t-test"
+    assert result.p == pytest.approx(ttest_ind(part, other, equal_var=False, alternative="greater").pvalue)
 
 
 def over(values: list[float | None], other: float = 0.5, **columns: Any) -> list[dict[str, Any]]:
@@ -250,37 +252,37 @@ def on_most(toy: Any, values: list[float | None], **claim: Any) -> ClaimOutcome:
     ],
 )
 def test_over_data_sets_the_signed_ranks_decide(toy: Any, values: list[float | None], verdict: str, p: float) -> None:
-    found = on_most(toy, values)
-    assert (found.verdict, found.p) == (verdict, pytest.approx(p))
-    assert found.remark == ("5 comparable, 6 needed" if len(values) == 5 else "")
-    assert "on most data sets mcc of ELM above K-ELM" in found.text
+    result = on_most(toy, values)
+    assert (result.verdict, result.p) == (verdict, pytest.approx(p))
+    assert result.remark == ("5 comparable, 6 needed" if len(values) == 5 else "")
+    assert "on most data sets mcc of ELM above K-ELM" in result.text
 
 
 def test_in_most_cases_is_a_count(toy: Any) -> None:
     values: list[float | None] = [0.1, 0.51, 0.51, 0.51, 0.51, 0.51, 0.51, 0.51]
     assert on_most(toy, values).verdict == "undecided"
-    found = on_most(toy, values, test="sign")
-    assert found.p == pytest.approx(9 / 256)  # seven or eight of eight
-    assert "on 7 of 8 data sets, share 0.875 [" in found.text
+    result = on_most(toy, values, test="sign")
+    assert result.p == pytest.approx(9 / 256)  # seven or eight of eight
+    assert "on 7 of 8 data sets, share 0.875 [" in result.text
     assert on_most(toy, [0.51] * 8, test="sign").verdict == "holds"
 
 
 def test_close_over_data_sets_is_a_count(toy: Any) -> None:
     claim = {"is": "close", "within": 0.02}
-    found = on_most(toy, [0.515, 0.485, 0.51, 0.5, 0.49, 0.51], **claim)
-    assert (found.verdict, found.p) == ("holds", pytest.approx(1 / 64))
+    result = on_most(toy, [0.515, 0.485, 0.51, 0.5, 0.49, 0.51], **claim)
+    assert (result.verdict, result.p) == ("holds", pytest.approx(1 / 64))
     assert on_most(toy, [0.53, 0.47, 0.53, 0.53, 0.53, 0.47], **claim).verdict == "does not hold"
 
 
 def test_on_all_data_sets_each_must_confirm(toy: Any) -> None:
     changes = {"datasets": DATASETS[:3]}
-    found = claimed(toy, over([0.6, 0.61, 0.62]), dataset="all", changes=changes)
-    assert found.verdict == "holds"
-    found = claimed(toy, over([0.6, 0.4, 0.62]), dataset="all", changes=changes)
-    assert (found.verdict, found.about) == ("does not hold", "sylva")
+    result = claimed(toy, over([0.6, 0.61, 0.62]), dataset="all", changes=changes)
+    assert result.verdict == "holds"
+    result = claimed(toy, over([0.6, 0.4, 0.62]), dataset="all", changes=changes)
+    assert (result.verdict, result.about) == ("does not hold", "sylva")
     # One that is missing leaves it open, unless another contradicts.
-    found = claimed(toy, over([0.6, None, 0.62]), dataset="all", changes=changes)
-    assert (found.verdict, found.remark) == ("incomplete", "cells are missing")
+    result = claimed(toy, over([0.6, None, 0.62]), dataset="all", changes=changes)
+    assert (result.verdict, result.remark) == ("incomplete", "cells are missing")
     assert claimed(toy, over([0.4, None, 0.62]), dataset="all", changes=changes).verdict == "does not hold"
 
 
@@ -288,35 +290,35 @@ def test_times_are_tested_as_ratios_of_one_machine(toy: Any) -> None:
     seconds = {"ELM": [1.0, 2.0, 1.1, 2.2], "K-ELM": [2.0, 4.4, 2.3, 4.1]}
     lines = [
         line | {"fit_seconds": s}
-        for name, own in seconds.items()
-        for line, s in zip(cells_of(name, 1.0), own, strict=True)
+        for name, part in seconds.items()
+        for line, s in zip(cells_of(name, 1.0), part, strict=True)
     ]
-    found = claimed(toy, lines, metric="fit_seconds", between=[0, 0.9], **{"is": "between"})
-    assert (found.verdict, found.remark) == ("holds", "times of one machine")
-    assert found.finding is not None
+    result = claimed(toy, lines, metric="fit_seconds", between=[0, 0.9], **{"is": "between"})
+    assert (result.verdict, result.remark) == ("holds", "times of one machine")
+    assert result.finding is not None
     logs = np.log(seconds["ELM"]) - np.log(seconds["K-ELM"])
-    assert found.finding.estimate == pytest.approx(np.exp(logs.mean()))
+    assert result.finding.estimate == pytest.approx(np.exp(logs.mean()))
     half = t.ppf(0.975, 3) * logs.std(ddof=1) * np.sqrt(1.25)
-    assert found.finding.high == pytest.approx(np.exp(logs.mean() + half))
+    assert result.finding.high == pytest.approx(np.exp(logs.mean() + half))
     assert claimed(toy, lines, metric="fit_seconds", between=[0, 0.1], **{"is": "between"}).verdict == "does not hold"
 
 
 def test_a_claim_is_not_held_against_fewer_rows(toy: Any) -> None:
-    def found(metric: str, dataset: str, rows: int, names: list[str]) -> ClaimOutcome:
+    def result(metric: str, dataset: str, rows: int, names: list[str]) -> ClaimOutcome:
         profiles = {"ci": {"rows": rows}}
         lines = over([0.6] * len(names), fit_seconds=1.0)
         changes = {"datasets": DATASETS[: len(names)], "profile": "ci", "profiles": profiles}
         return claimed(toy, lines, metric=metric, dataset=dataset, changes=changes)
 
     for metric in ("mcc", "fit_seconds"):
-        cut = found(metric, "wdbc", 300, ["wdbc"])
+        cut = result(metric, "wdbc", 300, ["wdbc"])
         assert (cut.verdict, cut.finding) == ("not comparable", None)
         assert cut.remark.startswith("the rows are not all of the paper's")
-    assert found("mcc", "wdbc", 569, ["wdbc"]).verdict == "holds"
+    assert result("mcc", "wdbc", 569, ["wdbc"]).verdict == "holds"
     # heart has 270 rows: the other two are cut.
     names = DATASETS[:3]
-    assert found("mcc", "all", 300, names).verdict == "not comparable"
-    most = found("mcc", "most", 300, names).finding
+    assert result("mcc", "all", 300, names).verdict == "not comparable"
+    most = result("mcc", "most", 300, names).finding
     assert most is not None
     assert most.n == 1
 
@@ -335,9 +337,9 @@ def test_what_stands_in_for_the_papers_data_decides_nothing(toy: Any) -> None:
     resolved = toy(profile="ci", datasets=["heart"], profiles=profiles, claims=[CLAIM | {"dataset": "most"}])
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
     assert not outcomes(resolved, lines)
-    (found,) = outcomes(resolved, lines + [line | {"dataset": "heart"} for line in lines])
-    assert found.finding is not None
-    assert found.finding.n == 1
+    (result,) = outcomes(resolved, lines + [line | {"dataset": "heart"} for line in lines])
+    assert result.finding is not None
+    assert result.finding.n == 1
 
 
 @pytest.mark.parametrize("named", ["most", "all"])
@@ -346,12 +348,12 @@ def test_a_drawn_copy_of_a_data_set_decides_nothing(toy: Any, named: str) -> Non
     changes = {"datasets": DATASETS[:3], "published": {"stand-ins": {"heart": "wdbc"}}}
     claim = CLAIM | {"dataset": named}
     resolved = toy("WDBC,ELM,mcc,0.9,,\n", claims=[claim, CLAIM | {"dataset": "heart"}], **changes)
-    (found,) = outcomes(resolved, over([0.6, 0.6, 0.4]))
-    assert found.finding is not None
+    (result,) = outcomes(resolved, over([0.6, 0.6, 0.4]))
+    assert result.finding is not None
     if named == "most":
-        assert found.finding.n == 2
+        assert result.finding.n == 2
     else:
-        assert found.verdict == "holds"
+        assert result.verdict == "holds"
 
 
 def test_claims_on_data_sets_that_were_not_run_are_passed_over(toy: Any) -> None:
@@ -361,8 +363,8 @@ def test_claims_on_data_sets_that_were_not_run_are_passed_over(toy: Any) -> None
 
 def test_the_lines_of_claims_csv(toy: Any) -> None:
     resolved = toy(claims=[CLAIM, CLAIM | {"is": "close", "within": 0.5, "than": ["K-ELM", "OS-ELM"]}])
-    found = outcomes(resolved, [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)])
-    table = claims_frame(found)
+    result = outcomes(resolved, [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)])
+    table = claims_frame(result)
     assert list(table.columns) == COLUMNS
     one, two = table.to_dict("records")
     assert {name: one[name] for name in ("says", "dataset", "metric", "model", "is", "than", "verdict", "n", "of")} == {

@@ -45,12 +45,12 @@ def test_each_verdict_by_hand(table: str) -> None:
     in_paper = printed_in_paper(table.partition("/")[0], metric)
     assert len(check.figures) > 3
     for line in check.figures:
-        own = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
-        own = own[own["select"] == line["select"]]
+        part = cells[(cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])]
+        part = part[part["select"] == line["select"]]
         if line["verdict"] == "no data":
-            assert (own["status"] != "ok").any()
+            assert (part["status"] != "ok").any()
             continue
-        runs = own.groupby("run")[metric].mean().to_numpy(float)
+        runs = part.groupby("run")[metric].mean().to_numpy(float)
         figure = figures[line["dataset"], line["model"], metric]
         published = float(figure.value)
         others = [
@@ -85,8 +85,8 @@ def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
     moved = 0
     for place, line in before[before["verdict"].isin(["reproduced", "consistent", "close"])].iterrows():
         dataset, model, _, select = place
-        own = cells[(cells["dataset"] == dataset) & (cells["model"] == model) & (cells["select"] == select)]
-        runs = own.groupby("run")[metric].mean().to_numpy(float)
+        part = cells[(cells["dataset"] == dataset) & (cells["model"] == model) & (cells["select"] == select)]
+        runs = part.groupby("run")[metric].mean().to_numpy(float)
         error = runs.std(ddof=1) * np.sqrt(1 / mean_of + 1 / len(runs))
         figure = resolved.published[dataset, model, metric]
         away = 1 if figure.value >= Decimal(line["mean"]) else -1

@@ -18,9 +18,9 @@ RESULTS = Path(elmbench.__file__).parents[1] / "results"
 
 
 def copy_of(table: str, folder: Path) -> Path:
-    own = folder / "fast" / table
-    shutil.copytree(RESULTS / "fast" / table, own)
-    return own
+    part = folder / "fast" / table
+    shutil.copytree(RESULTS / "fast" / table, part)
+    return part
 
 
 def test_a_figure_follows_from_the_cells(tmp_path: Path) -> None:

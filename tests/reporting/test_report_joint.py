@@ -125,8 +125,14 @@ def test_the_five_verdicts() -> None:
 def test_one_run_tells_the_pattern_only() -> None:
     figures = [figure(one.dataset, one.model, one.means[:1].tolist(), one.printed.value)
                for one in table(np.random.default_rng(4), TRUTH)]  # fmt: skip
-    found = judge_metric(figures)
-    assert (found.figures, found.inside, found.of, found.coverage_p, found.verdict) == (8, 0, 0, None, "pattern only")
+    result = judge_metric(figures)
+    assert (result.figures, result.inside, result.of, result.coverage_p, result.verdict) == (
+        8,
+        0,
+        0,
+        None,
+        "pattern only",
+    )
 
 
 def test_a_table_is_judged_by_each_of_its_metrics() -> None:
@@ -146,12 +152,12 @@ def test_a_table_is_judged_by_each_of_its_metrics() -> None:
 
 
 def test_a_stand_in_counts_only_without_its_original() -> None:
-    own = table(np.random.default_rng(6), TRUTH)
+    part = table(np.random.default_rng(6), TRUTH)
     stand_in = [
         ComparedFigure("stand-in", one.dataset, one.model, one.measure, one.runs, one.means, one.draws, one.printed)
-        for one in own[:4]
+        for one in part[:4]
     ]
-    assert judge_table([*own, *stand_in])[0].figures == judge_table([*own[4:], *stand_in])[0].figures == 8
+    assert judge_table([*part, *stand_in])[0].figures == judge_table([*part[4:], *stand_in])[0].figures == 8
 
 
 def test_models_that_share_their_splits_count_for_fewer() -> None:
@@ -167,8 +173,8 @@ def test_models_that_share_their_splits_count_for_fewer() -> None:
     assert binomtest(15, 20, 0.95, alternative="less").pvalue < ALPHA
     assert judge_metric(alike).coverage_p is None
     single = [figure(f"set {i}", "model", runs[i % 4].tolist(), 0.1 if i < 5 else 0.0) for i in range(20)]
-    found = judge_metric(single)
-    assert found.coverage_p == pytest.approx(binomtest(15, 20, 0.95, alternative="less").pvalue)
+    result = judge_metric(single)
+    assert result.coverage_p == pytest.approx(binomtest(15, 20, 0.95, alternative="less").pvalue)
 
 
 @pytest.mark.exhaustive
@@ -215,15 +221,15 @@ def test_committed_tables_by_other_code(name: str) -> None:
 
 def test_wrong_prints_of_committed_tables_are_never_reproduced() -> None:
     for name in ("eem/table4", "rkelm/table3", "rkelm/table11", "rkelm/table12"):
-        found = self_test(committed(name).compared, name)
-        assert (found.wrong_models > 1, found.wrong_sets > 1) == (True, True)
-        assert (found.wrong_reproduced, found.wrong_sets_reproduced) == (0, 0), name
+        result = self_test(committed(name).compared, name)
+        assert (result.wrong_models > 1, result.wrong_sets > 1) == (True, True)
+        assert (result.wrong_reproduced, result.wrong_sets_reproduced) == (0, 0), name
 
 
 def test_own_runs_of_a_committed_table_are_reproduced() -> None:
-    found = self_test(committed("eem/table4").compared, "eem/table4")
-    assert (found.own_runs, found.own_reproduced) == (10, 10)
-    assert found.own_verdicts == dict.fromkeys(TABLE_VERDICTS, 0) | {"reproduced": 10}
+    result = self_test(committed("eem/table4").compared, "eem/table4")
+    assert (result.own_runs, result.own_reproduced) == (10, 10)
+    assert result.own_verdicts == dict.fromkeys(TABLE_VERDICTS, 0) | {"reproduced": 10}
 
 
 def test_the_pattern_test_keeps_its_level_and_knows_our_own_runs() -> None:
@@ -293,14 +299,14 @@ def test_the_same_models_under_another_choice_are_not_reproduced() -> None:
     results = committed("eem/table4")
     for other in ("eem/table9", "eem/table10"):
         published = resolve(find_experiment(other), "paper").published
-        own = resolve(find_experiment("eem/table4"), "paper").published
+        part = resolve(find_experiment("eem/table4"), "paper").published
         prints = {
             (dataset, model): float(figure.value)
             for (dataset, model, metric), figure in published.items()
-            if figure.value is not None and figure.value != own[dataset, model, metric].value
+            if figure.value is not None and figure.value != part[dataset, model, metric].value
         }
-        found = judge_metric(with_prints(results, prints), other)
-        assert (found.verdict, found.inside < found.of / 2) == ("pattern only", True)
+        result = judge_metric(with_prints(results, prints), other)
+        assert (result.verdict, result.inside < result.of / 2) == ("pattern only", True)
 
 
 def test_other_readings_as_the_print() -> None:

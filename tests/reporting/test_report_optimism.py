@@ -54,8 +54,8 @@ def test_an_entry_of_which_a_fold_is_missing_has_none(toy: Toy, change: dict[str
     resolved = toy(**BOTH)
     lines = [*both("ELM", [0.9, 0.8], [0.8, 0.7]), *both("K-ELM", [0.9, 0.8], [0.8, 0.7])]
     lines[0] |= change
-    found = optimism(frame(resolved, lines), resolved)
-    assert found["model"].tolist() == ["K-ELM"]
+    result = optimism(frame(resolved, lines), resolved)
+    assert result["model"].tolist() == ["K-ELM"]
 
 
 def test_one_selection_alone_has_none(toy: Toy) -> None:
@@ -88,11 +88,13 @@ def test_nothing_gained_has_a_plus() -> None:
 def test_its_interval_counts_that_folds_share_rows(toy: Toy) -> None:
     resolved = toy(**BOTH)
     gains = [[0.01, 0.05], [0.02, 0.08]]
-    lines = [line for run, own in enumerate(gains) for line in both("ELM", [0.8 + g for g in own], [0.8, 0.8], run=run)]
-    (found,) = optimism(frame(resolved, lines), resolved).to_dict("records")
+    lines = [
+        line for run, part in enumerate(gains) for line in both("ELM", [0.8 + g for g in part], [0.8, 0.8], run=run)
+    ]
+    (result,) = optimism(frame(resolved, lines), resolved).to_dict("records")
     # Two folds: as many test rows as training rows.
     half = t.ppf(0.975, 3) * np.std([0.01, 0.05, 0.02, 0.08], ddof=1) * np.sqrt(1 / 4 + 1)
-    assert (found["low"], found["high"]) == pytest.approx((0.04 - half, 0.04 + half))
+    assert (result["low"], result["high"]) == pytest.approx((0.04 - half, 0.04 + half))
 
 
 def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:

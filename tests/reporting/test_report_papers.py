@@ -29,38 +29,38 @@ def load(*names: str) -> list[Results]:
 
 
 def answer(*names: str) -> PaperAnswer:
-    (found,) = answer_papers(load(*names))
-    return found
+    (result,) = answer_papers(load(*names))
+    return result
 
 
 def test_the_sentences_on_a_table() -> None:
-    found = answer("paper/eem/table4", "paper/eem/table9")
-    first, other = found.record["tables"]
-    assert found.sentences[0] == "2 tables with comparable figures: 1 reproduced, 1 pattern only."
-    assert found.sentences[1] == (
+    result = answer("paper/eem/table4", "paper/eem/table9")
+    first, other = result.record["tables"]
+    assert result.sentences[0] == "2 tables with comparable figures: 1 reproduced, 1 pattern only."
+    assert result.sentences[1] == (
         f"Of the 72 G-means of Table 4, {first['of']} have an interval, and of these {first['inside']} are inside the "
         f"interval ({first['expected']} expected), and the pattern is that of the print (p < .001): reproduced."
     )
-    assert found.sentences[2] == (
+    assert result.sentences[2] == (
         "Of the 72 G-means of Table 9, none has the 3 runs that an interval needs, but the pattern is that of the "
         "print (p < .001): pattern only."
     )
     assert (other["experiment"], other["profiles"], other["of"]) == ("eem/table9", ["paper"], 0)
-    assert found.record["sentences"] == found.sentences
+    assert result.record["sentences"] == result.sentences
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
-    found = answer_papers(load("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3"))
-    assert [one.paper for one in found] == ["rkelm", "eem"]
+    result = answer_papers(load("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3"))
+    assert [one.paper for one in result] == ["rkelm", "eem"]
     assert answer_papers(load("fast/kos-elm/figure3")) == []
 
 
 def test_the_counts_are_those_of_the_summary() -> None:
-    found = answer("paper/eem/table4")
+    result = answer("paper/eem/table4")
     summary = pd.read_csv(RESULTS / "paper/eem/table4/summary.csv", keep_default_na=False, na_values=[""])
-    own = summary[summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()]
-    assert sum(found.record["figures"].values()) == len(own) == 81
-    assert list(found.record["figures"]) == list(VERDICTS)
+    part = summary[summary["reading"].isna() & (summary["select"] == "oracle") & summary["published"].notna()]
+    assert sum(result.record["figures"].values()) == len(part) == 81
+    assert list(result.record["figures"]) == list(VERDICTS)
 
 
 def test_a_figure_of_several_tables_counts_once() -> None:
@@ -90,12 +90,12 @@ def test_an_equal_number_under_another_criterion_is_another_figure() -> None:
 
 
 def test_facts_of_the_data_are_counted_apart() -> None:
-    found = answer("fast/eem/table3", "paper/eem/table4")
-    assert found.record["figures"] == answer("paper/eem/table4").record["figures"]
-    assert found.record["facts"] == {"as_printed": 48, "of": 48}
-    assert found.sentences[-1] == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
+    result = answer("fast/eem/table3", "paper/eem/table4")
+    assert result.record["figures"] == answer("paper/eem/table4").record["figures"]
+    assert result.record["facts"] == {"as_printed": 48, "of": 48}
+    assert result.sentences[-1] == "48 of 48 facts of the data sets (rows, columns, classes) are as printed."
     alone = answer("fast/eem/table3")
-    assert alone.sentences == found.sentences[-1:]
+    assert alone.sentences == result.sentences[-1:]
 
 
 def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:

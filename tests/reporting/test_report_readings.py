@@ -50,22 +50,22 @@ def runs(values: Iterable[float], reading: str = "") -> list[dict[str, Any]]:
 
 
 def test_the_nearer_value_fits(compared: Callable[..., list[ReadingComparison]]) -> None:
-    (found,) = compared([*folds("ELM", *FAR), *stored(*NEAR)])
-    assert found.means == {"shuffled": "0.700", "stored": "0.900"}
-    assert (found.published, found.fits) == (0.9, "stored")
-    assert found.label == "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
-    (found,) = compared([*folds("ELM", *NEAR), *stored(*FAR)])
-    assert found.fits == "shuffled"
+    (result,) = compared([*folds("ELM", *FAR), *stored(*NEAR)])
+    assert result.means == {"shuffled": "0.700", "stored": "0.900"}
+    assert (result.published, result.fits) == (0.9, "stored")
+    assert result.label == "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
+    (result,) = compared([*folds("ELM", *NEAR), *stored(*FAR)])
+    assert result.fits == "shuffled"
 
 
 def test_a_difference_within_chance_decides_nothing(compared: Callable[..., list[ReadingComparison]]) -> None:
-    (found,) = compared([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)])
-    assert found.fits == ""
+    (result,) = compared([*folds("ELM", 0.80, 0.89, 0.80, 0.89), *stored(0.88, 0.82, 0.88, 0.82)])
+    assert result.fits == ""
 
 
 def test_two_draws_decide_nothing(compared: Callable[..., list[ReadingComparison]]) -> None:
-    (found,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
-    assert found.fits == ""
+    (result,) = compared([*folds("ELM", 0.70, 0.71), *stored(0.90, 0.89)])
+    assert result.fits == ""
 
 
 @pytest.mark.parametrize(("shuffled", "fits"), [(0.802, ""), (0.85, "shuffled"), (0.60, "stored")])
@@ -76,8 +76,8 @@ def test_values_on_both_sides_of_the_print_fit_by_their_distances(
     spread = [-0.01, 0.0, 0.01, 0.005, -0.005]
     lines = runs(shuffled + one for one in spread)
     lines += runs((1.0 - one for one in spread), "order=stored")
-    (found,) = compared(lines, "WDBC,ELM,mcc,0.90,,\n")
-    assert found.fits == fits
+    (result,) = compared(lines, "WDBC,ELM,mcc,0.90,,\n")
+    assert result.fits == fits
 
 
 def test_the_folds_of_a_run_are_no_draws_of_their_own(compared: Callable[..., list[ReadingComparison]]) -> None:
@@ -105,9 +105,9 @@ def test_what_a_reading_does_not_move_is_left_out(compared: Callable[..., list[R
 
 def test_only_cells_that_both_were_run_on_are_compared(compared: Callable[..., list[ReadingComparison]]) -> None:
     more = [line | {"run": 1, "mcc": 0.1} for line in folds("ELM", 0.1, 0.1)]
-    (found,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
-    assert found.means["shuffled"] == "0.705"
-    assert "2 cells" in found.label
+    (result,) = compared([*folds("ELM", 0.70, 0.71), *more, *stored(0.90, 0.89)])
+    assert result.means["shuffled"] == "0.705"
+    assert "2 cells" in result.label
 
 
 def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
@@ -117,8 +117,8 @@ def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
     assert compared(lines)[0].fits == "stored"
     diverged = {"status": "diverged", "mcc": None, "reason": "not finite"}
     lines[5] |= diverged
-    (found,) = compared(lines)
-    assert (found.means["stored"], found.fits) == ("0.895 (1 diverged)", "")
+    (result,) = compared(lines)
+    assert (result.means["stored"], result.fits) == ("0.895 (1 diverged)", "")
     lines[3] |= diverged
     lines[4] |= diverged
     assert compared(lines)[0].means["stored"] == "diverged"
@@ -129,8 +129,8 @@ def test_the_nearer_value_is_found_on_cells_that_both_ended_ok(
 ) -> None:
     lines = [*folds("ELM", 0.7, 0.7, 0.7, 0.98), *stored(0.8, 0.8, 0.8, None)]
     lines[7] |= {"status": "diverged", "reason": "not finite"}
-    (found,) = compared(lines, "WDBC,ELM,mcc,0.79,,\n")
-    assert (found.means["shuffled"], found.fits) == ("0.770", "stored")
+    (result,) = compared(lines, "WDBC,ELM,mcc,0.79,,\n")
+    assert (result.means["shuffled"], result.fits) == ("0.770", "stored")
 
 
 def test_a_reading_that_was_not_run_has_nothing_to_compare(compared: Callable[..., list[ReadingComparison]]) -> None:
@@ -148,9 +148,9 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Callable[..
     lines += [line | {"reading": "order=stored", "spearman@h=1": 0.6} for line in lines]
     # Of h = 5 there is nothing to compare: this profile leaves it out.
     figures = [("WDBC", 1), ("WDBC", 5), ("WDBC", 10), ("heart", 1)]
-    (found,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
-    assert found.means == {"shuffled": "0.500", "stored": "0.600"}
-    assert found.label == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
+    (result,) = compared(lines, "".join(f"{name},ELM,spearman@h={h},0.9,,\n" for name, h in figures), **changes)
+    assert result.means == {"shuffled": "0.500", "stored": "0.600"}
+    assert result.label == "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
 
 
 @pytest.fixture

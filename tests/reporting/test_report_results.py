@@ -91,12 +91,12 @@ def test_every_number_can_be_traced(resolved: Resolved, tmp_path: Path) -> None:
 def test_solvers_are_summed_over_searches_each_once(resolved: Resolved, tmp_path: Path) -> None:
     store = Store(tmp_path)
     fill(store)
-    found = {"status": "ok", "reason": "", "params": {}, "scores": [], "seconds": 1.0}
+    outcome = {"status": "ok", "reason": "", "params": {}, "scores": [], "seconds": 1.0}
     inner = {"kind": "stratified-kfold", "folds": 3}
-    keep(store, "first", found | {"solvers": {"lanczos": 5, "bound failed": 1}}, kind="search", inner=inner)
-    keep(store, "second", found | {"solvers": {"cholesky": 2}}, kind="search", inner=inner, given="first")
-    keep(store, "choice", found, kind="choice", given="second", evaluated=["grid", "lost"])
-    keep(store, "grid", found | {"solvers": {"lanczos": 10}}, kind="grid", given="second")
+    keep(store, "first", outcome | {"solvers": {"lanczos": 5, "bound failed": 1}}, kind="search", inner=inner)
+    keep(store, "second", outcome | {"solvers": {"cholesky": 2}}, kind="search", inner=inner, given="first")
+    keep(store, "choice", outcome, kind="choice", given="second", evaluated=["grid", "lost"])
+    keep(store, "grid", outcome | {"solvers": {"lanczos": 10}}, kind="grid", given="second")
     for row in store.cells("paper", "toy/one"):
         record = store.get(row.key)
         assert record is not None
@@ -154,10 +154,10 @@ def test_a_disk_that_fills_or_turns_read_only_leaves_no_file_half_written(
         with pytest.raises(WriteError, match=r"cannot write .*: " + os.strerror(code)) as error:
             write_results(resolved, store, tmp_path)
     assert "Next: " in str(error.value)
-    found = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert sorted(found) == FILES
-    assert [name for name in FILES if found[name] not in (before[name], after[name])] == []
-    assert sum(found[name] == after[name] != before[name] for name in FILES) <= broken_write
+    outcome = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert sorted(outcome) == FILES
+    assert [name for name in FILES if outcome[name] not in (before[name], after[name])] == []
+    assert sum(outcome[name] == after[name] != before[name] for name in FILES) <= broken_write
     # Nothing that was computed is lost, and the same command goes on.
     write_results(resolved, store, tmp_path)
     assert (folder / "cells.csv").read_bytes() == after["cells.csv"]

@@ -37,28 +37,28 @@ def two(tmp_path: Path) -> Path:
 
 
 def test_each_frame_is_the_file_that_was_written(two: Path) -> None:
-    found = elmbench.read_results(two)
-    assert list(found) == ["fast/kos-elm/table4", "paper/eem/table4"]
-    for name, table in found.items():
+    result = elmbench.read_results(two)
+    assert list(result) == ["fast/kos-elm/table4", "paper/eem/table4"]
+    for name, table in result.items():
         for frame, file in ((table.summary, "summary.csv"), (table.claims, "claims.csv")):
             assert as_written(frame) == lines(two / name / file), (name, file)
         pd.testing.assert_frame_equal(table.cells, read_cells(two / name / "cells.csv"))
-    assert as_written(found["paper/eem/table4"].optimism) == lines(two / "paper/eem/table4/optimism.csv")
-    assert found["fast/kos-elm/table4"].optimism.empty
-    assert found["fast/kos-elm/table4"].figure is None
-    assert found["fast/kos-elm/table4"].environment["experiment"] == "kos-elm/table4"
+    assert as_written(result["paper/eem/table4"].optimism) == lines(two / "paper/eem/table4/optimism.csv")
+    assert result["fast/kos-elm/table4"].optimism.empty
+    assert result["fast/kos-elm/table4"].figure is None
+    assert result["fast/kos-elm/table4"].environment["experiment"] == "kos-elm/table4"
 
 
 def test_all_tables_are_one_frame_with_their_place(two: Path) -> None:
-    found = elmbench.read_results(two)
-    assert list(found.summary.columns[:4]) == ["profile", "paper", "table", "dataset"]
-    for name, frame in (("cells", found.cells), ("summary", found.summary), ("claims", found.claims)):
-        assert len(frame) == sum(len(getattr(table, name)) for table in found.values()), name
-    own = found.summary.query("profile == 'paper' and paper == 'eem'")
+    result = elmbench.read_results(two)
+    assert list(result.summary.columns[:4]) == ["profile", "paper", "table", "dataset"]
+    for name, frame in (("cells", result.cells), ("summary", result.summary), ("claims", result.claims)):
+        assert len(frame) == sum(len(getattr(table, name)) for table in result.values()), name
+    group = result.summary.query("profile == 'paper' and paper == 'eem'")
     pd.testing.assert_series_equal(
-        own["mean"].reset_index(drop=True), found["paper/eem/table4"].summary["mean"], check_names=False
+        group["mean"].reset_index(drop=True), result["paper/eem/table4"].summary["mean"], check_names=False
     )
-    assert set(found.optimism["paper"]) == {"eem"}
+    assert set(result.optimism["paper"]) == {"eem"}
 
 
 @pytest.mark.parametrize("part", ["fast", "fast/kos-elm", "fast/kos-elm/table4"])

@@ -29,32 +29,32 @@ DEMSAR = pd.DataFrame(
 
 
 def test_the_example_of_demsar() -> None:
-    found = compare(DEMSAR, "measured")
+    result = compare(DEMSAR, "measured")
     # The paper prints 3.143, 2.000, 2.893, 1.964, chi-squared 9.28 and a critical distance of 1.25.
-    assert {model: round(rank, 3) for model, rank in found.ranks.items()} == {
+    assert {model: round(rank, 3) for model, rank in result.ranks.items()} == {
         "C4.5+m+cf": 1.964, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5": 3.143,
     }  # fmt: skip
-    assert found.friedman is not None
-    assert found.friedman[0] == pytest.approx(friedmanchisquare(*DEMSAR.to_numpy().T).statistic)
-    assert found.critical_distance == pytest.approx(2.569 * (4 * 5 / (6 * 14)) ** 0.5, abs=1e-3)
+    assert result.friedman is not None
+    assert result.friedman[0] == pytest.approx(friedmanchisquare(*DEMSAR.to_numpy().T).statistic)
+    assert result.critical_distance == pytest.approx(2.569 * (4 * 5 / (6 * 14)) ** 0.5, abs=1e-3)
     # The two ways to say which pairs differ agree.
-    for one, rank in found.ranks.items():
-        for other, against in found.ranks.items():
+    for one, rank in result.ranks.items():
+        for other, against in result.ranks.items():
             if other != one:
-                assert (found.nemenyi[one][other] < 0.05) == (abs(rank - against) > found.critical_distance)
+                assert (result.nemenyi[one][other] < 0.05) == (abs(rank - against) > result.critical_distance)
 
 
 def test_the_pairs_are_those_of_one_data_set() -> None:
-    found = compare(DEMSAR, "measured")
-    own = sorted(
+    result = compare(DEMSAR, "measured")
+    part = sorted(
         wilcoxon(DEMSAR[a], DEMSAR[b], zero_method="zsplit").pvalue
         for i, a in enumerate(DEMSAR) for b in list(DEMSAR)[i + 1 :]
     )  # fmt: skip
-    holm = np.minimum(1, np.maximum.accumulate(np.array(own) * np.arange(6, 0, -1)))
-    pairs = {frozenset((a, b)): found.wilcoxon[a][b] for a in found.ranks for b in found.ranks if a != b}
+    holm = np.minimum(1, np.maximum.accumulate(np.array(part) * np.arange(6, 0, -1)))
+    pairs = {frozenset((a, b)): result.wilcoxon[a][b] for a in result.ranks for b in result.ranks if a != b}
     np.testing.assert_allclose(sorted(pairs.values()), holm)
-    assert found.wins["C4.5+m"]["C4.5"] == "10/2/2"
-    assert found.wins["C4.5"]["C4.5+m"] == "2/2/10"
+    assert result.wins["C4.5+m"]["C4.5"] == "10/2/2"
+    assert result.wins["C4.5"]["C4.5+m"] == "2/2/10"
 
 
 def test_nemenyi_and_ties_against_known_values() -> None:
@@ -75,16 +75,16 @@ def test_models_that_are_on_few_data_sets_are_left_out() -> None:
     values = DEMSAR.copy()
     values.loc[values.index[2:], "C4.5"] = np.nan
     values.loc["set 0", "C4.5+m"] = np.nan
-    found = compare(values, "measured")
-    assert (found.left_out, len(found.datasets)) == (("C4.5",), 13)
-    assert "set 0" not in found.datasets
+    result = compare(values, "measured")
+    assert (result.left_out, len(result.datasets)) == (("C4.5",), 13)
+    assert "set 0" not in result.datasets
 
 
 def test_models_that_are_equal_everywhere() -> None:
-    found = compare(pd.DataFrame({"a": [0.5, 0.6, 0.7], "b": [0.5, 0.6, 0.7], "c": [0.1, 0.2, 0.3]}), "measured")
-    assert found.wins["a"]["b"] == "0/3/0"
-    assert found.wilcoxon["a"]["b"] == 1.0
-    assert (found.ranks["a"], found.ranks["c"]) == (1.5, 3.0)
+    result = compare(pd.DataFrame({"a": [0.5, 0.6, 0.7], "b": [0.5, 0.6, 0.7], "c": [0.1, 0.2, 0.3]}), "measured")
+    assert result.wins["a"]["b"] == "0/3/0"
+    assert result.wilcoxon["a"]["b"] == 1.0
+    assert (result.ranks["a"], result.ranks["c"]) == (1.5, 3.0)
 
 
 TWO = {"datasets": ["wdbc", "calhousing"], "protocol": {"metrics": ["mcc", "nrmse"]}}

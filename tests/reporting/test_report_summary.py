@@ -22,10 +22,10 @@ Toy = Callable[..., Resolved]
 
 
 def test_columns_are_those_of_the_design(toy: Toy) -> None:
-    found = summarise(frame(toy(), folds("ELM", 0.8, 0.9)), toy())
+    result = summarise(frame(toy(), folds("ELM", 0.8, 0.9)), toy())
     expected = "dataset,model,metric,select,reading,mean,std,n,published,published_std,verdict"
     expected += ",ended,runs,low,high,runs_to_tell"
-    assert ",".join(found.columns) == expected == ",".join(COLUMNS)
+    assert ",".join(result.columns) == expected == ",".join(COLUMNS)
 
 
 def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
@@ -139,15 +139,15 @@ def test_rows_that_a_profile_cut_are_not_compared(toy: Toy, profile: dict[str, i
 
 
 def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
-    figures, found = "WDBC,ELM,mcc,0.9,,\n", runs("ELM", 0.89, 0.9, 0.91)
+    figures, result = "WDBC,ELM,mcc,0.9,,\n", runs("ELM", 0.89, 0.9, 0.91)
     resolved = toy(figures, **{"other-rows": {"wdbc": "it prints 900 rows"}})
-    assert entry(resolved, found)["verdict"] == "not comparable"
-    assert "wdbc not comparable: it prints 900 rows" in notes_of(table_of(resolved, found))
+    assert entry(resolved, result)["verdict"] == "not comparable"
+    assert "wdbc not comparable: it prints 900 rows" in notes_of(table_of(resolved, result))
     for remark, verdict in {
         f"wdbc.csv {OTHER_DATA} that of scikit-learn: 12 values": "not comparable",
         "wdbc.csv: only the counts were compared": "reproduced",
     }.items():
-        remarked = frame(toy(figures), found).assign(**{REMARKS: remark})
+        remarked = frame(toy(figures), result).assign(**{REMARKS: remark})
         lines = summarise(remarked, toy(figures)).query("metric == 'mcc' and published == 0.9")
         assert lines["verdict"].tolist() == [verdict]
 
@@ -197,9 +197,9 @@ def test_folds_are_counted_by_data_set(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(("own", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")])
-def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, own: str, other: str) -> None:
-    places = [(other, "order=stored"), (other, ""), (own, "order=stored"), (own, "")]
-    resolved = toy(protocol={"select": own})
+def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, part: str, other: str) -> None:
+    places = [(other, "order=stored"), (other, ""), (part, "order=stored"), (part, "")]
+    resolved = toy(protocol={"select": part})
     models = ["K-ELM", "ELM"]
     lines = [
         line
@@ -208,11 +208,11 @@ def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, own:
         for line in folds(model, 0.8, 0.9, select=select, reading=reading)
     ]
     summary = summarise(frame(resolved, lines), resolved)
-    found = list(dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None)))
-    assert found == [
+    result = list(dict.fromkeys(summary[["reading", "select", "model"]].itertuples(index=False, name=None)))
+    assert result == [
         (reading, select, model)
         for reading in ("", "order=stored")
-        for select in (own, other)
+        for select in (part, other)
         for model in ("ELM", "K-ELM")
     ]
     # The table's own metrics stand before the others.
@@ -227,5 +227,5 @@ def test_a_metric_that_is_no_number_is_shown_as_none(toy: Toy) -> None:
 
 def test_an_entry_without_any_value_keeps_the_line_of_its_first_metric(toy: Toy) -> None:
     lines = folds("ELM", float("nan"), float("nan"), fit_seconds=float("nan"), n_units=float("nan"))
-    found = summarise(frame(toy(), lines), toy())
-    assert found[["model", "metric", "ended"]].to_numpy().tolist() == [["ELM", "mcc", "ok"]]
+    result = summarise(frame(toy(), lines), toy())
+    assert result[["model", "metric", "ended"]].to_numpy().tolist() == [["ELM", "mcc", "ok"]]

@@ -53,8 +53,8 @@ def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(toy: Toy, endin
 def test_a_mean_of_some_folds_says_of_how_many(toy: Toy) -> None:
     lines = [cell(fold=0, mcc=0.9), cell(fold=1, **stopped(5))]
     table = table_of(toy("WDBC,ELM,mcc,0.9,,\n"), lines)
-    found = row(table.sections[0], "ELM")
-    assert (found["value"], found["verdict"]) == ("0.90 (1 ok)", "no data")
+    result = row(table.sections[0], "ELM")
+    assert (result["value"], result["verdict"]) == ("0.90 (1 ok)", "no data")
     assert "wdbc ELM, nested: 1 of 2 cells timeout: > 5 s" in notes_of(table)
 
 
@@ -144,8 +144,8 @@ def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
     assert list(headings(table, section).values()) == expected
     # There is no verdict, so the ratios are what a terminal shows.
     assert list(headings(table, section, narrow=True).values()) == expected
-    found = row(section, "K-ELM")
-    shown = [found[name] for name in ("fit", "published_fit", "ratio", "published_ratio", "value")]
+    result = row(section, "K-ELM")
+    shown = [result[name] for name in ("fit", "published_fit", "ratio", "published_ratio", "value")]
     assert shown == ["1", "20.0", "5", "40", "0.700"]
     assert [r["published_fit"] for r in rows_of(section)] == ["0.5", "20.0", "> 600 s", "-"]
 
@@ -157,8 +157,8 @@ def test_a_fit_that_ran_over_shows_where_its_time_would_stand(toy: Toy, ending: 
     resolved = toy(TIMES, layout="times", **{"search-limit": "time=2h"})
     lines = [cell("OS-ELM", fold=i, fit_seconds=None, **ending) for i in range(2)]
     table = table_of(resolved, lines)
-    found = row(table.sections[0], "OS-ELM")
-    assert (found["fit"], found["published_fit"], found["value"]) == (shown, "> 600 s", "")
+    result = row(table.sections[0], "OS-ELM")
+    assert (result["fit"], result["published_fit"], result["value"]) == (shown, "> 600 s", "")
     # What the cell says already is not said again.
     assert [note for note in notes_of(table) if "over 600 s" in note] == []
 

@@ -112,7 +112,7 @@ def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(read:
     assert any("±" in line for line in few)
     heads = [[line for line in lines if line.startswith("data set") and "MODEL" in line] for lines in (few, some, many)]
     assert "mcc (deviations: --format md)" in some
-    assert [sum(len(line.split()) - 2 for line in found) // 2 for found in heads] == [4, 6, 12]
+    assert [sum(len(line.split()) - 2 for line in result) // 2 for result in heads] == [4, 6, 12]
     assert len(heads[2]) > 2
 
 

@@ -46,10 +46,10 @@ def test_the_interval_is_that_of_a_new_draw() -> None:
 )
 @pytest.mark.parametrize("side", [-1, 1])
 def test_the_verdict_at_its_boundaries(distance: float, verdict: str, side: int) -> None:
-    found = judge(DRAWS, Printed(0.9 + side * distance, 0.005))
-    assert found.verdict == verdict
-    assert found.half_width == pytest.approx(HALF + 0.005, rel=1e-6)
-    assert found.runs_to_tell is None
+    result = judge(DRAWS, Printed(0.9 + side * distance, 0.005))
+    assert result.verdict == verdict
+    assert result.half_width == pytest.approx(HALF + 0.005, rel=1e-6)
+    assert result.runs_to_tell is None
 
 
 @pytest.mark.parametrize("runs", [1, 2])
@@ -57,8 +57,8 @@ def test_one_or_two_runs_are_too_few(runs: int) -> None:
     draws = Draws(0.9, math.nan if runs == 1 else 0.001, runs, 0.005)
     # Not even of a figure that is far away: two runs of a metric that counts rows often coincide.
     for value in (0.9, 0.1):
-        found = judge(draws, Printed(value, 0.0005, apart=0.05))
-        assert (found.verdict, found.half_width, found.runs_to_tell) == ("too few runs", None, 3)
+        result = judge(draws, Printed(value, 0.0005, apart=0.05))
+        assert (result.verdict, result.half_width, result.runs_to_tell) == ("too few runs", None, 3)
 
 
 def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> None:
@@ -74,9 +74,9 @@ def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> 
 
 def test_how_many_runs_would_tell() -> None:
     printed = Printed(0.9, 0.0005, apart=0.06)
-    found = judge(DRAWS, printed)
-    assert found.verdict == "consistent"
-    runs = found.runs_to_tell
+    result = judge(DRAWS, printed)
+    assert result.verdict == "consistent"
+    runs = result.runs_to_tell
     assert runs is not None
     assert judge(replace(DRAWS, runs=runs), printed).verdict == "reproduced"
     assert judge(replace(DRAWS, runs=runs - 1), printed).verdict == "consistent"
@@ -98,11 +98,11 @@ def frame(values: list[float], runs: list[int], n_test: int = 50) -> pd.DataFram
 
 def test_draws_are_run_means() -> None:
     cells = frame([0.8, 1.0, 0.5, 0.7, 0.9, 0.9], [0, 0, 1, 1, 2, 2])
-    found = draws_of(cells["value"], cells, Measure("mcc"))
-    assert (found.mean, found.runs) == (pytest.approx(0.8), 3)
-    assert found.deviation == pytest.approx(np.std([0.9, 0.6, 0.9], ddof=1))
+    result = draws_of(cells["value"], cells, Measure("mcc"))
+    assert (result.mean, result.runs) == (pytest.approx(0.8), 3)
+    assert result.deviation == pytest.approx(np.std([0.9, 0.6, 0.9], ddof=1))
     # A run tests a hundred rows.
-    assert found.least == pytest.approx(1 / 100)
+    assert result.least == pytest.approx(1 / 100)
     # One row of a run moves the mean of two folds by half a row.
     assert draws_of(cells["value"], cells, Measure("tp")).least == pytest.approx(1 / 2)
     assert draws_of(cells["value"], cells, Measure("nrmse")).least == pytest.approx(1e-6 * 0.8)

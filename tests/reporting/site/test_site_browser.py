@@ -90,9 +90,9 @@ def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
             done = subprocess.run(
                 [*words, (folder / "frames.html").as_uri()], capture_output=True, text=True, check=True
             )
-            found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
-            assert found, done.stdout[:500]
-            seen[scheme] = json.loads(unescape(found[1]))
+            result = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+            assert result, done.stdout[:500]
+            seen[scheme] = json.loads(unescape(result[1]))
         return seen[scheme]
 
     return open_pages
@@ -100,9 +100,9 @@ def look(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Look:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_no_page_is_wider_than_the_screen_and_all_that_it_needs_is_there(look: Look, scheme: str) -> None:
-    found = look(scheme)
-    assert set(found) == {f"{page} {width}" for page in PAGES for width in WIDTHS}
-    for name, page in found.items():
+    result = look(scheme)
+    assert set(result) == {f"{page} {width}" for page in PAGES for width in WIDTHS}
+    for name, page in result.items():
         # A bar to scroll down may take some of the width.
         assert page["wide"] <= page["width"] == int(name.split()[1]), name
         assert (page["missed"], page["sheets"]) == ([], 1), name
@@ -133,9 +133,9 @@ def contrast(one: list[int], other: list[int]) -> float:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_headings_sort_and_scripts_in_names_do_not_run(look: Look, width: int) -> None:
-    found = look("light")[f"kos-elm-table4.html {width}"]
-    assert found["title"].endswith("elmbench")
-    for (direction, values), expected in zip(found["order"], ("ascending", "descending"), strict=True):
+    result = look("light")[f"kos-elm-table4.html {width}"]
+    assert result["title"].endswith("elmbench")
+    for (direction, values), expected in zip(result["order"], ("ascending", "descending"), strict=True):
         numbers = [float(value) for value in values]
         assert direction == expected
         assert numbers == sorted(numbers, reverse=expected == "descending")

@@ -31,14 +31,14 @@ def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
     for name, one in comparisons:
         readings[name].append(one)
     tables = (SimpleNamespace(profiles=(), file=SimpleNamespace(id="toy/one", spec=SimpleNamespace(label="Table I"))),)
-    found = find([SimpleNamespace(paper=paper, tables=tables, readings=readings, label=lambda id: "Table I")])  # type: ignore[list-item]
-    return [f"{one.title}; {' '.join(one.evidence)}" for one in found]
+    result = find([SimpleNamespace(paper=paper, tables=tables, readings=readings, label=lambda id: "Table I")])  # type: ignore[list-item]
+    return [f"{one.title}; {' '.join(one.evidence)}" for one in result]
 
 
 def test_a_leak_comes_within_a_distance_and_its_interval_says_whether_the_print_is_inside(toy: Toy) -> None:
-    (found,) = leaks(toy, compared("carry-over", "folds", none=0.8, folds=0.88))
-    assert "ELM comes within 0.020 of its published 0.9 on WDBC only if test rows leak: carry-over=folds" in found
-    assert "0.8600 to 0.8900 on WDBC, where 0.9 is outside" in found
+    (result,) = leaks(toy, compared("carry-over", "folds", none=0.8, folds=0.88))
+    assert "ELM comes within 0.020 of its published 0.9 on WDBC only if test rows leak: carry-over=folds" in result
+    assert "0.8600 to 0.8900 on WDBC, where 0.9 is outside" in result
 
 
 def test_a_leak_explains_nothing_that_another_reading_does_as_well(toy: Toy) -> None:
@@ -59,16 +59,16 @@ def test_the_choice_of_hyperparameters_is_judged_model_by_model(monkeypatch: pyt
     def title(*counts: tuple[str, int, int]) -> str:
         choices = [choice(*count, table) for count in counts]
         monkeypatch.setattr(findings, "_choices", lambda _: choices)
-        found = findings._choice(paper)
-        return f"{found[1].title} {' '.join(found[1].evidence)}" if found else ""
+        result = findings._choice(paper)
+        return f"{result[1].title} {' '.join(result[1].evidence)}" if result else ""
 
     # Together they are 29 against 15, less than twice as many.
-    found = title(("EEM", 21, 2), ("W-ELM", 8, 13))
-    assert found.startswith(
+    result = title(("EEM", 21, 2), ("W-ELM", 8, 13))
+    assert result.startswith(
         "The figures of EEM in Table I of TOY are nearer to hyperparameters chosen on the test folds"
     )
-    assert "an inference" in found
-    assert "It is not seen of all models: W-ELM 8:13." in found
+    assert "an inference" in result
+    assert "It is not seen of all models: W-ELM 8:13." in result
     # A few figures more may be chance.
     assert not title(("EEM", 5, 2), ("W-ELM", 8, 13))
 
@@ -83,9 +83,9 @@ def test_a_table_has_no_reading_if_most_figures_lie_outside_under_all_of_them() 
         ]
         summary = pd.DataFrame(rows).assign(ended=findings.COMPLETE)
         resolved = SimpleNamespace(profile="paper", compares=lambda name: True)
-        own: Any = SimpleNamespace(results=SimpleNamespace(summary=summary), resolved=resolved)
-        found = findings._under_readings(own)
-        return found[0] if found else None
+        part: Any = SimpleNamespace(results=SimpleNamespace(summary=summary), resolved=resolved)
+        result = findings._under_readings(part)
+        return result[0] if result else None
 
     assert share({"": 12, "a=b": 10}) == pytest.approx(10 / 12)
     # Most lie outside under each reading by itself, but not under all.

@@ -61,7 +61,7 @@ class Page(HTMLParser):
             self.captions[-1] += data
 
     def values(self, name: str) -> list[str]:
-        return [found for _, attributes in self.elements if (found := attributes.get(name)) is not None]
+        return [result for _, attributes in self.elements if (result := attributes.get(name)) is not None]
 
 
 def pages(site: Path) -> Iterator[tuple[str, Page]]:
@@ -125,10 +125,10 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
     names = {resolved.spelling(name): name for name in resolved.file.spec.datasets}
     seen = set()
     for caption, ((_, *models), *rows) in zip(page.captions, page.tables, strict=True):
-        found = re.fullmatch(r"\s*(\w+), profile (\w+), (\w+)(?:, ([\w-]+=.+))?\s*", caption)
-        if found is None:
+        result = re.fullmatch(r"\s*(\w+), profile (\w+), (\w+)(?:, ([\w-]+=.+))?\s*", caption)
+        if result is None:
             continue
-        metric, profile, select, reading = found.groups("")
+        metric, profile, select, reading = result.groups("")
         seen.add(metric)
         cells = pd.read_csv(
             results / profile / id / "cells.csv", keep_default_na=False, na_values=[""], dtype={"reading": "str"}
@@ -139,16 +139,16 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
         means = cells.groupby(["dataset", "model"])[metric].mean()
         less = less_is_better(metric)
         for dataset, *shown in rows:
-            own = means.get(names[dataset], pd.Series(dtype=float)).reindex(models)
-            best = own.min() if less else own.max()
+            part = means.get(names[dataset], pd.Series(dtype=float)).reindex(models)
+            best = part.min() if less else part.max()
             for model, text in zip(models, shown, strict=True):
                 number = re.match(r"[\d.]+", text.strip())
                 if number is None:
                     continue
                 places = len(number[0].partition(".")[2])
-                assert abs(float(number[0]) - own[model]) <= 0.5001 * 10**-places, (caption, dataset, model)
+                assert abs(float(number[0]) - part[model]) <= 0.5001 * 10**-places, (caption, dataset, model)
                 if metric != "n_units" and not metric.endswith("_seconds"):
-                    assert ("best of ours" in text) == (own.count() > 1 and own[model] == best), (
+                    assert ("best of ours" in text) == (part.count() > 1 and part[model] == best), (
                         caption,
                         dataset,
                         model,
@@ -178,8 +178,8 @@ def test_the_first_finding_is_the_dictionary_that_leaks(site: Path, results: Pat
     page = Page(site / "index.html")
     assert "FB-KOS-ELM comes within 0.003 and 0.011 of its published 0.97 on Sylva and 0.98 on WDBC only" in page.text
     cells = pd.read_csv(results / "fast/kos-elm/table4/cells.csv", keep_default_na=False, na_values=[""])
-    own = cells[(cells["model"] == "FB-KOS-ELM") & (cells["select"] == "published")]
-    means = own.fillna({"reading": ""}).groupby(["dataset", "reading"])["mcc"].mean()
+    part = cells[(cells["model"] == "FB-KOS-ELM") & (cells["select"] == "published")]
+    means = part.fillna({"reading": ""}).groupby(["dataset", "reading"])["mcc"].mean()
     expected = [
         [name, printed, f"{means[key, '']:.3f}", f"{means[key, 'carry-over=folds']:.3f}"]
         for name, key, printed in (("Sylva", "sylva", "0.97"), ("WDBC", "wdbc", "0.98"))
@@ -191,12 +191,12 @@ def test_the_first_finding_is_the_dictionary_that_leaks(site: Path, results: Pat
 
 def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> None:
     heading, *rows = Page(site / "paper-kos-elm.html").tables[0]
-    (own,) = [dict(zip(heading, row, strict=True)) for row in rows if row[0] == "Table IV"]
-    counted = {name.split(" ", 1)[-1]: number for name, number in own.items()}
+    (part,) = [dict(zip(heading, row, strict=True)) for row in rows if row[0] == "Table IV"]
+    counted = {name.split(" ", 1)[-1]: number for name, number in part.items()}
     # Five figures of WDBC by profile paper, those of Sylva by profile fast.
     assert counted["reproduced"] == "2"
     assert counted["differs"] == "2"
-    assert own["in all"] == "10"
+    assert part["in all"] == "10"
 
 
 def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -> None:
@@ -251,8 +251,8 @@ def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
 
 
 def page_data(page: Page) -> str:
-    (found,) = {target for target in page.values("href") if target.endswith("figure.csv")}
-    return found
+    (result,) = {target for target in page.values("href") if target.endswith("figure.csv")}
+    return result
 
 
 def test_one_document_of_each_kind_has_the_tables_of_a_paper(site: Path) -> None:
@@ -268,8 +268,8 @@ def test_one_document_of_each_kind_has_the_tables_of_a_paper(site: Path) -> None
 
 def test_a_table_of_several_data_sets_has_the_shape_of_the_print(results: Path) -> None:
     resolved = resolve(find_experiment("kos-elm/table4"), "fast")
-    found = read_results(resolved, results)
-    grid, *_ = grids_of(found.sections[0], resolved)
+    result = read_results(resolved, results)
+    grid, *_ = grids_of(result.sections[0], resolved)
     assert (grid.heading, grid.corner) == ("mcc", "data set")
     assert grid.columns == ("ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM")
     assert [name for name, _ in grid.rows] == ["Sylva", "WDBC"]
