@@ -121,7 +121,7 @@ def test_other_slashes_stay(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "words"),
     [
         (None, "is not there"),
         ("", "cannot read"),

@@ -196,7 +196,7 @@ def test_folds_are_counted_by_data_set(toy: Toy) -> None:
     assert entry(resolved, folds("ELM", 0.9, 0.9, 0.9))["ended"] == "ok"
 
 
-@pytest.mark.parametrize(("own", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")])
+@pytest.mark.parametrize(("part", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")])
 def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, part: str, other: str) -> None:
     places = [(other, "order=stored"), (other, ""), (part, "order=stored"), (part, "")]
     resolved = toy(protocol={"select": part})
