@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -184,7 +185,9 @@ def _draw_trade_offs(drawn: Sequence[_Panel]) -> bytes:
     for axes, (title, metric, cost, points) in zip(every, drawn, strict=True):
         axes.set_xscale("log")
         axes.minorticks_off()
-        ticks = sorted({points["cost"].min(), points["cost"].median(), points["cost"].max()})
+        axes.locator_params(axis="y", nbins=4)
+        low, high = points["cost"].min(), points["cost"].max()
+        ticks = sorted({low, math.sqrt(low * high), high})
         axes.set_xticks(ticks, [f"{tick:.2g}" if tick < 100 else f"{tick:.0f}" for tick in ticks])
         axes.errorbar(points["cost"], points["mean"], points["std"], fmt="none", ecolor="grey", linewidth=1)
         for model, point in points.iterrows():
