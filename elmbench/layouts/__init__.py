@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError, closest
 from elmbench.lazy import load
-from elmbench.metrics import LIST, find_metric, metric_names
 
 if TYPE_CHECKING:
     from elmbench.layouts.base import Layout
@@ -81,6 +80,8 @@ def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     ElmbenchError
         If there is no such metric, none of the data sets has its task, or the kind of table shows no metrics.
     """
+    from elmbench.metrics import LIST, find_metric, metric_names
+
     if not names:
         return resolved
     layout = layout_of(resolved)
