@@ -39,6 +39,8 @@ _environment = threading.Lock()
 _INTERVAL = 0.05
 #: Seconds that plug-ins, the model and the data may take to load if the time limit is shorter.
 _LOADING = 60.0
+#: Seconds to wait for the exit code of a worker that has ended.
+_EXIT_CODE = 30.0
 
 
 @dataclass(frozen=True)
@@ -182,10 +184,12 @@ class _Worker:
     def _death(self) -> _Ended:
         if self._process is None:
             return _Ended("failed", f"the worker process ended before it could begin{self._last_words()}")
-        self._process.join(1.0)
-        code = self._process.exitcode
-        if code is None:
-            return _Ended("failed", "the worker process ended")
+        # The thread of the pool that collects the exit code may not have run yet.
+        give_up = time.monotonic() + _EXIT_CODE
+        while (code := self._process.exitcode) is None:
+            if time.monotonic() > give_up:
+                return _Ended("failed", "the worker process ended")
+            time.sleep(_INTERVAL)
         return _Ended("failed", end_in_words(code) + (self._last_words() if code >= 0 else ""))
 
     def _last_words(self) -> str:
