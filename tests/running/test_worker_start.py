@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from elmbench.running.executors import sandbox
 from elmbench.running.executors.local import LocalExecutor
-from elmbench.running.executors.sandbox import Sandbox, Settings
+from elmbench.running.executors.sandbox import Sandbox, Settings, _Worker
 from elmbench.specs.limits import Limits
 from elmbench.work.fit import Fit
 from elmbench.work.plan import Plan
@@ -58,6 +61,29 @@ def test_a_worker_that_cannot_start(work: Fit, tmp_path: Path, monkeypatch: pyte
     result = box.run(work, {})
     box.stop()
     assert (result["status"], result["reason"]) == ("failed", "the worker process ended before it could begin")
+
+
+def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    starting, may_go_on = threading.Event(), threading.Event()
+    workers = []
+
+    def start_slowly(threads: int) -> _Worker:
+        starting.set()
+        may_go_on.wait()
+        workers.append(_Worker(threads))
+        return workers[0]
+
+    monkeypatch.setattr(sandbox, "_Worker", start_slowly)
+    box = Sandbox(Settings())
+    with ThreadPoolExecutor(2) as pool:
+        result = pool.submit(box.run, work, {})
+        starting.wait()
+        stopped = pool.submit(box.stop)
+        wait([stopped], timeout=1)
+        may_go_on.set()
+        stopped.result()
+        assert result.result() == {"status": "failed", "reason": "the run was stopped"}
+    assert workers[0]._killed
 
 
 def test_data_that_changed_since_the_plan_fail_the_cell(work: Fit) -> None:

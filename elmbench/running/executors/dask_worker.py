@@ -49,10 +49,10 @@ class Sandboxes:
         return box
 
     def give_back(self, box: Sandbox) -> None:
-        """Keep a sandbox for the next task."""
+        """Keep a sandbox for the next task, unless its run has ended."""
         with self._lock:
-            del self._busy[box]
-            self._idle.append(box)
+            if self._busy.pop(box) not in self._ended:
+                self._idle.append(box)
 
     def end(self, run: str) -> None:
         """End the sandboxes of a run, and the idle ones."""

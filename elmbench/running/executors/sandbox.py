@@ -39,6 +39,8 @@ _environment = threading.Lock()
 _INTERVAL = 0.05
 #: Seconds that plug-ins, the model and the data may take to load if the time limit is shorter.
 _LOADING = 60.0
+#: The result of work that a stop of its sandbox has ended.
+STOPPED = {"status": "failed", "reason": "the run was stopped"}
 #: Seconds to wait for the exit code of a worker that has ended.
 _EXIT_CODE = 30.0
 
@@ -122,6 +124,7 @@ class _Worker:
             )
             self._number = self._pool.submit(os.getpid)
         self._process: BaseProcess | None = None
+        self._killed = False
 
     def wait_until_ready(self) -> None:
         """Wait until the process has started."""
@@ -187,7 +190,7 @@ class _Worker:
         # The thread of the pool that collects the exit code may not have run yet.
         give_up = time.monotonic() + _EXIT_CODE
         while (code := self._process.exitcode) is None:
-            if time.monotonic() > give_up:
+            if self._killed or time.monotonic() > give_up:
                 return _Ended("failed", "the worker process ended")
             time.sleep(_INTERVAL)
         return _Ended("failed", end_in_words(code) + (self._last_words() if code >= 0 else ""))
@@ -203,6 +206,7 @@ class _Worker:
 
     def end(self) -> None:
         """Kill the process and all that it has started."""
+        self._killed = True
         end_marked(self.mark)
         self._pool.shutdown(kill_workers=True)
         os.close(self._log)
@@ -228,7 +232,7 @@ def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
 
 
 class Sandbox:
-    """A worker, started when it is first needed and again after it has died.
+    """A worker, started when it is first needed and again after it has died, until the sandbox is stopped.
 
     Attributes
     ----------
@@ -240,11 +244,15 @@ class Sandbox:
         self.settings = settings
         self.before = 0.0
         self._worker: _Worker | None = None
+        # One thread may stop the sandbox while another starts the worker.
+        self._lock = threading.Lock()
+        self._stopped = False
 
     def warm(self) -> None:
         """Start the worker before there is work: it takes seconds to import what models need."""
-        if self._worker is None:
-            self._worker = _Worker(self.settings.blas_threads)
+        with self._lock:
+            if self._worker is None and not self._stopped:
+                self._worker = _Worker(self.settings.blas_threads)
 
     def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
         """Do some work and return its result, which may be that it reached a limit or that the worker died.
@@ -259,7 +267,11 @@ class Sandbox:
     def ask(self, asked: Asked, limits: Limits) -> Result:
         """Do work that is described in the form of `asked_of`; see `run`."""
         started, self.before = time.monotonic(), 0.0
-        current = self._ready_for(limits)
+        self._end_unfit(limits)
+        self.warm()
+        current = self._worker
+        if current is None:
+            return dict(STOPPED)
         try:
             current.wait_until_ready()
             failed = self._load(current, asked, limits)
@@ -267,9 +279,9 @@ class Sandbox:
             result: Result = failed or current.ask(worker.run, asked, self.settings, limits)
             return result
         except _Ended as end:
-            if self._worker is not current:
-                return {"status": "failed", "reason": "the run was stopped"}
-            self.stop()
+            if self._stopped:
+                return dict(STOPPED)
+            self._end_worker()
             return end.result
 
     def _load(self, current: _Worker, asked: Asked, limits: Limits) -> Result | None:
@@ -282,18 +294,20 @@ class Sandbox:
         current.loaded = None if failed else needed
         return failed
 
-    def _ready_for(self, limits: Limits) -> _Worker:
-        """Return the worker, a fresh one if the one before has died or holds much of the memory limit."""
+    def _end_unfit(self, limits: Limits) -> None:
+        """End the worker if it has died or holds much of the memory limit, which would count against the next work."""
         current = self._worker
-        # What earlier work has left behind would count against the work to come.
         if current is not None and not (current.lives() and current.is_small(limits.memory)):
-            self.stop()
-        self.warm()
-        assert self._worker is not None
-        return self._worker
+            self._end_worker()
 
-    def stop(self) -> None:
+    def _end_worker(self) -> None:
         """End the worker at once, with whatever it runs and has started."""
-        ended, self._worker = self._worker, None
+        with self._lock:
+            ended, self._worker = self._worker, None
         if ended is not None:
             ended.end()
+
+    def stop(self) -> None:
+        """End the worker for good: work that follows fails."""
+        self._stopped = True
+        self._end_worker()
