@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -22,6 +23,7 @@ SEPARATORS = ("\t", ";", "|", ",", " ")
 _NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
 #: The separator and the header are detected from so many rows; the header of wide rows from so many fields.
 _SAMPLE, _SAMPLE_FIELDS = 1000, 100_000
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 #: Names of columns that a note shows.
 _SHOWN = 5
 
@@ -51,7 +53,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     separator, text = _separator_of(text, layout.separator)
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {_NAMES[separator]}")
-    sample = list(islice(_rows(text, separator), _SAMPLE))
+    sample = list(islice(_rows(text, separator), 1 if layout.header is not None else _SAMPLE))
     check_columns(len(sample[0]), most)
     header = layout.header
     if header is None:
@@ -69,7 +71,7 @@ def read_text(content: bytes, path: Path, choose: ChooseTarget, most: int | None
     # Not by Arrow's reader or Arrow's strings: threads of that reader outlive the interpreter, and abort its exit.
     with pd.option_context("mode.string_storage", "python"):
         frame = pd.read_csv(
-            io.StringIO(text),
+            io.BytesIO(text.encode()),
             sep=separator,
             header=0 if header else None,
             names=list(range(len(names))),
@@ -104,7 +106,8 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
     """Yield the fields of each row that is not blank."""
-    return filter(None, csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
+    lines = (match[0] for match in _LINE.finditer(text))  # one by one: a sample needs no copy of the whole text
+    return filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True))
 
 
 def _separator_of(text: str, given: str) -> tuple[str, str]:
@@ -129,13 +132,17 @@ def _separator_of(text: str, given: str) -> tuple[str, str]:
 
 def _check_widths(text: str, separator: str, path: Path, is_detected: bool) -> None:
     """Raise ElmbenchError unless all rows have as many fields: pandas completes short rows silently."""
-    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-    width = 0
-    for row in reader:
-        width = width or len(row)
-        if row and len(row) != width:
-            problem = f"{path}: found {len(row)} field{'s' * (len(row) != 1)} in line {reader.line_num}"
-            expected = f"{width} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
+    if '"' in text or separator == " ":
+        reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+        widths = ((reader.line_num, len(row)) for row in reader if row)
+    else:
+        lines = enumerate(text.split("\n"), start=1)
+        widths = ((number, line.count(separator) + 1) for number, line in lines if line.strip("\r"))
+    _, first = next(widths)
+    for number, width in widths:
+        if width != first:
+            problem = f"{path}: found {width} field{'s' * (width != 1)} in line {number}"
+            expected = f"{first} fields separated by {_NAMES.get(separator, repr(separator))}, as in line 1"
             next_step = f"correct the file{', or name its separator by --sep' * is_detected}"
             raise ElmbenchError(problem, expected=expected, next_step=next_step)
 
