@@ -147,8 +147,10 @@ def _outer_folds(trial: bool) -> Iterator[Result]:
         k_elm = {key: work for key, work in works.items() if work.model.name == "k-elm"}
         names = {work.place.dataset.name for work in k_elm.values() if trial or work.place.n_train > MANY}
         for name in sorted(names):
-            own = {key: work for key, work in k_elm.items() if work.place.dataset.name == name}
-            yield _whole_fold(f"K-ELM, {name}, one outer fold of Table {table[5:]}, search and fit", own, data_dir)
+            chosen = {key: work for key, work in k_elm.items() if work.place.dataset.name == name}
+            yield _whole_fold(
+                f"K-ELM, {name}, one outer fold of Table {table[5:]}, search and fit", whole_fold, data_dir
+            )
 
 
 def _whole_fold(name: str, works: Planned, data_dir: str | None) -> Result:

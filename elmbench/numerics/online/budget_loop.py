@@ -90,7 +90,7 @@ def least_weight(m: int, weights: Array, born: Numbers) -> int:
     return chosen
 
 
-def kept_by_merging(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
+def merged_length(h: float, exponent: float, aa: float, ab: float, bb: float) -> float:
     """Return the squared length of what two weighted support vectors leave on one at h of the way from b to a.
 
     Their kernel is exp(`exponent`); aa, ab and bb are the inner products of their weights. The kernel of the merged one
@@ -109,24 +109,24 @@ def best_merge(exponent: float, aa: float, ab: float, bb: float) -> tuple[float,
     """
     low, high = 0.0, 1.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = kept_by_merging(left, exponent, aa, ab, bb), kept_by_merging(right, exponent, aa, ab, bb)
+    at_left, at_right = merged_length(left, exponent, aa, ab, bb), merged_length(right, exponent, aa, ab, bb)
     for _ in range(GOLDEN_STEPS):
         if at_left >= at_right:
             high, right, at_right = right, left, at_left
             left = high - GOLDEN * (high - low)
-            at_left = kept_by_merging(left, exponent, aa, ab, bb)
+            at_left = merged_length(left, exponent, aa, ab, bb)
         else:
             low, left, at_left = left, right, at_right
             right = low + GOLDEN * (high - low)
-            at_right = kept_by_merging(right, exponent, aa, ab, bb)
-    h, selected = left, at_left
-    if at_right > selected:
-        h, selected = right, at_right
+            at_right = merged_length(right, exponent, aa, ab, bb)
+    h, length = left, at_left
+    if at_right > length:
+        h, length = right, at_right
     for end in (0.0, 1.0):
-        at_end = kept_by_merging(end, exponent, aa, ab, bb)
-        if at_end >= selected:
-            h, selected = end, at_end
-    return h, selected
+        at_end = merged_length(end, exponent, aa, ab, bb)
+        if at_end >= length:
+            h, length = end, at_end
+    return h, length
 
 
 def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array) -> tuple[int, float]:
@@ -137,7 +137,7 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
     aa = 0.0
     for o in range(len(weights)):
         aa += weights[o, a] * weights[o, a]
-    partner, index, least = -1, 0.0, math.inf
+    partner, best_h, least = -1, 0.0, math.inf
     for b in range(m):
         if b != a:
             ab = bb = 0.0
@@ -145,11 +145,11 @@ def best_partner(a: int, m: int, gamma: float, weights: Array, distances: Array)
                 ab += weights[o, a] * weights[o, b]
                 bb += weights[o, b] * weights[o, b]
             exponent = -gamma * distances[a, b]
-            h, selected = best_merge(exponent, aa, ab, bb)
-            lost = aa + 2.0 * ab * math.exp(exponent) + bb - selected
+            h, length = best_merge(exponent, aa, ab, bb)
+            lost = aa + 2.0 * ab * math.exp(exponent) + bb - length
             if lost < least:
-                partner, index, least = b, h, lost
-    return partner, index
+                partner, best_h, least = b, h, lost
+    return partner, best_h
 
 
 def merge_into(a: int, b: int, h: float, m: int, gamma: float, held: SupportVectors) -> None:
