@@ -148,9 +148,7 @@ def _outer_folds(trial: bool) -> Iterator[Result]:
         names = {work.place.dataset.name for work in k_elm.values() if trial or work.place.n_train > MANY}
         for name in sorted(names):
             chosen = {key: work for key, work in k_elm.items() if work.place.dataset.name == name}
-            yield _whole_fold(
-                f"K-ELM, {name}, one outer fold of Table {table[5:]}, search and fit", whole_fold, data_dir
-            )
+            yield _whole_fold(f"K-ELM, {name}, one outer fold of Table {table[5:]}, search and fit", chosen, data_dir)
 
 
 def _whole_fold(name: str, works: Planned, data_dir: str | None) -> Result:

@@ -149,3 +149,13 @@ def test_priors_and_costs_of_candidates():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         assert_path_follows_fits(EEMClassifier, X, y, folds, candidates, random_state=0)
+
+
+@pytest.mark.parametrize("name", ["KELM", "RKELM", "KOSELM"])
+def test_the_scale_of_gamma_is_that_of_each_fold(name):
+    X = rows(60, 3, 0) * np.linspace(1, 9, 60)[:, np.newaxis]
+    y = targets(X, 0, "regression")
+    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    candidates = [{"gamma": gamma, "C": C} for gamma in ("scale", 0.5, "auto") for C in (1.0, 8.0)]
+    fixed = {"random_state": 0} if name == "RKELM" else {}
+    assert_path_follows_fits(class_of(name, "regression"), X, y, folds, candidates, **fixed)
