@@ -259,7 +259,7 @@ FITS = [
     ("OSPVM", {"mode": "truncate", "n_hidden": 20}, 2500, 60, 3),
     ("OSPVM", {}, 120, 8000, 3),
     *((name, {"gamma": 50.0}, 700, 4, 2) for name in ("KOSELM", "FBKOSELM", "ALDKOSELM")),
-    ("FBKOSELM", {"gamma": 50.0, "budget": 1500}, 1600, 4, 2),
+    ("FBKOSELM", {"gamma": 50.0, "budget": 2000}, 2050, 4, 2),
     ("KOSELM", {"gamma": 50.0, "kernel": "laplacian"}, 700, 4, 2),
 ]
 
