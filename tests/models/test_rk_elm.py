@@ -169,6 +169,13 @@ def test_theorem_1_all_rows_as_centres_and_a_vanishing_ridge_interpolate(n, d, s
     assert np.linalg.norm(model.predict(X) - y) <= allowed * np.linalg.norm(y)
 
 
+def test_theorem_1_needs_the_ridge_to_vanish(seed):
+    X = rows(30, 2, seed)
+    y = targets(X, seed, "regression")
+    model = RKELMRegressor(n_landmarks=30, C=1.0, gamma=64.0, random_state=seed).fit(X, y)
+    assert np.linalg.norm(model.predict(X) - y) > 0.01 * np.linalg.norm(y)
+
+
 def test_theorem_2_is_false_where_widths_differ():
     """Three distinct rows on a line and unequal widths for which the kernel matrix is singular."""
     X = np.array([[0.0], [1.0], [3.0]])

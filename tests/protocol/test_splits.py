@@ -18,6 +18,7 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import cut_to, outer_split, part_sizes
+from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.protocol import Outer, Protocol, Scale, Split
 
 MakeUnit = Callable[..., dict[str, Any]]
@@ -166,9 +167,9 @@ def test_targets_are_scaled_where_the_protocol_says_so(
     low, high = y.min(), y.max()
     np.testing.assert_allclose(data.y_train, (plain.y_train - low) / (high - low), atol=1e-12)
     np.testing.assert_allclose(data.y_test, (plain.y_test - low) / (high - low), atol=1e-12)
-    # Errors are in these units, and the key is another.
-    scaled, raw = attempted(unit)["metrics"], attempted(make_unit(dataset="real"))["metrics"]
-    assert scaled["rmse"] != raw["rmse"]
+    # Errors are in these units.
+    scaled, raw = (StoredPredictions(attempted(u)["predictions"]) for u in (unit, make_unit(dataset="real")))
+    np.testing.assert_allclose(scaled.true, (raw.true - low) / (high - low), atol=1e-12)
     labels = make_unit()
     labels["protocol"]["targets"] = {"range": [0.0, 1.0], "fit-on": "all"}
     assert set(fold_data(labels).y_train.tolist()) == {-1, 1}

@@ -108,6 +108,24 @@ def test_ends_where_direct_minimisation_does(m, n, q, radius, e, seed):
     assert found.objective[-1] >= best.fun * (1 - 1e-6)
 
 
+@examples(30)
+@given(m=st.integers(1, 4), n=st.integers(2, 8), seed=SEEDS)
+def test_radii_scale_with_the_kernels(m, n, seed):
+    """A kernel times 4 has a quarter of the weight for q = 1, and nothing else changes."""
+    full = some_kernels(m, n, seed)
+    T = np.random.RandomState(0).randn(n, 1)
+    factors = 4.0 ** np.arange(m)
+    blocks, scaled = (
+        KernelBlocks(GivenKernels(np.hstack(list(matrices)))) for matrices in (full, full * factors[:, None, None])
+    )
+    radii, scaled_radii = squared_radii(blocks), squared_radii(scaled)
+    np.testing.assert_allclose(scaled_radii, radii * factors, rtol=1e-6)
+    surface, other = Surface(1.0, radii), Surface(1.0, scaled_radii)
+    weights = surface.best(surface.start(), blocks.forms(T, np.arange(m)))
+    scaled_weights = other.best(surface.start() / factors, scaled.forms(T, np.arange(m)))
+    np.testing.assert_allclose(scaled_weights * factors, weights, rtol=1e-5)
+
+
 def test_kernels_in_which_rows_coincide_have_no_radius():
     ones, eye = np.ones((5, 5)), np.eye(5)
     some = squared_radii(KernelBlocks(GivenKernels(np.hstack([eye, ones, 0 * eye]))))
