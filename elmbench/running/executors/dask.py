@@ -118,11 +118,11 @@ class DaskExecutor:
         return client, cluster
 
     def _start_cluster(self) -> Any:
-        import dask.config
         from distributed import LocalCluster
 
         # The processes that dask starts would import a user's `types.py` of the current folder in place of Python's.
-        dask.config.set({"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"})
+        # Dask's own setting for its workers comes too late for the resource tracker of multiprocessing.
+        os.environ["PYTHONSAFEPATH"] = "1"
         try:
             return LocalCluster(
                 n_workers=self._settings.jobs,
