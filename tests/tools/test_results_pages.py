@@ -107,20 +107,6 @@ def test_the_choice_on_the_test_folds() -> None:
     assert f"is {oracle} with `oracle` and {nested} with `nested`" in words_of("eem.md")
 
 
-def test_the_table_that_no_reading_reproduces() -> None:
-    summary = pd.read_csv(ROOT / "results/fast/eem/table1/summary.csv", keep_default_na=False, na_values=[""])
-    resolved = resolve(find_experiment("eem/table1"), "fast")
-    lines = summary[summary["published"].notna() & summary["mean"].notna() & (summary["ended"] == "ok")]
-    lines = lines[lines["dataset"].map(resolved.compares)].fillna({"reading": ""})
-    correlations = lines.groupby("reading")[["mean", "published"]].apply(
-        lambda group: group["mean"].corr(group["published"], method="spearman")
-    )
-    assert len(correlations) == 3
-    count = (lines["reading"] == "").sum()
-    sentence = f"between its {count} figures that could be measured and ours is at most {correlations.max():+.2f}."
-    assert sentence in words_of("eem.md")
-
-
 def test_the_number_of_figures_of_rkelm_inside_their_intervals() -> None:
     figures = pd.concat([summarise_figures("fast", f"rkelm/table{number}") for number in (3, 5, 6, 7, 11, 12)])
     judged = figures[figures["low"].notna()]
