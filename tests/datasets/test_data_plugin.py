@@ -13,8 +13,9 @@ from elmbench.datasets import checksums
 from elmbench.datasets.checksums import identify
 from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load, load_dataset
-from elmbench.datasets.sources import Source
+from elmbench.datasets.sources import Request, Source
 from elmbench.datasets.status import status
+from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, parse_dataset_specs, sources
@@ -22,7 +23,7 @@ from elmbench.specs.datasets.sources import BUILT_IN, source_class
 
 PLUGIN = """
 import numpy as np
-from elmbench.datasets.sources import Source
+from elmbench.datasets.sources import Request, Source
 from elmbench.datasets.table import Table
 
 class Spiral(Source):
@@ -102,6 +103,9 @@ def test_a_kind_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None
     class Circle(Source):
         """A circle."""
 
+        def load(self, request: Request) -> Table:
+            raise AssertionError
+
     class Point:
         name = "circle"
 
@@ -118,3 +122,10 @@ def test_every_kind_of_the_suite_is_one_file() -> None:
     classes = {kind: source_class(kind) for kind in BUILT_IN}
     assert len({chosen.__module__ for chosen in classes.values()}) == len(BUILT_IN)
     assert all(issubclass(chosen, Source) and chosen.__doc__ for chosen in classes.values())
+
+
+def test_a_kind_without_a_load_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "spirals.py"
+    path.write_text(PLUGIN.replace("def load", "def read"))
+    with loaded_plugins([path]), pytest.raises(ElmbenchError, match="'spiral' has no load"):
+        parse_dataset_specs({"spiral": ENTRY}, "my.yaml")

@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from elmbench.datasets.cached import cached_parts, day_of, verify
+from elmbench.datasets.cached import cached_parts, day_of, file_sha256, verify
 from elmbench.datasets.download import Progress, download, remote_size
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
@@ -73,9 +74,9 @@ class Source(SourceSpec):
         """Return the state and the place of the rows; None if they are not here."""
         return "bundled", self.title
 
+    @abstractmethod
     def load(self, request: Request) -> Table:
         """Return the rows."""
-        raise NotImplementedError(f"the kind of source {self.kind!r} has no method `load`")
 
     def files(self, request: Request) -> tuple[Path, ...]:
         """Return the files that the rows are read from."""
@@ -85,9 +86,9 @@ class Source(SourceSpec):
         """Return a hash of all that the rows depend on, without reading them."""
         files = [(str(path.resolve()), *_size_and_time(path)) for path in self.files(request)]
         # The rows of a kind from outside of the suite depend on its code, which may change from one run to the next.
-        code = "" if self.kind in BUILT_IN else _sha256(Path(inspect.getfile(type(self))).read_bytes())
+        code = "" if self.kind in BUILT_IN else file_sha256(Path(inspect.getfile(type(self))))
         content = [self.model_dump(mode="json"), files, dict(request.options), code]
-        return _sha256(json.dumps(content, sort_keys=True).encode())
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 class NetworkSource(Source):
@@ -105,9 +106,9 @@ class NetworkSource(Source):
         sizes = [remote_size(url) for url in self.addresses]
         return sum(size or 0 for size in sizes) if all(sizes) and sizes else None
 
+    @abstractmethod
     def fetch(self, job: FetchJob) -> Mapping[str, Table | Path]:
         """Download the rows: all of them, or the parts 'train' and 'test', as tables or files to be kept."""
-        raise NotImplementedError(f"the kind of source {self.kind!r} has no method `fetch`")
 
     def n_features(self, spec: DatasetSpec) -> int:
         """Return the number of features of the downloaded rows."""
@@ -133,10 +134,6 @@ class NetworkSource(Source):
         parts = self.parts(request)
         verify(parts, request.spec)
         return read_parts(parts, request.spec, self.n_features(request.spec), self.title)
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _size_and_time(path: Path) -> tuple[int, int]:

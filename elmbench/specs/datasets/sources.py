@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
+from inspect import isabstract
 from typing import Annotated, Any, ClassVar, Self, Union
 
 from pydantic import Field, GetJsonSchemaHandler, PlainValidator, SerializeAsAny, TypeAdapter, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
+from elmbench.lazy import load
 from elmbench.registry.plugins import plugin_objects
 from elmbench.specs.datasets.steps import Label, SpecPart, Step
 
-#: The suite's own kinds of source: the module of each below `elmbench.datasets.sources`, and its class.
+#: The suite's own kinds of source: the class of each, in a module below `elmbench.datasets.sources`.
 BUILT_IN = {
-    "file": ("file", "FileSource"),
-    "scikit-learn": ("scikit_learn", "ScikitLearnSource"),
-    "generator": ("generator", "GeneratorSource"),
-    "openml": ("openml", "OpenMLSource"),
-    "imbalanced-learn": ("imbalanced_learn", "ImbalancedLearnSource"),
-    "libsvm": ("libsvm", "LibsvmSource"),
-    "archive": ("archive", "ArchiveSource"),
+    "file": "file:FileSource",
+    "scikit-learn": "scikit_learn:ScikitLearnSource",
+    "generator": "generator:GeneratorSource",
+    "openml": "openml:OpenMLSource",
+    "imbalanced-learn": "imbalanced_learn:ImbalancedLearnSource",
+    "libsvm": "libsvm:LibsvmSource",
+    "archive": "archive:ArchiveSource",
 }
 
 
@@ -82,15 +83,16 @@ def source_class(kind: object) -> type[SourceSpec]:
     Packages declare theirs as entry points of the group `elmbench.sources`, plug-in files in a dictionary `SOURCES`.
     """
     if kind in BUILT_IN:
-        module, name = BUILT_IN[str(kind)]
-        problem: Any = getattr(import_module(f"elmbench.datasets.sources.{module}"), name)
-        return problem
+        built_in: type[SourceSpec] = load(f"elmbench.datasets.sources.{BUILT_IN[str(kind)]}")
+        return built_in
     added = _from_entry_points() | plugin_objects("SOURCES")
     if kind not in added:
         raise ValueError(f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}")
     chosen = added[str(kind)]
     if not (isinstance(chosen, type) and issubclass(chosen, SourceSpec)):
         raise ValueError(f"the kind of source {kind!r} is {chosen!r}, not a class of elmbench.datasets.sources.Source")
+    if isabstract(chosen):
+        raise ValueError(f"the kind of source {kind!r} has no {' and no '.join(sorted(chosen.__abstractmethods__))}")
     return chosen
 
 
