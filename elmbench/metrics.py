@@ -52,6 +52,14 @@ class Metric:
     column: bool = False
     scorer: str = ""
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods of an estimator of which the metric takes the first that there is."""
+        probabilities = ("predict_proba",)
+        return {"scores": ("decision_function", *probabilities), "probabilities": probabilities}.get(
+            self.takes, ("predict",)
+        )
+
     def scores(self, values: Any) -> Array:
         """Return values of the metric as a search compares them: more is better, -inf is what is not finite."""
         values = np.asarray(values, dtype=np.float64)
@@ -66,8 +74,8 @@ def _of_values(name: str, function: Callable[[Array, Array], Array], scorer: str
     return Metric(name, "regression", "values", function, scorer=scorer, **options)
 
 
-def _of_ranking(name: str, area: Callable[..., float]) -> Metric:
-    return Metric(name, "classification", "scores", scores.one_against_rest(area), scorer=name)
+def _of_ranking(name: str) -> Metric:
+    return Metric(name, "classification", "scores", scores.one_against_rest(f"{name}_score"), scorer=name)
 
 
 _ENTRIES = [
@@ -85,8 +93,8 @@ _ENTRIES = [
     _of_labels("precision_macro", scores.macro(scores.precisions), "precision_macro"),
     _of_labels("recall_macro", scores.macro(scores.recalls), "recall_macro"),
     _of_labels("f1_macro", scores.macro(scores.f1_scores), "f1_macro"),
-    _of_ranking("roc_auc", scores.roc_area),
-    _of_ranking("average_precision", scores.average_precision),
+    _of_ranking("roc_auc"),
+    _of_ranking("average_precision"),
     Metric("log_loss", "classification", "probabilities", scores.log_loss, less_is_better=True, scorer="neg_log_loss"),
     _of_values("nrmse", scores.normalised_error, less_is_better=True, column=True),
     _of_values("rmse", scores.root_mean_squared_error, "neg_root_mean_squared_error", less_is_better=True, column=True),

@@ -133,36 +133,22 @@ def r2(y: Array, predicted: Array) -> Array:
 # --- Rankings and probabilities
 
 
-def one_against_rest(area: Callable[[NDArray[np.bool_], Array], float]) -> Callable[[NDArray[np.intp], Array], float]:
-    """Return a score of the second of two classes; of more, its mean over the classes that have both kinds of rows.
+def one_against_rest(name: str) -> Callable[[NDArray[np.intp], Array], float]:
+    """Return a score of scikit-learn for two classes; of more, its mean over the classes that have both kinds of rows.
 
     NaN if all rows are of one class.
     """
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
+        from sklearn import metrics
+
+        values = np.nan_to_num(values)  # log-odds may be infinite, which scikit-learn rejects
         columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))
         present = [k for k in columns if 0 < np.count_nonzero(true == k) < len(true)]
-        areas = [area(true == k, columns[k]) for k in present]
+        areas = [getattr(metrics, name)(true == k, columns[k]) for k in present]
         return float(np.mean(areas)) if areas else float("nan")
 
     return mean
-
-
-def roc_area(positive: NDArray[np.bool_], values: Array) -> float:
-    """Return the area under the ROC curve: the share of pairs of rows in the right order, ties counting half."""
-    _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
-    mean_rank = np.cumsum(counts) - (counts - 1) / 2
-    n_positive = int(positive.sum())
-    above = mean_rank[rank][positive].sum() - n_positive * (n_positive + 1) / 2
-    return float(above / (n_positive * (len(values) - n_positive)))
-
-
-def average_precision(positive: NDArray[np.bool_], values: Array) -> float:
-    """Return the mean precision over the steps of recall, rows of equal values taken together."""
-    order = np.argsort(-values, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(values[order])), len(values) - 1)
-    hits = np.cumsum(positive[order])[last]
-    return float((np.diff(hits, prepend=0) * hits / (last + 1)).sum() / hits[-1])
 
 
 def log_loss(true: NDArray[np.intp], probabilities: Array) -> float:

@@ -120,12 +120,13 @@ def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None
     """
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)
-    methods = ("decision_function", "predict_proba") if metric.takes == "scores" else ("predict_proba",)
-    for method in methods:
+    for method in metric.methods:
         if (outputs := class_outputs(estimator, method, X, labels)) is not None:
             two = method == "predict_proba" and metric.takes == "scores" and len(labels) == 2
             return outputs[:, 1] if two else outputs
-    raise ValueError(f"{metric.name} takes {' or '.join(methods)}, which {type(estimator).__name__} does not have")
+    raise ValueError(
+        f"{metric.name} takes {' or '.join(metric.methods)}, which {type(estimator).__name__} does not have"
+    )
 
 
 class FoldScores:

@@ -213,16 +213,13 @@ def metric_for(asked: Comparison, task: str) -> Metric:
 
 def _lacks(factory: Callable[..., Any], metric: Metric) -> str:
     """Return why a metric cannot choose hyperparameters of a model; empty if it can."""
-    methods = {"scores": ("decision_function", "predict_proba"), "probabilities": ("predict_proba",)}.get(metric.takes)
-    if not methods:
-        return ""
     try:
         model = factory()
     except TypeError:  # it has parameters without defaults
         return ""
-    if any(hasattr(model, method) for method in methods):
+    if any(hasattr(model, method) for method in metric.methods):
         return ""
-    return f"it has no {' or '.join(methods)}, which {metric.name} takes"
+    return f"it has no {' or '.join(metric.methods)}, which {metric.name} takes"
 
 
 def _too_large(name: str, spec: DatasetSpec, folds: int) -> str:
