@@ -46,6 +46,7 @@ ENDLESS_AFTER, ENDLESS_TIMES = 20.0, 3.0
 SLOW_IMPORTS = ("hypothesis", "numba", "pandas", "pydantic", "pytest", "scipy.stats", "sklearn.svm", "yaml")
 #: What of `tests/` is about a module or a package whose name it does not bear, or says more of it than what does.
 TESTED_BY = {
+    "models/ald_kos_elm": "models/test_online_kernel*.py",
     "models/amm": "models/test_linear_sgd.py",
     "models/base/centres": "models/test_rk_elm*.py models/test_rsvm.py",
     "models/base/entropy": "models/test_eem*.py",

@@ -11,10 +11,8 @@ _FILES = {
     "elm": ("ELMClassifier", "ELMRegressor"),
     "elm_rbf": ("ELMRBFClassifier", "ELMRBFRegressor"),
     "kernel_elm": ("KELMClassifier", "KELMRegressor"),
-    "kos_elm": (
-        *("ALDKOSELMClassifier", "ALDKOSELMRegressor", "FBKOSELMClassifier", "FBKOSELMRegressor"),
-        *("KOSELMClassifier", "KOSELMRegressor"),
-    ),
+    "ald_kos_elm": ("ALDKOSELMClassifier", "ALDKOSELMRegressor"),
+    "kos_elm": ("FBKOSELMClassifier", "FBKOSELMRegressor", "KOSELMClassifier", "KOSELMRegressor"),
     "ls_svm": ("LSSVMClassifier", "LSSVMRegressor"),
     "mk_elm": ("MKELMClassifier", "MKELMRegressor"),
     "os_elm": ("OSELMClassifier", "OSELMRegressor"),

@@ -1,18 +1,17 @@
-"""Kernel extreme learning machines that learn row by row: of all rows, of a fixed budget, of independent rows."""
+"""Kernel extreme learning machines that learn row by row: of all rows, or of a fixed budget."""
 
 from collections.abc import Hashable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes, width
 from elmbench.models.base.kernels import KernelMixin
-from elmbench.models.base.parameters import COUNT, estimator
+from elmbench.models.base.parameters import estimator
 from elmbench.models.base.paths import Grid
 from elmbench.models.base.singular import warn_of_singular
 from elmbench.numerics.arrays import EPS, Array
@@ -27,7 +26,7 @@ State = InverseState | DependencyState | MatrixState
 
 
 @estimator
-class _KOSELM(KernelMixin):
+class KOSELM(KernelMixin):
     """A kernel model that learns row by row, by a state that grows by `extend`."""
 
     model_version = 1
@@ -78,7 +77,7 @@ class _KOSELM(KernelMixin):
         Those are budgets that are not reached, thresholds with no row's distance between them, every `C` without a
         ridge, and every `gamma` of a kernel that has none.
         """
-        groups: dict[Hashable, tuple[Kernel, list[tuple[int, _KOSELM]]]] = {}
+        groups: dict[Hashable, tuple[Kernel, list[tuple[int, KOSELM]]]] = {}
         for i, model in enumerate(grid.models):
             kernel = model._make_kernel()
             groups.setdefault(kernel.key, (kernel, []))[1].append((i, model))
@@ -133,7 +132,7 @@ class _KOSELM(KernelMixin):
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
         """Count the inverse, the matrix that it is computed from again because of round-off, and the kernel matrix."""
         m = cls._most_rows(n_samples, params)
-        held = _inverse_bytes(m, n_features, n_outputs) + _kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
+        held = inverse_bytes(m, n_features, n_outputs) + kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
         return held + target_bytes(n_samples, n_outputs)
 
     @classmethod
@@ -141,12 +140,12 @@ class _KOSELM(KernelMixin):
         return n_samples
 
 
-def _inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:
+def inverse_bytes(m: int, n_features: int, n_outputs: int) -> int:
     """Return the bytes of a state with `m` rows while its inverse is computed from scratch."""
     return 8 * m * (2 * m + 2 * n_features + 4 * n_outputs + 8) + 3 * BLOCK_BYTES
 
 
-def _kernel_bytes(kernel: Any, m: int, n_samples: int) -> int:
+def kernel_bytes(kernel: Any, m: int, n_samples: int) -> int:
     """Return the bytes of a kernel matrix for a dictionary of `m` rows; the Gaussian kernel needs none."""
     if isinstance(kernel, str) and kernel in ("rbf", PRECOMPUTED):
         return 0 if kernel == "rbf" else 16 * n_samples**2
@@ -154,7 +153,7 @@ def _kernel_bytes(kernel: Any, m: int, n_samples: int) -> int:
     return 8 * (m**2 + (m + piece) ** 2 + 2 * piece * (piece + m))
 
 
-class KOSELMClassifier(FamilyClassifier, _KOSELM):
+class KOSELMClassifier(FamilyClassifier, KOSELM):
     """Kernel online sequential extreme learning machine for classification.
 
     Learns one row at a time, keeping all of them: after any number of rows it is the kernel extreme learning machine
@@ -207,7 +206,7 @@ class KOSELMClassifier(FamilyClassifier, _KOSELM):
     """
 
 
-class KOSELMRegressor(FamilyRegressor, _KOSELM):
+class KOSELMRegressor(FamilyRegressor, KOSELM):
     """Kernel OS-ELM for regression: `KOSELMClassifier` with `y`, one column or several, as targets.
 
     See Also
@@ -228,7 +227,7 @@ class KOSELMRegressor(FamilyRegressor, _KOSELM):
 
 
 @estimator
-class _FBKOSELM(_KOSELM):
+class _FBKOSELM(KOSELM):
     budget: int = 200
 
     @classmethod
@@ -301,110 +300,4 @@ class FBKOSELMRegressor(FamilyRegressor, _FBKOSELM):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> round(FBKOSELMRegressor(C=10, budget=50).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
     0.47
-    """
-
-
-LARGEST_EXPECTED = {"squared": 2048, "as-printed": 8192}
-"""Largest dictionary, by `threshold`, that `memory_estimate` counts with; how large it gets, only the data say."""
-
-
-@estimator
-class _ALDKOSELM(_KOSELM):
-    """Kernel recursive least squares on a dictionary of approximately independent rows."""
-
-    delta: float = 0.1
-    threshold: str = "squared"
-    max_atoms: int | None = None
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_atoms": [COUNT, None],
-        "threshold": [StrOptions({"squared", "as-printed"})],
-    }
-
-    def _new_state(self, n_features: int, n_outputs: int) -> DependencyState:
-        max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
-        squared = self.delta if self.threshold == "squared" else self.delta**2
-        return DependencyState(n_features, n_outputs, squared, width(self), max_atoms)
-
-    @classmethod
-    def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count a dictionary of all rows or of `max_atoms`; without that, of no more than `LARGEST_EXPECTED`."""
-        m = min(n_samples, params.get("max_atoms") or LARGEST_EXPECTED[params.get("threshold", "squared")])
-        kernel = _kernel_bytes(params.get("kernel", "rbf"), m, n_samples)
-        inverses = 2 * _inverse_bytes(max(m, 64), n_features, n_outputs)
-        return inverses + kernel + target_bytes(n_samples, n_outputs)
-
-
-class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
-    """Kernel online sequential extreme learning machine with approximate linear dependency, for classification.
-
-    A row joins the dictionary where its squared distance, in the feature space, from the span of the dictionary
-    exceeds a threshold. Any other row still changes the weights: they are the least-squares fit, over all rows so far,
-    of the model in which each row is replaced by its projection when it came. There is no ridge.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Without effect. It is accepted because the published protocol gives this model the parameters of K-ELM.
-    gamma, kernel, degree, coef0, kernel_params
-        As in `KOSELMClassifier`.
-    delta : float, default=0.1
-        The threshold; 0 keeps every row that is not dependent to working precision.
-    threshold : {"squared", "as-printed"}, default="squared"
-        Whether the squared distance is compared with `delta`, as the authors' code does, or the distance itself, as
-        in eq. (10).
-    max_atoms : int, default=None
-        Size of the dictionary from which no row joins it any more; None for no such size.
-
-    Attributes
-    ----------
-    dictionary_ : ndarray or CSR matrix of shape (n_units, n_features), or ndarray of shape (n_units,)
-        The rows that joined.
-    inverse_ : ndarray of shape (n_units, n_units)
-        Inverse of the kernel matrix of the dictionary, of which `condition_` is.
-    beta_, classes_, n_units_, condition_, n_features_in_
-        As in `KOSELMClassifier`.
-
-    See Also
-    --------
-    KOSELMClassifier : A dictionary of all rows.
-    FBKOSELMClassifier : A dictionary of limited size.
-
-    Notes
-    -----
-    No row joins whose squared distance is below 1e-9, where round-off would decide: repeated rows never do. The kernel
-    matrix is carried by its Cholesky factor, not by its inverse as in Engel et al., which costs the same.
-
-    References
-    ----------
-    Engel, Mannor, Meir, The kernel recursive least-squares algorithm, IEEE Trans. Signal Process. 52(8), 2004;
-    Scardapane et al., Online Sequential Extreme Learning Machine With Kernels, IEEE TNNLS 26(9), 2015, eqs. (10) and
-    (11).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from elmbench.models import ALDKOSELMClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> round(ALDKOSELMClassifier(delta=0.01).fit(X, y).score(X, y), 2)
-    0.99
-    """
-
-
-class ALDKOSELMRegressor(FamilyRegressor, _ALDKOSELM):
-    """Kernel OS-ELM with ALD for regression: `ALDKOSELMClassifier` with `y`, one column or several, as targets.
-
-    See Also
-    --------
-    ALDKOSELMClassifier : For classification.
-    KOSELMRegressor : A dictionary of all rows.
-    FBKOSELMRegressor : A dictionary of limited size.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from elmbench.models import ALDKOSELMRegressor
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> round(ALDKOSELMRegressor(delta=0.01).fit(20 * X, y / 100).score(20 * X, y / 100), 2)
-    0.95
     """

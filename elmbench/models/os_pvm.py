@@ -171,5 +171,5 @@ class OSPVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
         if params.get("mode") == "truncate" and params.get("n_hidden"):
             rank = min(rank, size + params.get("initial_batch", 40) + params.get("batch_size", 16))
         chunk = 6 * max(params.get("initial_batch", 40), params.get("batch_size", 16)) * (n_features + rank)
-        selected = 4 * rank * n_features + 2 * n_samples * rank + 6 * rank**2 + 2 * size * n_features
-        return 8 * (selected + chunk + n_samples * (3 * size + 4 * n_outputs)) + 2**20
+        basis = 4 * rank * n_features + 2 * n_samples * rank + 6 * rank**2 + 2 * size * n_features
+        return 8 * (basis + chunk + n_samples * (3 * size + 4 * n_outputs)) + 2**20

@@ -125,7 +125,7 @@ BUILT_IN = (
     _own(
         "ald-kos-elm",
         "Kernel online sequential ELM with approximate linear dependency",
-        "kos_elm:ALDKOSELM",
+        "ald_kos_elm:ALDKOSELM",
         {"gamma": _C, "delta": (0.05, 0.2, 0.4)},
         _online_cost,
     ),
