@@ -1,313 +1,32 @@
-"""Models compared on data of a user's own, from the file to the table."""
+"""Models compared from Python: arrays, data frames and estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import elmbench
-from elmbench.datasets.load import load
-from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
-from elmbench.protocol.folds import OuterFold, fold_data, forget_data
-from elmbench.protocol.splits import outer_split
-from elmbench.reporting.results import read_results
-from elmbench.running.attempt import attempt
-from elmbench.running.executors.sandbox import Sandbox
-from elmbench.specs import datasets
-from elmbench.specs.comparisons import recorded_comparison
-from elmbench.work import search as module
-from elmbench.work.base import Context, Work
-from elmbench.work.fit import Fit
-from elmbench.work.search import Search
-from elmbench.workflow.comparison import MODELS, Comparison, experiment_of, prepare_comparison
-from elmbench.workflow.execute import execute
-from elmbench.workflow.prepare import PreparedRun, RunOptions
 
-SMALL = {"k-elm": {"C": [1.0, 64.0], "gamma": [0.1]}, "ridge": {"C": [1.0]}, "elm": {"n_hidden": [20], "C": [8.0]}}
-
-
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Have a cache and a folder of its own, work done in this process, and forget the data sets that were added."""
-    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-
-    def here(self: Sandbox, work: Work, inputs: Mapping[str, Any], limits: Any = None) -> Any:
-        return attempt(work, inputs, Context())
-
-    monkeypatch.setattr(Sandbox, "run", here)
-    yield
-    datasets._added.clear()
-    datasets.load_dataset_specs.cache_clear()
-    forget_data()
-
-
-def shop(rows: int = 120, missing: bool = True) -> pd.DataFrame:
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "age": random.normal(40, 10, rows),
-            "colour": random.choice(["red", "green", "blue"], rows),
-            "who": [f"customer {i}" for i in range(rows)],
-            "shop": random.integers(0, 6, rows),
-            "day": random.permutation(rows),
-        }
-    )
-    frame["buys"] = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
-    if missing:
-        frame.loc[random.random(rows) < 0.2, "age"] = np.nan
-        frame.loc[random.random(rows) < 0.1, "colour"] = None
-    return frame
-
-
-def prepared(*data: UserData, models: tuple[str, ...] = ("k-elm", "ridge"), **asked: Any) -> PreparedRun:
-    grids = {name: grid for name, grid in SMALL.items() if name in models}
-    return prepare_comparison(Comparison(data, models, grids, **asked), RunOptions(), Path("elmbench-results"))
-
-
-def fits(run: PreparedRun) -> list[Fit]:
-    return [work for work in run.works.values() if isinstance(work, Fit)]
-
-
-def test_three_classes_from_a_file_to_the_table() -> None:
-    X, y = load_iris(return_X_y=True)
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(species=np.array(["s", "ve", "vi"])[y])
-    found = elmbench.compare(
-        frame[list("abcd")],
-        frame["species"],
-        ["k-elm", "ridge"],
-        name="iris",
-        folds=3,
-        grids={"k-elm": SMALL["k-elm"]},
-        results_dir="results",
-    )
-    assert found.folder.parent == Path("results/compare/own")
-    assert found.folder.name.startswith("iris-")
-    files = {path.name for path in found.folder.iterdir()}
-    assert files == {"cells.csv", "summary.csv", "table.md", "environment.json", "figure.csv", "figure.png"}
-    assert set(found.cells["status"]) == {"ok"}
-    assert len(found.cells) == 9
-    means = found.cells.groupby("model")["accuracy"].mean()
-    assert means["k-elm"] > 0.9 > means["ridge"]
-    (section,) = found.table.sections
-    lines = [{name: item.text for name, item in line.items()} for line in section.lines]
-    assert [lines[0][name] for name in ("model", "rank", "p")] == ["k-elm", "1", "best"]
-    assert 0 < float(lines[1]["p"]) < 1
-    assert "3 classes of the column 'target'" in found.text
-    assert "p: p-value of the difference" in found.text
-    searched = "3 outer folds (stratified-kfold); hyperparameters are searched on each training part, in 3 inner folds."
-    assert found.table.subtitle == searched
-    # What is known is not computed again, and the table is that of the last request.
-    events: list[Any] = []
-    again = elmbench.compare(
-        frame[list("abcd")],
-        frame["species"],
-        ["ridge"],
-        name="iris",
-        folds=3,
-        results_dir="results",
-        on_event=events.append,
-    )
-    assert not events
-    assert set(again.cells["model"]) == {"ridge", "dummy"}
-
-
-def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() -> None:
-    """A model that cannot give the metric has no rank."""
-    X, y = make_classification(150, 6, flip_y=0.2, random_state=3)
-    found = elmbench.compare(
-        pd.DataFrame(X), y, ["ridge", "knn"], name="mine", folds=3, metric=["f1", "accuracy"], results_dir="results"
-    )
-    name = f"own/{found.folder.name}"
-    resolved = recorded_comparison(name, Path("results"))
-    assert resolved.spec == found.resolved.spec
-    again = read_results(resolved, Path("results"), ["log_loss", "roc_auc"])
-    ranks = again.summary[again.summary["metric"] == "rank"].set_index("model")["mean"]
-    assert ranks.to_dict() == {"knn": 1}
-    assert "log_loss is missing for ridge: it takes probabilities" in [note.text for note in again.table.notes]
-    assert again.cells.loc[again.cells["model"] == "ridge", "roc_auc"].between(0.5, 1).all()
-    with pytest.raises(ElmbenchError, match="unknown table 'own/other'"):
-        recorded_comparison("own/other", Path("results"))
-
-
-def test_a_model_without_probabilities_is_not_searched_by_them() -> None:
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
-    frame.assign(y=(frame["a"] > 0).astype(int)).to_csv("a.csv", index=False)
-    run = prepared(UserData("a.csv"), models=("ridge", "knn"), metrics=("neg_log_loss",))
-    ((resolved, plan),) = run.tables
-    why = "it has no predict_proba, which neg_log_loss takes"
-    assert {name: dict(column.not_run) for name, column in resolved.spec.models.items() if column.not_run} == {
-        "ridge": {"a": why}
-    }
-    assert {cell.model for cell in plan.cells} == {"knn", "dummy"}
-
-
-def test_regression_and_classification_side_by_side() -> None:
-    random = np.random.default_rng(1)
-    frame = pd.DataFrame(random.normal(size=(90, 3)), columns=list("abc"))
-    frame.assign(y=frame["a"] - 2 * frame["b"] + random.normal(size=90) / 10).to_csv("one.csv", index=False)
-    frame.assign(y=(frame["a"] > 0).astype(int)).to_csv("two.csv", index=False)
-    run = prepared(UserData("one.csv", "y"), UserData("two.csv"), folds=3)
-    ((resolved, _),) = run.tables
-    assert [resolved.dataset(name).task for name in ("one", "two")] == ["regression", "classification"]
-    assert resolved.file.id == "own/one-two"
-    (found,) = execute(run)
-    assert "3 outer folds (kfold, stratified-kfold)" in found.text
-    ranks = found.summary[(found.summary["dataset"] == "all") & (found.summary["metric"] == "rank")]
-    assert ranks.set_index("model")["mean"].sum() == 3
-    assert found.summary.set_index(["dataset", "model", "metric"])["mean"]["one", "ridge", "nrmse"] < 0.2
-
-
-def test_everything_is_taken_from_training_rows_only() -> None:
-    frame = shop()
-    frame.to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", impute=True), folds=4)
-    place: OuterFold = fits(run)[0].place
-    before = fold_data(place, None)
-    assert np.isfinite(before.X_train).all()
-    # Age, shop and day; three colours.
-    assert before.X_train.shape[1] == 6
-    assert before.raw is not None
-    np.testing.assert_allclose(before.X_train.mean(axis=0), 0, atol=1e-12)
-    # Other values in the test rows of a fold change nothing of its training rows.
-    data_y = pd.read_csv("shop.csv")["buys"]
-    assert place.dataset.spec is not None
-    data = load(place.dataset.spec)
-    assert len(data.y) == len(data_y)
-    _, test = outer_split(data, place.protocol.outer, "stored", 0, 0)
-    changed = frame.copy()
-    changed.loc[test, "age"] = 1e6
-    changed.loc[test, "colour"] = "violet"
-    changed.to_csv("shop.csv", index=False)
-    forget_data()
-    after = fold_data(place, None)
-    np.testing.assert_array_equal(after.X_train, before.X_train)
-    assert not np.allclose(after.X_test, before.X_test)
-
-
-def test_inner_folds_are_prepared_by_their_own_training_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    shop().to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", impute=True), models=("ridge",), folds=4)
-    (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
-    seen = []
-    problem = module.grid_problem
-
-    def looked_at(work: Any, given: Any, rows: Any, *others: Any) -> Any:
-        X, _, ((train, _),) = rows
-        seen.append(np.abs(X[train].mean(axis=0)).max())
-        return problem(work, given, rows, *others)
-
-    monkeypatch.setattr(module, "grid_problem", looked_at)
-    assert search.run({}, Context())["status"] == "ok"
-    assert len(seen) == 3
-    assert max(seen) < 1e-12
-
-
-def test_groups_stay_together_and_are_no_feature() -> None:
-    frame = shop(missing=False).drop(columns=["colour", "who"])
-    frame.to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", groups="shop"), folds=3)
-    place = fits(run)[0].place
-    assert place.dataset.n_features == 2
-    assert place.protocol.outer.kind == "stratified-group-kfold"
-    for fold in range(3):
-        found = fold_data(replace(place, fold=fold), None)
-        assert found.groups is not None
-        assert len(found.X_train) + len(found.X_test) == len(frame)
-        numbers = np.sort(np.unique(frame["shop"]))
-        own = set(numbers[np.unique(found.groups)])
-        assert len(found.X_test) == (~frame["shop"].isin(own)).sum()
-    (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
-    data = fold_data(search.place, None)
-    for train, test in search.inner_folds(data)[2]:
-        assert data.groups is not None
-        assert not set(data.groups[train]) & set(data.groups[test])
-
-
-def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
-    frame = shop(missing=False).drop(columns=["colour", "who"])
-    frame["later"] = frame["day"] * 1.0
-    frame.to_csv("shop.csv", index=False)
-    run = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3)
-    for work in fits(run):
-        data = fold_data(work.place, None)
-        assert data.X_train[:, -1].max() < data.X_test[:, -1].min()
-        assert (np.diff(data.X_train[:, -1]) > 0).all()
-    (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
-    assert all(train.max() < test.min() for train, test in search.inner_folds(fold_data(search.place, None))[2])
-
-
-def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
-    random = np.random.default_rng(0)
-    pd.DataFrame(random.normal(size=(20, 2))).assign(y=random.integers(0, 2, 20)).to_csv("tiny.csv", index=False)
-    spec = datasets.DatasetSpec.model_validate(
-        {
-            "name": "many", "title": "many.csv", "task": "classification", "citation": "", "positive": ["b"],
-            "shape": {"instances": 400_000, "features": 10, "classes": {"a": 200_000, "b": 200_000}},
-            "sources": [{"kind": "file", "path": "many.csv"}],
-        }
-    )  # fmt: skip
-    resolved = experiment_of(Comparison(()), [spec])
-    left_out = {name for name, model in resolved.spec.models.items() if model.not_run}
-    assert {"k-elm", "ls-svm"} <= left_out
-    assert not {"elm", "ridge", "hist-gradient-boosting"} & left_out
-    assert list(resolved.spec.models) == [*MODELS, "dummy"]
-    assert {"logistic-regression", "random-forest", "knn"} <= set(MODELS)
-    assert resolved.settings.tune_rows == 2000
-    assert "-m k-elm runs it all the same" in resolved.spec.models["k-elm"].not_run["many"]
-    named = experiment_of(Comparison((), ("k-elm",)), [spec])
-    assert not named.spec.models["k-elm"].not_run
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
-    random = np.random.default_rng(0)
-    X = random.normal(size=(90, 3))
-    y = X[:, 0] - X[:, 1] if task == "regression" else np.where(X[:, 0] ** 2 > 0.4, "out", "in")
-    noise = random.normal(size=90) if task == "regression" else random.permutation(["a", "a", "b"] * 30)
-    for name, target in (("real", y), ("noise", noise)):
-        pd.DataFrame(X).assign(target=target).to_csv(f"{name}.csv", index=False)
-    data = (UserData("real.csv"), UserData("noise.csv"))
-    grids = {"knn": {"n_neighbors": [1]}}
-    (found,) = execute(prepare_comparison(Comparison(data, ("knn",), grids, folds=3), RunOptions(), Path("results")))
-    rows = [{name: item.text for name, item in line.items()} for line in found.table.sections[0].lines]
-    models = {
-        dataset: [row["model"] for row in rows if row["dataset"] == dataset] for dataset in ("real.csv", "noise.csv")
-    }
-    assert models == {"real.csv": ["knn", "dummy"], "noise.csv": ["dummy", "knn *"]}
-    assert all(("rank" in row) == (row["model"] != "dummy") for row in rows)
-    text = " ".join(found.text.split())
-    what = "the mean" if task == "regression" else "the most frequent class"
-    assert f"noise: * no better than always predicting {what} (dummy): knn" in text
-    assert "real: *" not in text
-
-
-def test_a_regression_has_no_classifiers() -> None:
-    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    run = prepare_comparison(Comparison((UserData("a.csv"),)), RunOptions(), Path("elmbench-results"))
-    ((resolved, _),) = run.tables
-    assert "eem" not in resolved.spec.models
-    assert "ls-svm" in resolved.spec.models
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def test_rows_that_a_program_holds() -> None:
     X, y = load_iris(return_X_y=True)
-    found = elmbench.compare(sp.csr_matrix(X), y, ["elm"], grids={"elm": SMALL["elm"]}, folds=3, runs=2)
-    assert len(found.cells) == 12
-    assert found.cells.groupby("model")["accuracy"].mean()["elm"] > 0.8
+    results = elmbench.compare(
+        sp.csr_matrix(X), y, ["elm"], grids={"elm": {"n_hidden": [20], "C": [8.0]}}, folds=3, runs=2
+    )
+    assert len(results.cells) == 12
+    assert results.cells.groupby("model")["accuracy"].mean()["elm"] > 0.8
     with pytest.raises(ElmbenchError, match="X has 150 rows"):
         elmbench.compare(X, y[:-1])
 
@@ -317,12 +36,12 @@ def test_estimators_beside_names() -> None:
     pipeline = make_pipeline(StandardScaler(), SVC())
     models = [SVC(C=2.0), "ridge", pipeline, ("stump", DecisionTreeClassifier(max_depth=1)), SVC(C=0.01)]
     grids = {"standardscaler+svc": {"svc__C": np.array([0.1, 1.0])}, "ridge": {"C": [1.0]}}
-    found = elmbench.compare(X, y, models, grids=grids, folds=3)
-    assert set(found.cells["status"]) == {"ok"}
-    means = found.cells.groupby("model")["accuracy"].mean()
+    results = elmbench.compare(X, y, models, grids=grids, folds=3)
+    assert set(results.cells["status"]) == {"ok"}
+    means = results.cells.groupby("model")["accuracy"].mean()
     assert set(means.index) == {"SVC", "ridge", "standardscaler+svc", "stump", "SVC-2", "dummy"}
     assert means["SVC"] > 0.9 > means["stump"]
-    chosen = found.cells.loc[found.cells["model"] == "standardscaler+svc", "params"]
+    chosen = results.cells.loc[results.cells["model"] == "standardscaler+svc", "params"]
     assert all("svc__C" in text for text in chosen)
     # Nothing of it is left for the next call.
     with pytest.raises(ElmbenchError, match="unknown model 'SVC'"):
@@ -341,63 +60,6 @@ def test_no_frame_is_written_over_another() -> None:
     assert one.folder != other.folder
     assert len(pd.read_csv(one.folder / "cells.csv")) == 3
     assert not Path("elmbench-results").exists()
-    kept = [elmbench.compare(X[:n], y[:n], ["dummy"], name="iris", results_dir="here").folder for n in (150, 120)]
-    assert len(set(kept)) == 2
-    assert all(folder.is_relative_to("here") for folder in kept)
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"models": ("eem",)}, "has no estimator for regression"),
-        ({"metrics": ("beauty",)}, "unknown metric 'beauty'"),
-        ({"metrics": ("accuracy",)}, "'accuracy' is not a regression metric"),
-        ({"metrics": ("fit_seconds",)}, "unknown metric 'fit_seconds'"),
-        ({"models": ("k-elms",)}, "did you mean 'k-elm'"),
-    ],
-)
-def test_what_cannot_be_asked_is_said(asked: dict[str, Any], message: str) -> None:
-    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    with pytest.raises(ElmbenchError, match=message):
-        prepared(UserData("a.csv"), **asked)
-
-
-def test_a_regression_is_ranked_by_a_metric_of_regression() -> None:
-    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    with pytest.raises(ElmbenchError) as caught:
-        prepared(UserData("a.csv"), metrics=("mcc",))
-    assert str(caught.value.expected).startswith("one of nrmse, rmse, mse, mae, r2, or a scorer")
-    ((resolved, _),) = prepared(UserData("a.csv"), metrics=("rmse", "neg_max_error")).tables
-    assert resolved.spec.protocol.metric_for("regression") == "rmse"
-    assert resolved.spec.protocol.outer.split("a", "regression").kind == "kfold"
-
-
-def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
-    labels = np.append(np.repeat([f"c{i:02d}" for i in range(11)], 10), ["rare"] * 2)
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(random.normal(size=(len(labels), 2)), columns=["a", "b"]).assign(kind=labels)
-    frame.sample(frac=1, random_state=0).to_csv("twelve.csv", index=False)
-    run = prepared(UserData("twelve.csv"), models=("ridge",))
-    (remark,) = {cell.remarks for _, plan in run.tables for cell in plan.cells}
-    assert "the class 'rare' has 2 rows, fewer than the 5 folds" in remark
-    for work in fits(run):
-        counts = np.bincount(fold_data(work.place, None).y_test, minlength=12)
-        assert counts[:11].tolist() == [2] * 11
-    (found,) = execute(run)
-    assert set(found.cells["status"]) == {"ok"}
-    assert "stratified-kfold" in found.text
-    assert "the class 'rare' has 2 rows" in " ".join(found.text.split())
-
-
-def test_a_grid_of_a_model_that_is_not_compared_is_said() -> None:
-    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3))).to_csv("a.csv", index=False)
-    with pytest.raises(ElmbenchError, match="unknown model of the comparison 'svm'"):
-        prepare_comparison(
-            Comparison((UserData("a.csv"),), ("ridge",), {"svm": {"C": [1]}}), RunOptions(), Path("elmbench-results")
-        )
-    with pytest.raises(ElmbenchError, match="no parameter 'gamma'"):
-        prepare_comparison(
-            Comparison((UserData("a.csv"),), ("ridge",), {"ridge": {"gamma": [1]}}),
-            RunOptions(),
-            Path("elmbench-results"),
-        )
+    folders = [elmbench.compare(X[:n], y[:n], ["dummy"], name="iris", results_dir="here").folder for n in (150, 120)]
+    assert len(set(folders)) == 2
+    assert all(folder.is_relative_to("here") for folder in folders)
