@@ -132,7 +132,7 @@ class Result:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met, with the same choice and equal scores; None without a target or measurement."""
+        """True if the target is met with the same choice and equal scores; None without a target or measurement."""
         if self.target is None or self.ratio is None:
             return None
         equal = self.difference is None or self.difference <= EQUAL

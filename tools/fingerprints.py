@@ -1,4 +1,4 @@
-"""The fingerprints in `datasets.yaml`, for whoever maintains it: `python -m tools.fingerprints [NAME ...]`.
+"""The fingerprints in `datasets.yaml`, for maintainers: `python -m tools.fingerprints [NAME ...]`.
 
 They are taken from the data that are at hand, so look at what changed before it is committed.
 """

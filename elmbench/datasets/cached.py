@@ -41,10 +41,10 @@ def verify(parts: Parts, spec: DatasetSpec) -> None:
     """Raise ElmbenchError if a file was changed since it was fetched."""
     for path in parts.values():
         expected, status = _words(path)[1], path.stat()
-        problem = _sha256(path, status.st_mtime_ns, status.st_size)
-        if not problem.startswith(expected):
+        digest = _sha256(path, status.st_mtime_ns, status.st_size)
+        if not digest.startswith(expected):
             raise ElmbenchError(
-                f"the cached file {path} has been changed: its SHA-256 is {problem}",
+                f"the cached file {path} has been changed: its SHA-256 is {digest}",
                 expected=f"the file that was fetched, with a SHA-256 that begins with {expected}",
                 next_step=f"elmbench data fetch {spec.name}",
             )

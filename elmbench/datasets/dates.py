@@ -113,9 +113,9 @@ def _formats_of(word: str) -> Iterator[str]:
 
 def _ambiguous(words: pd.Series[str], readings: dict[str, pd.Series[pd.Timestamp]], column: str) -> ElmbenchError:
     row = next(row for row in words.index if len({dates[row] for dates in readings.values()}) > 1)
-    problem = dict.fromkeys(str(dates[row].date()) for dates in readings.values())
+    days = dict.fromkeys(str(dates[row].date()) for dates in readings.values())
     return ElmbenchError(
-        f"the column {column!r} holds dates such as {words[row]!r}, which may be {' or '.join(problem)}",
+        f"the column {column!r} holds dates such as {words[row]!r}, which may be {' or '.join(days)}",
         expected="a date that decides, such as one with a day above 12",
         next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
     )

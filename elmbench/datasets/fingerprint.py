@@ -1,4 +1,4 @@
-"""The fingerprint of a data set's content: a few numbers that tell its rows, whoever prints them.
+"""The fingerprint of a data set's content: a few numbers that identify its rows.
 
 They depend neither on the order of rows and columns nor on the names of the labels. Rounding moves them a little; how
 much is estimated by rounding errors drawn at random.

@@ -20,7 +20,7 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     """Return the table with its labels spelled as in the public file.
 
     `labels` is the mapping of the source. A file of the data directory may also spell its labels as any of the sources
-    does; a two-class file, whatever its words, is recognised by the sizes of its classes if they differ.
+    does. The labels of a two-class file are recognised by the sizes of the classes if these differ.
     """
     missing = sum(value is None or value != value for value in table.target)
     if missing:

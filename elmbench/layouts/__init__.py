@@ -89,12 +89,12 @@ def with_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     for name in names:
         metric = find_metric(name)
         if not layout.shows_metrics or metric.counts_rows:
-            found = f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show {name}"
-            raise ElmbenchError(found, expected="a table of metrics", next_step=f"elmbench show {resolved.file.id}")
+            problem = f"{resolved.file.id} is a table of kind {resolved.spec.layout}, which cannot show {name}"
+            raise ElmbenchError(problem, expected="a table of metrics", next_step=f"elmbench show {resolved.file.id}")
         if metric.task not in tasks:
             known = ", ".join(each for task in tasks for each in metric_names(task))
-            found = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
-            raise ElmbenchError(found, expected=f"one of {known}, or a scorer of scikit-learn", next_step=LIST)
+            problem = f"{name} is not a metric for {tasks[0]}, the task of {resolved.file.id}"
+            raise ElmbenchError(problem, expected=f"one of {known}, or a scorer of scikit-learn", next_step=LIST)
     protocol = resolved.spec.protocol
     every = (*names, *protocol.metrics) if layout.ranks else (*protocol.metrics, *names)
     protocol = protocol.model_copy(update={"metrics": tuple(dict.fromkeys(every))})

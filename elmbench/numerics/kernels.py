@@ -81,8 +81,8 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
     """
     matrix = np.empty((len(X), len(X)), order="F")
     ascending = sorted(set(gammas))
-    selected = len(X) <= DISTANCES_UP_TO and len(ascending) > 1 + SQUARINGS
-    distances = squared_distances(X, out=np.empty_like(matrix)) if selected else None
+    holds_distances = len(X) <= DISTANCES_UP_TO and len(ascending) > 1 + SQUARINGS
+    distances = squared_distances(X, out=np.empty_like(matrix)) if holds_distances else None
     last, squarings = 0.0, 0
     for gamma in ascending:
         times = round(math.log2(gamma) - math.log2(last)) if last > 0 else 0

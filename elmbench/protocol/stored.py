@@ -53,7 +53,7 @@ def stored_predictions(
             return None
         content["scores"] = _packed(scores, "<f4")
     with contextlib.suppress(Exception), np.errstate(divide="ignore"):
-        # Predictions stand, whatever fails here.
+        # A model without usable probabilities keeps its predictions.
         shares = class_outputs(estimator, "predict_proba", X, labels)
         if shares is not None and np.isfinite(shares).all():
             logarithms = np.log(shares)
@@ -159,8 +159,8 @@ def metric_columns(stored: Iterable[StoredPredictions | None], metrics: Sequence
     for metric in counted:
         values: list[Any] = [None] * n_cells
         for group in by_classes.values():
-            found = metric.function(np.array([counts for _, counts in group])).tolist()
-            for (i, _), value in zip(group, found, strict=True):
+            scores = metric.function(np.array([counts for _, counts in group])).tolist()
+            for (i, _), value in zip(group, scores, strict=True):
                 values[i] = value
         columns[metric.name] = values
     return columns

@@ -190,7 +190,7 @@ def load_plugin(path: Path) -> list[str]:
         problem = f"the plug-in {path} fails when it is loaded: {_said(error, path)}"
         raise ElmbenchError(problem, expected="a file that runs by itself", next_step=f"python {path.name}") from error
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
-    if not any(dictionaries.values()) or not all(isinstance(problem, dict) for problem in dictionaries.values()):
+    if not any(dictionaries.values()) or not all(isinstance(objects, dict) for objects in dictionaries.values()):
         expected = 'a dictionary such as MODELS = {"my-model": MyClassifier}, LAYOUTS, WORK or SOURCES'
         problem = f"the plug-in {path} declares no models, layouts, work or sources"
         raise ElmbenchError(problem, expected=expected, next_step="add it to the file")

@@ -127,8 +127,8 @@ class SavedResults(Mapping[str, SavedTable]):
         frames = []
         for table in self._tables.values():
             lines = getattr(table, name)
-            place = pd.DataFrame([table.place] * len(lines), columns=PLACE, index=lines.index)
-            frames.append(pd.concat([place, lines], axis=1))
+            names = pd.DataFrame([table.place] * len(lines), columns=PLACE, index=lines.index)
+            frames.append(pd.concat([names, lines], axis=1))
         whole = [frame for frame in frames if len(frame)] or frames[:1]
         return pd.concat(whole, ignore_index=True)
 

@@ -52,7 +52,7 @@ class MeasuredCells:
     ----------
     layout : Layout
     every : DataFrame
-        The lines of all entries, whatever their ending, with the columns that a verdict needs.
+        The lines of all entries, also of those that did not end ok, with the columns that a verdict needs.
     lines : dict of tuple to ndarray of int
         The numbers of an entry's lines among the cells that ended ok, by the values of `ENTRY`.
     """

@@ -162,5 +162,5 @@ class DatasetPlanner:
                 self.plan.cells.append(replace(cell, unavailable=self.missing))
 
     def _cell(self, column: str, run: int, fold: int, select: str, key: str, family: str) -> Cell:
-        place = self.dataset.name, column, run, fold, select, self.resolved.reading
-        return Cell(*place, key, family, remarks=self.remarks, first_runs=self.request.first_runs)
+        entry = self.dataset.name, column, run, fold, select, self.resolved.reading
+        return Cell(*entry, key, family, remarks=self.remarks, first_runs=self.request.first_runs)

@@ -83,7 +83,7 @@ def test_an_odd_target_of_numbers_is_named_but_few_labels_are_words(tmp_path: Pa
     with pytest.raises(ElmbenchError, match="the target 'a' is mostly numbers, but row 60 holds 'oops'"):
         describe(UserData(str(tmp_path / "x.csv"), "a"))
     write(tmp_path, ["1", "2", "3", "4", "5", "6+"] * 10)
-    assert set(describe(UserData(str(tmp_path / "x.csv"), "a")).shape.classes) == {"1", "2", "3", "4", "5", "6+"}  # type: ignore[arg-type]
+    assert set(describe(UserData(str(tmp_path / "x.csv"), "a")).shape.classes) == {"1", "2", "3", "4", "5", "6+"}
 
 
 def test_a_column_of_numbers_may_be_words(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_numbers_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> N
     with pytest.raises(ElmbenchError, match=r"'1,000' in the column 'a' may be 1000 or 1\.000"):
         describe(UserData(str(tmp_path / "x.csv")))
     for decimal, first in ((",", 1.0), (".", 1000.0)):
-        assert load(describe(UserData(str(tmp_path / "x.csv"), decimal=decimal))).X[0, 0] == first  # type: ignore[arg-type]
+        assert load(describe(UserData(str(tmp_path / "x.csv"), decimal=decimal))).X[0, 0] == first
 
 
 def test_two_decimal_marks_are_refused(tmp_path: Path) -> None:

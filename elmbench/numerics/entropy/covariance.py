@@ -58,7 +58,7 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
 
     `features` returns those of a slice of the rows, of shape (rows, w), a fresh array; no size exceeds w.
     """
-    selected: list[Array] = []
+    held: list[Array] = []
     blocks = list(layer_blocks(n_rows))
     block = features(blocks[0])
     first = block[0].copy()
@@ -71,14 +71,14 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
         total += block.sum(axis=0)
         np.maximum(spread, np.abs(block).max(axis=0), out=spread)
         if hold:
-            selected.append(block)
+            held.append(block)
     mean = total / n_rows
     scatter = np.zeros((len(first), len(first)), order="F")
     ascending = sorted(set(sizes))
     fourth = np.zeros(len(ascending))
     for i, rows in enumerate(blocks):
         if hold:
-            block = selected[i]
+            block = held[i]
         else:
             block = features(rows)
             block -= first

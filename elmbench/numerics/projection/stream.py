@@ -97,8 +97,8 @@ class StreamedDecomposition:
                 return np.empty((0, D.shape[1]))
             apart = new - (new @ self.basis.T) @ self.basis
             directions, triangle, _ = qr(apart.T, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
-            result = int((np.abs(np.diagonal(triangle)) > least).sum())
-            new = directions[:, : min(result, room)].T
+            rank = int((np.abs(np.diagonal(triangle)) > least).sum())
+            new = directions[:, : min(rank, room)].T
         return new
 
     def _grow(self, new: Array) -> None:

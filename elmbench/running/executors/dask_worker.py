@@ -20,7 +20,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import describe_environment, version_of_code
 from elmbench.running.executors.base import Done
-from elmbench.running.executors.sandbox import Asked, Sandbox, Settings
+from elmbench.running.executors.sandbox import STOPPED, Asked, Sandbox, Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
 
@@ -118,7 +118,7 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
     box = _sandboxes.take(settings, run)
     try:
         if _sandboxes.has_ended(run):
-            return Done({"status": "failed", "reason": "the run was stopped"})
+            return Done(dict(STOPPED))
         started = time.monotonic()
         result = box.ask(asked, limits.narrower(share))
         return Done(result, time.monotonic() - started - box.before, box.before, environment)

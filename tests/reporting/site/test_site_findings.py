@@ -31,7 +31,7 @@ def leaks(toy: Toy, *comparisons: tuple[str, ReadingComparison]) -> list[str]:
     for name, one in comparisons:
         readings[name].append(one)
     tables = (SimpleNamespace(profiles=(), file=SimpleNamespace(id="toy/one", spec=SimpleNamespace(label="Table I"))),)
-    result = find([SimpleNamespace(paper=paper, tables=tables, readings=readings, label=lambda id: "Table I")])  # type: ignore[list-item]
+    result = find([SimpleNamespace(paper=paper, tables=tables, readings=readings, label=lambda id: "Table I")])
     return [f"{one.title}; {' '.join(one.evidence)}" for one in result]
 
 
