@@ -44,6 +44,8 @@ class Dataset:
         Columns that hold numbers of categories, which are still to be encoded on each fold.
     groups : ndarray of shape (n,) or None
         Which rows belong together.
+    rows : ndarray of shape (n,) or None
+        The number of each row in the user's file, from 0; None if they are all there, in their order.
     """
 
     X: NDArray[np.float64] | sp.csr_matrix
@@ -59,6 +61,7 @@ class Dataset:
     remarks: tuple[str, ...] = ()
     nominal: tuple[int, ...] = ()
     groups: NDArray[np.int64] | None = None
+    rows: NDArray[np.intp] | None = None
 
     @property
     def is_raw(self) -> bool:

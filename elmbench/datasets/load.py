@@ -169,6 +169,7 @@ def load_from(source: Source, request: Request) -> Dataset:
         notes if source.is_users else table.notes,
         nominal,
         groups,
+        table.positions,
     )
 
 

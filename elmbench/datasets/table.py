@@ -49,6 +49,8 @@ class Table:
         Name of the target column, if the file has names.
     separator : str
         Separator of the fields, if the file is text.
+    positions : ndarray of shape (n,) or None
+        The number of each row in its file, from 0; None if they are all there, in their order.
     """
 
     X: Matrix
@@ -61,6 +63,7 @@ class Table:
     notes: tuple[str, ...] = ()
     target_name: str = ""
     separator: str = ""
+    positions: NDArray[np.intp] | None = None
 
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
@@ -107,12 +110,17 @@ class Table:
 
     def rows(self, keep: NDArray[np.bool_]) -> Table:
         """Return the table of the rows where `keep` is true."""
+        n_train = None if self.n_train is None else int(keep[: self.n_train].sum())
+        return replace(self.taken(np.flatnonzero(keep)), n_train=n_train)
+
+    def taken(self, rows: NDArray[np.intp]) -> Table:
+        """Return the table of some rows, in their order."""
         return replace(
             self,
-            X=self.X[keep],
-            target=self.target[keep],
-            nominal={position: words[keep] for position, words in self.nominal.items()},
-            n_train=None if self.n_train is None else int(keep[: self.n_train].sum()),
+            X=self.X[rows],
+            target=self.target[rows],
+            nominal={position: words[rows] for position, words in self.nominal.items()},
+            positions=rows if self.positions is None else self.positions[rows],
         )
 
     def columns(self, keep: NDArray[np.bool_]) -> Table:

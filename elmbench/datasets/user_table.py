@@ -113,9 +113,7 @@ def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[T
         ends = span(values)
     else:
         ends = f"{values.min():.12g} to {values.max():.12g}"
-    order = np.argsort(values, kind="stable")
-    nominal = {position: words[order] for position, words in table.nominal.items()}
-    return replace(table, X=table.X[order], target=table.target[order], nominal=nominal), ends
+    return table.taken(np.argsort(values, kind="stable")), ends
 
 
 def _dates_of(table: Table, name: str, words: NDArray[np.object_], day_first: bool | None) -> Dates:

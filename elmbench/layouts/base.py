@@ -51,7 +51,8 @@ class LayoutOptions(BaseModel):
 class Entry:
     """One measure of one model (a column) on one data set (by the suite's name).
 
-    `shown` is the mean with its digits, or the ending of the cells.
+    `shown` is the mean with its digits, or the ending of the cells; `chosen` are the hyperparameters in words, if the
+    kind of table shows them.
     """
 
     dataset: str
@@ -61,6 +62,7 @@ class Entry:
     shown: Item | None = None
     published: PublishedValue | None = None
     verdict: Verdict | None = None
+    chosen: str = ""
 
     def items(self, suffix: str = "") -> dict[str, Item]:
         """Return our value, the published one and the verdict, by column."""

@@ -23,6 +23,7 @@ from elmbench.specs.published import ALL
 #: The rank of a model on a data set, and the p-value of its difference from the best one.
 RANK, P = "rank", "p"
 _COSTS = {"fit_seconds": "fit s", "search_seconds": "search s", "n_units": "size"}
+CHOSEN = Column("chosen", "chosen")
 _TIMES = ("fit_seconds", "search_seconds", "predict_seconds")
 #: The model that ignores the features: it has no rank; models that are no better are marked.
 DUMMY = "dummy"
@@ -93,7 +94,8 @@ class Comparison(Layout):
         ranked, more = ([Column(_column(name), words_for(name), whole=True) for name in of] for of in (first, others))
         rank = (Column(RANK, RANK, numeric=True), Column(P, "p", numeric=True, whole=True))
         times = (Column(name, heading, numeric=True) for name, heading in _COSTS.items())
-        return (DATASET, MODEL, *ranked, *rank, *times, *more, Column("predict_seconds", "test s", True, optional=True))
+        test = Column("predict_seconds", "test s", numeric=True, optional=True)
+        return (DATASET, MODEL, *ranked, *rank, *times, *more, CHOSEN, test)
 
     def lines(self, entries: Sequence[Entry], gains: Gains, resolved: Resolved) -> Iterator[Line]:
         """Yield the lines of each data set, the best model first; models with failed cells come last."""
@@ -193,6 +195,7 @@ def _line(dataset: str, model: str, entries: dict[str, Entry], resolved: Resolve
         p = means[P]
         line[P] = Text("best" if means.get(RANK) == 1 else "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0"))
     line |= {name: Quantity(means[name]) for name in _TIMES if name in means}
+    line[CHOSEN.name] = Text(next(iter(entries.values())).chosen)
     return line | ({"n_units": Text(f"{means['n_units']:.0f}")} if "n_units" in means else {})
 
 

@@ -168,8 +168,9 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> Dataset:
     if len(keep) == len(data.y):
         return data
     splits = data.splits and {part: np.flatnonzero(np.isin(keep, rows)) for part, rows in data.splits.items()}
-    groups = None if data.groups is None else data.groups[keep]
-    return replace(data, X=data.X[keep], y=data.y[keep], splits=splits, groups=groups)
+    by_row: dict[str, Any] = {name: getattr(data, name) for name in ("groups", "rows")}
+    kept = {name: values[keep] for name, values in by_row.items() if values is not None}
+    return replace(data, X=data.X[keep], y=data.y[keep], splits=splits, **kept)
 
 
 @lru_cache(maxsize=2)
@@ -208,7 +209,7 @@ def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) ->
 def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
     data = load_rows(place.dataset, data_dir)
-    train, test = _rows(place, data_dir)
+    train, test = fold_rows(place, data_dir)
     if data.is_raw:
         X = prepared_inputs(data.X, train, place.protocol.scale, data.nominal)
     else:
@@ -218,7 +219,7 @@ def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     return FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups)
 
 
-def _rows(place: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
+def fold_rows(place: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return the training rows of an outer fold, in the order in which they are presented, and the test rows."""
     train, test = _parts(place.dataset, data_dir, place.protocol.outer, place.run)[place.fold]
     return presented(train, place.protocol.order, place.dataset.name, place.run, place.fold), test

@@ -31,24 +31,38 @@ def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
     ElmbenchError
         If sparse rows would become dense.
     """
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
-
     if sp.issparse(X) and scale.kind not in KEEP_ZEROS:
         raise ElmbenchError(
             f"scaling of kind {scale.kind!r} would make sparse rows dense",
             expected="`scale: {kind: max-abs}`, `scale: {kind: unit-rows}` or `scale: null`",
             next_step="correct the protocol of the experiment",
         )
+    return scaler_of(scale).fit(X[rows]).transform(X)
+
+
+def scaler_of(scale: Scale) -> Any:
+    """Return the transformer of scikit-learn that scales as is asked for."""
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+
     scaler = {
         "range": lambda: MinMaxScaler(scale.range),
         "standard": StandardScaler,
         "max-abs": MaxAbsScaler,
         "unit-rows": Normalizer,
     }
-    return scaler[scale.kind]().fit(X[rows]).transform(X)
+    return scaler[scale.kind]()
 
 
 def scale_targets(y: NDArray[np.float64], rows: Indices | slice, scale: Scale) -> NDArray[np.float64]:
     """Return the targets of a regression, of shape (n,), scaled by factors that are taken from `rows`."""
     scaled: NDArray[np.float64] = scale_columns(y[:, np.newaxis], rows, scale)[:, 0]
     return scaled
+
+
+def unscaled_targets(
+    values: NDArray[np.float64], y: NDArray[np.float64], rows: Indices | slice, scale: Scale
+) -> NDArray[np.float64]:
+    """Return predictions of scaled targets in the units of `y`; see `scale_targets`."""
+    scaler = scaler_of(scale).fit(y[rows, np.newaxis])
+    unscaled: NDArray[np.float64] = scaler.inverse_transform(values[:, np.newaxis])[:, 0]
+    return unscaled

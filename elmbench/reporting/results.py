@@ -142,7 +142,8 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
     """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figure from the store.
 
-    Also `optimism.csv`, if both selections were run, and `claims.csv`, if the paper claims something of the table.
+    Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and `claims.csv`, if the paper
+    claims something of the table.
 
     Raises
     ------
@@ -159,6 +160,10 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     results = _results(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
+    if resolved.profile == COMPARE:
+        from elmbench.reporting.out_of_fold import predictions_frame  # which reads data
+
+        write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
     _write_tables(results)
     picture = _write_figure(layout.figure(cells, _outputs(planned, store), resolved), folder)
     write_atomically(folder / "table.md", markdown(results.table, commands, picture))

@@ -1,5 +1,7 @@
 """The table of an experiment, built from its summary and its cells."""
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +10,18 @@ import pandas as pd
 
 from elmbench.layouts import layout_of
 from elmbench.layouts.base import Entry, Layout
-from elmbench.layouts.table import COMPLETE, NOT_MEASURED, Ending, Item, Note, Quantity, ResultTable, Section, Verdict
+from elmbench.layouts.table import (
+    COMPLETE,
+    NOT_MEASURED,
+    Ending,
+    Item,
+    Note,
+    Quantity,
+    ResultTable,
+    Section,
+    Verdict,
+    three_figures,
+)
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import (
@@ -157,6 +170,7 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolved: Resolved) -> Iterator[Entry]:
     """Yield the entries of one section of a summary."""
     known: dict[tuple[str, str], dict[str, Measure]] = {}
+    chosen = _chosen(cells) if layout.ranks else {}
     for line in summary.to_dict("records"):
         dataset, model, column, verdict = line["dataset"], line["model"], line["metric"], line["verdict"]
         if line["ended"] == NOT_MEASURED:
@@ -174,7 +188,21 @@ def _entries(summary: pd.DataFrame, cells: pd.DataFrame, layout: Layout, resolve
             _shown(line, measure, cells, layout, resolved),
             resolved.published.get((dataset, model, column)),
             Verdict(verdict) if verdict else None,
+            chosen.get((dataset, model), ""),
         )
+
+
+def _chosen(cells: pd.DataFrame) -> dict[Any, str]:
+    """Return the hyperparameters that most folds have chosen, by data set and model, and their share if not all did."""
+    chosen = {}
+    for entry, params in cells[cells["status"] == COMPLETE].groupby(["dataset", "model"])["params"]:
+        ((text, count),) = Counter(params).most_common(1)
+        values = {
+            name: three_figures(v) if isinstance(v, float) and v > 0 else v for name, v in json.loads(text).items()
+        }
+        words = " ".join(f"{name}={value}" for name, value in values.items())
+        chosen[entry] = words if count == len(params) else f"{words} ({count} of {len(params)})"
+    return chosen
 
 
 def _shown(

@@ -74,7 +74,8 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert found.folder.parent == Path("results/compare/own")
     assert found.folder.name.startswith("iris-")
     files = {path.name for path in found.folder.iterdir()}
-    assert files == {"cells.csv", "summary.csv", "table.md", "environment.json", "figure.csv", "figure.png"}
+    files_of_cells = {"cells.csv", "predictions.csv", "summary.csv"}
+    assert files == files_of_cells | {"table.md", "environment.json", "figure.csv", "figure.png"}
     assert set(found.cells["status"]) == {"ok"}
     assert len(found.cells) == 9
     means = found.cells.groupby("model")["accuracy"].mean()

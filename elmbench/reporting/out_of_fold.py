@@ -1,0 +1,84 @@
+"""`predictions.csv`: what each model of a comparison predicts for the rows that it has not learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elmbench.errors import ElmbenchError
+from elmbench.numerics.arrays import Array
+from elmbench.protocol.folds import fold_rows, load_rows
+from elmbench.protocol.scaling import unscaled_targets
+from elmbench.protocol.stored import StoredPredictions
+from elmbench.reporting.cells import stored_in
+from elmbench.running.store import Store
+from elmbench.specs.profiles import Resolved
+from elmbench.work import work_from
+from elmbench.work.fit import Fit
+from elmbench.work.plan import Cell
+
+
+def predictions_frame(planned: Iterable[Cell], store: Store, resolved: Resolved) -> pd.DataFrame:
+    """Return a line for each test row of each fold and model, from the predictions in the store.
+
+    Returns
+    -------
+    DataFrame
+        `dataset`, `row` (its number in the user's file, from 0), `run`, `fold`, `model`, `true` and `predicted` in the
+        spelling and the units of the file; of a classification `decision` (of the second class, or `decision_<class>`
+        for each of more than two) and `probability_<class>`, if the model has them. Cells without predictions, and
+        those of data that are no longer here or have changed, have no lines.
+    """
+    parts = list(_parts(planned, store, resolved))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterator[pd.DataFrame]:
+    for cell in planned:
+        record = store.get(cell.key) if cell.key else None
+        stored = None if record is None else stored_in(record["result"])
+        if record is None or stored is None:
+            continue
+        work = work_from(record["unit"], resolved.dataset(cell.dataset))
+        assert isinstance(work, Fit)
+        try:
+            data = load_rows(work.place.dataset, None)
+        except ElmbenchError:
+            continue
+        if data.checksum != work.place.dataset.checksum:
+            continue
+        train, test = fold_rows(work.place, None)
+        where: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
+        where |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
+        if data.classes is not None:
+            yield pd.DataFrame(where | _of_classes(stored, data.classes))
+        else:
+            scale = work.place.protocol.targets
+            predicted = stored.predicted if scale is None else unscaled_targets(stored.predicted, data.y, train, scale)
+            yield pd.DataFrame(where | {"true": data.y[test], "predicted": predicted})
+
+
+def _of_classes(stored: StoredPredictions, classes: tuple[str, ...]) -> dict[str, Any]:
+    labels = np.array(classes, dtype=object)
+    columns: dict[str, Any] = {"true": labels[stored.true], "predicted": labels[stored.predicted]}
+    if "scores" in stored.content and stored.scores is not None:
+        columns |= (
+            {"decision": _rounded(stored.scores)}
+            if stored.scores.ndim == 1
+            else _each("decision", stored.scores, classes)
+        )
+    if stored.probabilities is not None:
+        columns |= _each("probability", stored.probabilities, classes)
+    return columns
+
+
+def _each(name: str, values: Array, classes: tuple[str, ...]) -> dict[str, Any]:
+    return {f"{name}_{label}": _rounded(values[:, i]) for i, label in enumerate(classes)}
+
+
+def _rounded(values: Array) -> Array:
+    """Return values with the digits that the store keeps of them."""
+    return values.astype(np.float32)
