@@ -122,7 +122,7 @@ def table(
 
 def _shown(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
     """Return a table as it is printed."""
-    from elmbench.reporting.folders import PICTURE
+    from elmbench.reporting.folders import pictures
     from elmbench.reporting.results import read_commands, read_results
     from elmbench.reporting.writers.csv import csv
     from elmbench.reporting.writers.latex import latex
@@ -130,8 +130,7 @@ def _shown(resolved: Resolved, form: str, metrics: tuple[str, ...]) -> str:
 
     results = read_results(resolved, state.results_dirs.of(resolved.profile, resolved.file.id), metrics)
     if form == "md":
-        picture = PICTURE if (results.folder / PICTURE).is_file() else None
-        return markdown(results.table, read_commands(results.folder), picture)
+        return markdown(results.table, read_commands(results.folder), pictures(results.folder))
     if form == "csv":
         return csv(results.summary)
     if form == "latex":

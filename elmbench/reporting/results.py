@@ -25,9 +25,10 @@ from elmbench.reporting.cells import PLACE, TIMES, Order, cells_frame, read_cell
 from elmbench.reporting.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.reporting.claims import check_claims
 from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_text, missing_runs
-from elmbench.reporting.folders import PICTURE, results_folder
+from elmbench.reporting.folders import PICTURE, RELIABILITY, pictures, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
+from elmbench.reporting.reliability import reliability
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
 from elmbench.reporting.writers.html import html
@@ -140,7 +141,7 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Results:
-    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figure from the store.
+    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the store.
 
     Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and `claims.csv`, if the paper
     claims something of the table.
@@ -165,8 +166,10 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
     _write_tables(results)
-    picture = _write_figure(layout.figure(cells, _outputs(planned, store), resolved), folder)
-    write_atomically(folder / "table.md", markdown(results.table, commands, picture))
+    _write_figure(layout.figure(cells, _outputs(planned, store), resolved), folder / PICTURE)
+    if resolved.profile == COMPARE:
+        _write_figure(reliability(_outputs(planned, store), resolved), folder / RELIABILITY)
+    write_atomically(folder / "table.md", markdown(results.table, commands, pictures(folder)))
     record = _provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
@@ -211,10 +214,9 @@ def rewrite_results(resolved: Resolved, results_dir: Path) -> Results:
     _write_tables(results)
     layout = layout_of(resolved)
     if not layout.draws_from_store:
-        _write_figure(layout.figure(results.cells, (), resolved), results.folder)
-    picture = PICTURE if (results.folder / PICTURE).is_file() else None
-    commands = read_commands(results.folder)
-    write_atomically(results.folder / "table.md", markdown(results.table, commands, picture))
+        _write_figure(layout.figure(results.cells, (), resolved), results.folder / PICTURE)
+    text = markdown(results.table, read_commands(results.folder), pictures(results.folder))
+    write_atomically(results.folder / "table.md", text)
     return results
 
 
@@ -257,13 +259,15 @@ def _write_tables(results: Results) -> None:
         write_frame(claims_frame(results.claims), results.folder / "claims.csv")
 
 
-def _write_figure(figure: Figure | None, folder: Path) -> str | None:
-    """Write the data and the picture of a figure, if there is one; return the name of the picture."""
+def _write_figure(figure: Figure | None, path: Path) -> None:
+    """Write a picture and, beside it, its data; remove those of an earlier run if there is no figure."""
+    data = path.with_suffix(".csv")
     if figure is None:
-        return None
-    write_frame(figure.data, folder / "figure.csv")
-    write_atomically(folder / PICTURE, figure.png)
-    return PICTURE
+        path.unlink(missing_ok=True)
+        data.unlink(missing_ok=True)
+    else:
+        write_frame(figure.data, data)
+        write_atomically(path, figure.png)
 
 
 def _results(resolved: Resolved, folder: Path, cells: pd.DataFrame) -> Results:
