@@ -161,13 +161,12 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
     results = _results(resolved, folder, cells)
     commands = store.commands(resolved.profile, experiment)
     write_frame(cells, folder / "cells.csv")
+    _write_tables(results)
+    _write_figure(layout.figure(cells, _outputs(planned, store), resolved), folder / PICTURE)
     if resolved.profile == COMPARE:
         from elmbench.reporting.out_of_fold import predictions_frame  # which reads data
 
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
-    _write_tables(results)
-    _write_figure(layout.figure(cells, _outputs(planned, store), resolved), folder / PICTURE)
-    if resolved.profile == COMPARE:
         _write_figure(reliability(_outputs(planned, store), resolved), folder / RELIABILITY)
     write_atomically(folder / "table.md", markdown(results.table, commands, pictures(folder)))
     record = _provenance(resolved, planned, store, commands)
