@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Result, Row, Seconds, timed
-from benchmarks.problems import kernel_ridge, mackey_glass, search_of, series
+from benchmarks.problems import mackey_glass, search_of, series
 from benchmarks.searches import POWERS, Grid
 from elmbench import load_dataset
 from elmbench.errors import DataUnavailableError
@@ -41,7 +41,6 @@ WORK: dict[str, Callable[[int], object]] = {
     "rk-elm": _reduced,
     "rk-elm-texts": _texts,
     "k-elm-search": lambda rows: search_of("k-elm")(mackey_glass(rows), _FEW),
-    "kernel-ridge-search": lambda rows: kernel_ridge(mackey_glass(rows), _FEW[:2]),
 }
 
 
@@ -81,16 +80,6 @@ def _news20_bytes(n: int) -> int:
     return int(8 * n * load_dataset("news20", os.environ.get("ELMBENCH_DATA_DIR")).X.shape[1])
 
 
-def _rival(trial: bool) -> Iterator[Result]:
-    n = 500 if trial else 3000
-    title, against = f"memory of a K-ELM search, {n:,} rows, 3 folds", "GridSearchCV(KernelRidge)"
-    rounds = [(growth("kernel-ridge-search", n), growth("k-elm-search", n)) for _ in range(2)]
-    (theirs, their_seconds), (ours, our_seconds) = rounds[0]
-    note = f"{ours / 2**20:.0f} against {theirs / 2**20:.0f} MiB, 8 against 2 candidates"
-    ratios = [b / a for (b, _), (a, _) in rounds]
-    yield Result(title, against, ratios, our_seconds, their_seconds, note=note)
-
-
 ROWS = [
     _bound("memory-k-elm", "k-elm", "a K-ELM fit", "8 n^2 bytes", 6000, lambda n: 8 * n**2),
     _bound("memory-elm", "elm", f"an ELM fit, L = {L}", "H, 8 n L bytes", 20_000, lambda n: 8 * n * min(L, n // 2)),
@@ -103,7 +92,6 @@ ROWS = [
         "memory-k-elm-search", "k-elm-search", "a K-ELM search, 3 folds", "8 (n^2 + m^2) bytes, m = 2n/3", 3000,
         lambda n: 8 * (n**2 + (2 * n // 3) ** 2),
     ),
-    Row("memory-k-elm-rival", _rival),
 ]  # fmt: skip
 
 

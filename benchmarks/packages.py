@@ -61,10 +61,6 @@ def _skelm(skelm: Any, X: Array, y: Array) -> None:
     skelm.ELMRegressor(n_neurons=L, ufunc="sigm", alpha=1.0 / C, random_state=0).fit(X, y)
 
 
-def _pyoselm(pyoselm: Any, X: Array, y: Array) -> None:
-    pyoselm.ELMRegressor(n_hidden=L, activation_func="sigmoid", random_state=0).fit(X, y)
-
-
 def _pyoselm_blocks(pyoselm: Any, X: Array, y: Array) -> None:
     model = pyoselm.OSELMRegressor(n_hidden=L, activation_func="sigmoid", random_state=0)
     for start in range(0, len(X), BLOCK):
@@ -133,7 +129,6 @@ def _row(
     return Row(key, run)
 
 
-_NO_BUILD = "it asks for numpy 1.15.4, which has no build for the versions of Python that elmbench runs on"
 _OWN_NODES = "nodes of its own, so that no scores are compared"
 _SAME_RULE = "the same rule; both also predict 100 rows, which are compared"
 _FIT = f"ELM fit, 5,000 rows, L = {L}"
@@ -144,7 +139,6 @@ ROWS = [
         "the same nodes and ridge; both also predict 500 rows, which are compared", compared=500, target=1.0,
     ),
     _row("scikit-elm", "scikit-elm", "skelm", _FIT, _elm, _skelm, f"{_OWN_NODES}; with an intercept", target=1.0),
-    _row("pyoselm", "pyoselm", "pyoselm", _FIT, _elm, _pyoselm, f"{_OWN_NODES}; without a ridge, by a pseudo-inverse"),
     _row(
         "pyoselm-blocks", "pyoselm", "pyoselm", f"OS-ELM fit, 5,000 rows in blocks of {BLOCK}, L = {L}",
         _os_elm, _pyoselm_blocks, f"{_OWN_NODES}; a pseudo-inverse a block", target=2.5,
@@ -157,5 +151,4 @@ ROWS = [
         "krls-fb", "krls", "krls.krls", f"FB-KOS-ELM, F = {BUDGET}, 2,000 rows", _fb, _krls_fb, _SAME_RULE,
         rows=2000, compared=100, target=1.0,
     ),
-    Row("elm-package", lambda trial: [Result("K-ELM fit", "elm 0.1.3", skipped=_NO_BUILD)]),
 ]  # fmt: skip

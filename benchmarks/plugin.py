@@ -1,13 +1,9 @@
-"""A plug-in with two models that take next to no time, or a known time, to measure the overhead of the suite."""
+"""A plug-in with a model that takes next to no time, to measure the overhead of the suite."""
 
-import time
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-
-PAUSE = 0.04
-"""Seconds of a fit of the slow model."""
 
 
 class Sign(ClassifierMixin, BaseEstimator):
@@ -24,13 +20,4 @@ class Sign(ClassifierMixin, BaseEstimator):
         return np.where(X[:, 0] > 0.4, 1, -1)
 
 
-class SlowSign(Sign):
-    """The same classifier with a pause."""
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Wait."""
-        time.sleep(PAUSE)
-        return self
-
-
-MODELS = {"sign": Sign, "slow-sign": SlowSign}
+MODELS = {"sign": Sign}

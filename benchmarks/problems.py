@@ -171,23 +171,3 @@ def centres_pipeline(problem: Problem, candidates: Candidates) -> Array:
         {"kernelatcentres__n_landmarks": c["n_landmarks"], "ridgeclassifier__alpha": 1.0 / c["C"]} for c in candidates
     ]
     return grid_search(pipeline, problem, parameters, cut=False)
-
-
-def bordered_solves(problem: Problem, candidates: Candidates) -> Array:
-    """Search the LS-SVM by hand: kernels once a gamma, `numpy.linalg.solve` of the bordered system for each C."""
-    scores = np.empty((len(candidates), len(problem.folds)))
-    for j, (train, test) in enumerate(problem.folds):
-        X, y, n = problem.X[train], problem.y[train], len(train)
-        for gamma in dict.fromkeys(c["gamma"] for c in candidates):
-            system = np.ones((n + 1, n + 1))
-            system[0, 0] = 0.0
-            system[1:, 1:] = rbf_kernel(X, gamma=gamma)
-            cross = rbf_kernel(problem.X[test], X, gamma=gamma)
-            for i, candidate in enumerate(candidates):
-                if candidate["gamma"] == gamma:
-                    regularised = system.copy()
-                    np.einsum("ii->i", regularised)[1:] += 1.0 / candidate["C"]
-                    solution = np.linalg.solve(regularised, np.concatenate([[0.0], y]))
-                    predicted = np.where(cross @ solution[1:] + solution[0] > 0, 1, -1)
-                    scores[i, j] = _score(problem, problem.y[test], predicted)
-    return scores

@@ -11,7 +11,6 @@ from benchmarks.measure import Measurement, Result, Row, in_turn, measured, medi
 from benchmarks.problems import (
     Problem,
     Side,
-    bordered_solves,
     centres_pipeline,
     classes,
     digits,
@@ -197,7 +196,6 @@ _ELM_ONE_BY_ONE = search_of("elm", paths=False, random_state=0)
 _PAIRS, _SIZES = "22 gamma x 22 C x 3 folds", "19 L x 22 C x 3 folds"
 _WIDE = "LS-SVM, 900 digits, 11 gamma x 12 C x 3 folds"
 _ELM_WDBC, _ELM_SERIES = f"ELM, WDBC, {_SIZES}", f"ELM, 5,000 Mackey-Glass rows, {_SIZES}"
-_BY_HAND = "kernels once a gamma, numpy.linalg.solve of the bordered system a candidate"
 
 ROWS = [
     _row("k-elm-wdbc", f"K-ELM, WDBC, {_PAIRS}", _KERNEL_RIDGE, _wdbc, KERNEL_GRID, _K_ELM, kernel_ridge, target=30.0),
@@ -208,14 +206,9 @@ ROWS = [
     _row("elm-wdbc", _ELM_WDBC, _CLONE, _wdbc, NODES_GRID, _ELM, _ELM_ONE_BY_ONE, target=30.0),
     _row("elm-wdbc-pipeline", _ELM_WDBC, _PIPELINE, _wdbc, NODES_GRID, _ELM, ridge_pipeline),
     _row("elm-series", _ELM_SERIES, _CLONE, _series, NODES_GRID, _ELM, _ELM_ONE_BY_ONE, target=40.0),
-    _row("elm-series-pipeline", _ELM_SERIES, _PIPELINE, _series, NODES_GRID, _ELM, ridge_pipeline),
     _row(
         "ls-svm", _WIDE, "one fit a candidate (`--no-paths`)",
         _digits, WIDE_GRID, _LS_SVM, search_of("ls-svm", paths=False), target=6.0,
-    ),
-    _row(
-        "ls-svm-solve", _WIDE, _BY_HAND, _digits, WIDE_GRID, _LS_SVM, bordered_solves,
-        note="labels of nearly singular systems differ: LU loses their digits",
     ),
     _row(
         "rk-elm-satimage", "RKELM, Satimage, 4,435 rows, 6 L x 36 ridges x 3 folds",

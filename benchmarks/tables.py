@@ -26,9 +26,6 @@ TABLES = ("table4", "table6")
 SUBSET = 2
 """Values of C that a grid over two hyperparameters is measured on without paths."""
 
-MANY = 5000
-"""Training rows from which a fold is measured as a whole."""
-
 NOTHING = Seconds(0.0, 0.0)
 Outcome = dict[str, Any]
 Planned = dict[str, Fit | GridWork]
@@ -139,33 +136,6 @@ def _tables(trial: bool) -> Iterator[Result]:
         )
 
 
-def _outer_folds(trial: bool) -> Iterator[Result]:
-    """Measure K-ELM's search and last fit on an outer fold of each large data set, against the estimate."""
-    data_dir = os.environ.get("ELMBENCH_DATA_DIR")
-    for table in TABLES:
-        works = first_fold(table, 400 if trial else None, data_dir)
-        k_elm = {key: work for key, work in works.items() if work.model.name == "k-elm"}
-        names = {work.place.dataset.name for work in k_elm.values() if trial or work.place.n_train > MANY}
-        for name in sorted(names):
-            chosen = {key: work for key, work in k_elm.items() if work.place.dataset.name == name}
-            yield _whole_fold(f"K-ELM, {name}, one outer fold of Table {table[5:]}, search and fit", chosen, data_dir)
-
-
-def _whole_fold(name: str, works: Planned, data_dir: str | None) -> Result:
-    results: dict[str, Outcome] = {}
-    estimate, spent, notes = 0.0, NOTHING, []
-    for key, work in works.items():
-        _done(_small(work), results, data_dir)
-        fold_data(work.place, data_dir)
-        seconds, results[key] = timed(partial(_done, work, results, data_dir))
-        estimate, spent = estimate + work.seconds(), spent + seconds
-        facts = {fact: results[key][fact] for fact in ("params", "solvers") if results[key].get(fact)}
-        notes.append(f"{work.kind} {seconds.cpu:.0f} s: {facts}")
-    return Result(
-        name, "what the dry run says", [estimate / spent.cpu], spent, Seconds(estimate, estimate), note="; ".join(notes)
-    )
-
-
 def _small(work: Fit | GridWork) -> Fit | GridWork:
     """Return the work on few rows and with two values a hyperparameter."""
     small = replace(work, place=replace(work.place, dataset=replace(work.place.dataset, rows=300)))
@@ -176,4 +146,4 @@ def _small(work: Fit | GridWork) -> Fit | GridWork:
     return small
 
 
-ROWS = [Row("tables", _tables), Row("outer-folds", _outer_folds)]
+ROWS = [Row("tables", _tables)]
