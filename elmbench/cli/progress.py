@@ -27,10 +27,7 @@ _WIDEST = 46
 class RunProgress:
     """Shows how far a run is; a context manager whose `on_event` takes the run's events.
 
-    Parameters
-    ----------
-    executor : Executor
-        Tells how many workers there are.
+    `executor`: tells how many workers there are.
     """
 
     def __init__(self, run: PreparedRun, quiet: bool, executor: Executor) -> None:

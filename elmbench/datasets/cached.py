@@ -64,12 +64,8 @@ def keep(
 ) -> None:
     """Put the parts of a data set into the cache, in place of earlier ones.
 
-    Parameters
-    ----------
-    rows : mapping of str to Table or Path
-        Tables are written, as Parquet or NumPy archives; files are moved.
-    folder : Path
-        Folder for unfinished files, on the disk of the cache.
+    `rows`: tables are written, as Parquet or NumPy archives; files are moved. `folder`: folder for unfinished files, on
+    the disk of the cache.
     """
     earlier = _files(spec, source, cache_dir)
     new = []

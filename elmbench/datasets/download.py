@@ -21,21 +21,9 @@ _closed: set[str] = set()
 def download(url: str, folder: Path, known_hash: str | None = None, progress: Progress | None = None) -> Path:
     """Download a file into a folder, unless it is there; it has its name only once it is whole.
 
-    Parameters
-    ----------
-    url : str
-    folder : Path
-    known_hash : str, optional
-        The SHA-256 of the file, or another hash with its name, such as `md5:...`.
-    progress : callable, optional
-        Called as `progress(address, bytes so far, bytes in all or None)`.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the server cannot be reached or fails.
-    ElmbenchError
-        If there is no such file, it is too large, or it has another hash.
+    `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`. `progress`: called as
+    `progress(address, bytes so far, bytes in all or None)`. Raises DataUnavailableError if the server cannot be reached
+    or fails. Raises ElmbenchError if there is no such file, it is too large, or it has another hash.
     """
     import pooch
 

@@ -46,21 +46,9 @@ def fetch(
 ) -> Fetched:
     """Fetch a data set, by name or alias, into the cache from the first source that has it, and check that it loads.
 
-    Parameters
-    ----------
-    cache_dir : path, optional
-        See `cache_folder`.
-    progress : callable, optional
-        Called as `progress(address, bytes so far, bytes in all or None)`.
-    force : bool
-        Fetch the data set even if it is there.
-
-    Raises
-    ------
-    DataUnavailableError
-        If no source can be reached.
-    ElmbenchError
-        If the name is unknown, or the sources give other data.
+    `cache_dir`: see `cache_folder`. `progress`: called as `progress(address, bytes so far, bytes in all or None)`.
+    `force`: fetch the data set even if it is there. Raises DataUnavailableError if no source can be reached. Raises
+    ElmbenchError if the name is unknown, or the sources give other data.
     """
     spec = load_dataset_specs().find(name)
     sources = _network_sources(spec)

@@ -197,10 +197,7 @@ def _as_public(table: Table, spec: DatasetSpec, source: Source) -> Table:
 def compared(data: Dataset, spec: DatasetSpec, source: Source, other_data: bool = False) -> Dataset:
     """Compare data with the fingerprint of the public file; a remark says if that is not possible.
 
-    Raises
-    ------
-    ElmbenchError
-        If the rows are others, unless `other_data` lets them through with a remark.
+    Raises ElmbenchError if the rows are others, unless `other_data` lets them through with a remark.
     """
     if source.generated:
         return data

@@ -78,12 +78,8 @@ def _of_scikit_learn(name: str) -> Table:
 def write_arrays(X: Any, y: Any, folder: Path, name: str, extra: dict[str, Any]) -> Path:
     """Write the rows and targets of a program to a file; return the file.
 
-    Parameters
-    ----------
-    X : array-like, data frame or sparse matrix of shape (n, d)
-    y : array-like of shape (n,)
-    extra : dict of str to array-like
-        Further columns, such as groups.
+    `X` is array-like, data frame or sparse matrix of shape (n, d). `y` is array-like of shape (n,). `extra`: further
+    columns, such as groups.
     """
     import pandas as pd
 

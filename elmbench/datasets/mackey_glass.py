@@ -27,15 +27,8 @@ def integrate(history: Array, n_samples: int) -> Array:
     Runge-Kutta of order 4 with a step of 0.01, the delayed term held during a step. Only + - * / in one fixed
     order, and the tenth power by multiplications: the series is chaotic, so one different bit would change it all.
 
-    Parameters
-    ----------
-    history : ndarray of shape (3000,)
-        The last 3,000 values, oldest first (a ring; overwritten).
-
-    Returns
-    -------
-    samples : ndarray of shape (n_samples,)
-        The first one at t = 0, then one every 6 time units.
+    `history`, of shape (3000,), holds the last values, oldest first (a ring; overwritten). Of the samples, of shape
+    (n_samples,), the first is at t = 0 and the others follow every 6 time units.
 
     References
     ----------
@@ -93,15 +86,9 @@ def mackey_glass(
 ) -> tuple[Array, Array]:
     """Return inputs and targets of one-step prediction: `taps` samples in a row, and the sample after them.
 
-    Parameters
-    ----------
-    name, run
-        What the noise is drawn from.
-    rows, taps : int
-        Rows of the data set and inputs of each.
-    noise_variance : float
-        Variance of the Gaussian noise that is added to the series, in squared units of the series. Runs with
-        another variance use the same draws, scaled.
+    `name`, `run`: what the noise is drawn from. `rows`, `taps`: rows of the data set and inputs of each.
+    `noise_variance`: variance of the Gaussian noise that is added to the series, in squared units of the series. Runs
+    with another variance use the same draws, scaled.
 
     Returns
     -------

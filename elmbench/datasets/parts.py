@@ -53,14 +53,8 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
 def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin: str = "") -> Table:
     """Read the files of a data set.
 
-    Parameters
-    ----------
-    parts : mapping of str to Path
-    spec : DatasetSpec
-    width : int, optional
-        Number of features of LIBSVM rows, if it is not that of the public file.
-    origin : str
-        Name of the source, if it is not that of the files.
+    `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name of the source, if
+    it is not that of the files.
     """
     width = width or spec.shape.features
     missing = {"train", "test"} - set(parts)

@@ -55,22 +55,10 @@ def import_file(
 ) -> Dataset:
     """Check a file and copy it into a data directory under the name of a data set; `name` may be an alias.
 
-    Parameters
-    ----------
-    file : path
-        A file of all rows, or of the training rows if `test` is given. Its format is told by its ending: .csv, .svm,
-        .arff, .npz or .parquet, perhaps followed by .gz, .bz2 or .xz.
-    data_dir : path
-        The data directory; created if it is missing.
-    test : path, optional
-        A file of the test rows.
-    other_data : bool
-        Accept the file even if its rows are not those of the public file.
-
-    Raises
-    ------
-    ElmbenchError
-        If the file is not the data set, or the data directory holds another file for it.
+    `file`: a file of all rows, or of the training rows if `test` is given. Its format is told by its ending: .csv,
+    .svm, .arff, .npz or .parquet, perhaps followed by .gz, .bz2 or .xz. `data_dir`: the data directory; created if it
+    is missing. `test`: a file of the test rows. `other_data`: accept the file even if its rows are not those of the
+    public file. Raises ElmbenchError if the file is not the data set, or the data directory holds another file for it.
     """
     spec = load_dataset_specs().find(name)
     folder = Path(data_dir).expanduser()

@@ -72,10 +72,7 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
 def check_parameters(name: str, factory: Callable[..., Any], params: Iterable[str]) -> None:
     """Refuse names that are no parameters of a model.
 
-    Raises
-    ------
-    ElmbenchError
-        With the names that it has.
+    Raises ElmbenchError: with the names that it has.
     """
     known = parameter_names(factory)
     for key in params:

@@ -28,9 +28,7 @@ _by_address: dict[str, ModelEntry] = {}
 def plugin_objects(kind: str) -> dict[str, object]:
     """Return what the plug-in files that were loaded declare of one kind, by name.
 
-    Parameters
-    ----------
-    kind : {"MODELS", "LAYOUTS", "WORK", "SOURCES"}
+    `kind`: {"MODELS", "LAYOUTS", "WORK", "SOURCES"}.
     """
     return {name: declared for (of, name), (declared, _) in _declared.items() if of == kind}
 
@@ -76,10 +74,7 @@ def load_address(address: str) -> ModelEntry:
 
     It may be a module of the current folder, after all that is installed.
 
-    Raises
-    ------
-    ElmbenchError
-        If it cannot be imported, or is no estimator.
+    Raises ElmbenchError if it cannot be imported, or is no estimator.
     """
     if address in _by_address:
         return _by_address[address]
@@ -164,10 +159,7 @@ def load_plugin(path: Path) -> list[str]:
     `MODELS` holds estimator classes or ModelEntry objects, `LAYOUTS` classes of kinds of table, `WORK` classes of
     kinds of work, `SOURCES` classes of kinds of source.
 
-    Raises
-    ------
-    ElmbenchError
-        If the file cannot be read or run, declares nothing, or a name that another plug-in has taken.
+    Raises ElmbenchError if the file cannot be read or run, declares nothing, or a name that another plug-in has taken.
     """
     path = path.expanduser().resolve()
     try:

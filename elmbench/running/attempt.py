@@ -31,10 +31,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206
 def preload(work: Work, context: Context) -> None:
     """Import the model of some work and load its data, so that neither counts as time of the work.
 
-    Raises
-    ------
-    ElmbenchError
-        If the data are not those that the work was planned with.
+    Raises ElmbenchError if the data are not those that the work was planned with.
     """
     if work.data is None:
         return
@@ -53,13 +50,7 @@ def preload(work: Work, context: Context) -> None:
 
 @cache
 def _warm_up(factory: Callable[..., Any], task: str) -> None:
-    """Fit a model to a few made-up rows, so that no search is timed while the model is imported and compiled.
-
-    Parameters
-    ----------
-    factory : callable
-    task : {"classification", "regression"}
-    """
+    """Fit a model to a few made-up rows, so that no search is timed while the model is imported and compiled."""
     X = np.random.default_rng(0).random((40, 3))
     y = np.where(X[:, 0] > 0.5, 1, -1) if task == "classification" else X[:, 0]
     # What fails here fails again where it counts.
@@ -71,18 +62,9 @@ def _warm_up(factory: Callable[..., Any], task: str) -> None:
 def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1) -> Result:
     """Do some work in this process.
 
-    Parameters
-    ----------
-    inputs : mapping of str to dict
-        Results of the work that it needs, by key.
-    blas_threads : int
-        Threads of the linear algebra library meanwhile.
-
-    Returns
-    -------
-    dict
-        `status` and `reason`; with status "ok" also what the work yields; `warnings`, each once; `solvers`, the number
-        of times that each way of solving was taken and that a bound failed, if there were any.
+    `inputs`: results of the work that it needs, by key. `blas_threads`: threads of the linear algebra library
+    meanwhile. The result: `status` and `reason`; with status "ok" also what the work yields; `warnings`, each once;
+    `solvers`, the number of times that each way of solving was taken and that a bound failed, if there were any.
     """
     failed = next((result for result in inputs.values() if result["status"] != "ok"), None)
     if failed is not None:

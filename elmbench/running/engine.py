@@ -32,15 +32,9 @@ _LOOK_EVERY = 0.25
 class Event:
     """Something that the user may want to see.
 
-    Attributes
-    ----------
-    kind : {"start", "end", "elsewhere", "no-workers"}
-        "elsewhere" if another run is computing it now; its end follows. "no-workers" each time that there is no worker
-        for the work that has been started.
-    result : dict or None
-        What the work yielded, at its end.
-    other : str
-        Where another run computes or has computed it, that run: its machine and process.
+    `kind` ({"start", "end", "elsewhere", "no-workers"}): "elsewhere" if another run is computing it now; its end
+    follows. "no-workers" each time that there is no worker for the work that has been started. `result`: what the work
+    yielded, at its end. `other`: where another run computes or has computed it, that run: its machine and process.
     """
 
     kind: Literal["start", "end", "elsewhere", "no-workers"]
@@ -55,10 +49,7 @@ OnEvent = Callable[[Event], None]
 def effective_limits(keys: Iterable[str], declared: Mapping[str, Limits], settings: Settings) -> dict[str, Limits]:
     """Return the limits of all work: the run's own, else the experiment's, else a worker's share of the memory.
 
-    Parameters
-    ----------
-    declared : mapping of str to Limits
-        What the experiments say, by key.
+    `declared`: what the experiments say, by key.
     """
     machine = Limits(memory=settings.memory or share_of_memory(settings.jobs))
     return {key: settings.limits.over(declared.get(key, Limits())).over(machine) for key in keys}
@@ -69,14 +60,8 @@ def pending(
 ) -> list[str]:
     """Return the keys of the work that has to be done, in the order of the plan.
 
-    Parameters
-    ----------
-    limits : mapping of str to Limits
-        Work that was stopped by a limit is done again where this one is larger.
-    retry : bool
-        Do again what ended other than ok.
-    force : bool
-        Do everything again.
+    `limits`: work that was stopped by a limit is done again where this one is larger. `retry`: do again what ended
+    other than ok. `force`: do everything again.
     """
     if force:
         return list(works)
@@ -95,18 +80,9 @@ def pending(
 class Run:
     """The work that is to be done, and where its results go.
 
-    Parameters
-    ----------
-    works : mapping of str to Work
-        All of the plan, by key.
-    limits : mapping of str to Limits
-        By key.
-    on_event : callable
-        Called in this thread at the start and end of all work.
-    executor : Executor, optional
-        Where the work is done, workers of this machine if it is not given; it is ended with the run.
-    estimates : Estimates, optional
-        Estimates of all work; the run notes there how long its work took.
+    `works`: all of the plan, by key. `limits`: by key. `on_event`: called in this thread at the start and end of all
+    work. `executor`: where the work is done, workers of this machine if it is not given; it is ended with the run.
+    `estimates`: estimates of all work; the run notes there how long its work took.
     """
 
     def __init__(
@@ -130,18 +106,10 @@ class Run:
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and keep its results in the store.
 
-        Parameters
-        ----------
-        clean : collection of str
-            Keys of fits that are to be timed with nothing of this or another run beside them: one after the other,
-            after all else, unless they have been timed so before.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            On Ctrl-C, after the workers have been ended; every result that had arrived is in the store.
-        WriteError
-            If a result cannot be kept; the run stops.
+        `clean`: keys of fits that are to be timed with nothing of this or another run beside them: one after the other,
+        after all else, unless they have been timed so before. Raises KeyboardInterrupt on Ctrl-C, after the workers
+        have been ended; every result that had arrived is in the store. Raises WriteError if a result cannot be kept;
+        the run stops.
         """
         if not todo and not self._unclean(clean):
             return
@@ -173,14 +141,8 @@ class Run:
 class _Running:
     """A run under way.
 
-    Parameters
-    ----------
-    clean : collection of str
-        Keys of the fits whose times are clean where no other run is at work.
-    at_most : int, optional
-        How many tasks are begun at a time.
-    repeat : bool, default=False
-        Do work again whose result is stored.
+    `clean`: keys of the fits whose times are clean where no other run is at work. `at_most`: how many tasks are begun
+    at a time. `repeat`: do work again whose result is stored.
     """
 
     def __init__(

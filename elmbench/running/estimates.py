@@ -22,18 +22,8 @@ _OVERDUE = 0.3
 class Estimates:
     """Seconds that each piece of work takes.
 
-    Parameters
-    ----------
-    works : mapping of str to Work
-        By key.
-    limits : mapping of str to Limits
-        By key: work ends at its time limit, and at once if its model needs more memory than the limit.
-
-    Attributes
-    ----------
-    formula : dict of str to float
-        Seconds by the formula of the model alone, by key; for the order of work and for shares.
-    groups : dict of str to Group
+    `works`: by key. `limits`: by key: work ends at its time limit, and at once if its model needs more memory than the
+    limit. `formula`: seconds by the formula of the model alone, by key; for the order of work and for shares.
     """
 
     def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
@@ -84,14 +74,8 @@ class Left(NamedTuple):
 class TimeLeft:
     """The time that a run has left, by the work that has ended.
 
-    Parameters
-    ----------
-    estimates : Estimates
-        The run notes there how long its work took.
-    todo : iterable of str
-        Keys of the work that has to be done.
-    clock : callable
-        Returns the time in seconds.
+    `estimates`: the run notes there how long its work took. `todo`: keys of the work that has to be done. `clock`:
+    returns the time in seconds.
     """
 
     def __init__(self, estimates: Estimates, todo: Iterable[str], clock: Callable[[], float] = time.monotonic) -> None:

@@ -26,10 +26,7 @@ _LOCKED = 1
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a file, which is created if it is missing; wait for it as long as it takes.
 
-    Raises
-    ------
-    WriteError
-        If the file cannot be created.
+    Raises WriteError if the file cannot be created.
     """
     descriptor = _create(path, os.O_CREAT | os.O_RDWR)
     try:
@@ -55,15 +52,7 @@ def _lock(descriptor: int) -> None:
 class Leases:
     """The claims of this run and of others; a context manager.
 
-    Parameters
-    ----------
-    root : Path
-        The store.
-
-    Attributes
-    ----------
-    others : dict of str to set of str
-        The keys that each other run had claimed at the last look, by the names of these runs.
+    `root`: the store. `others`: the keys that each other run had claimed at the last look, by the names of these runs.
     """
 
     def __init__(self, root: Path) -> None:

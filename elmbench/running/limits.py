@@ -10,12 +10,8 @@ from elmbench.specs.limits import Limits
 def allows_more(limits: Limits, result: dict[str, Any]) -> bool:
     """Return True if work that ended by a limit has a larger one now.
 
-    Parameters
-    ----------
-    limits : Limits
-        Those of the run that is planned.
-    result : dict
-        What the store holds: `status`, and `limit` in seconds or bytes.
+    `limits`: those of the run that is planned. `result`: what the store holds: `status`, and `limit` in seconds or
+    bytes.
     """
     name = {"timeout": "seconds", "out-of-memory": "memory"}.get(result["status"])
     if name is None or result.get("limit") is None:

@@ -14,10 +14,7 @@ def adopt_orphans() -> None:
 def children(process: int) -> list[int]:
     """Return the children of a process in microseconds; one may be missing while another one ends.
 
-    Raises
-    ------
-    OSError
-        If the kernel keeps no such lists, or the process has ended.
+    Raises OSError if the kernel keeps no such lists, or the process has ended.
     """
     numbers: list[int] = []
     for thread in os.listdir(f"/proc/{process}/task"):

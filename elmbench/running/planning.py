@@ -16,10 +16,7 @@ from elmbench.work.planner import DatasetPlanner
 def make_plan(resolved: Resolved, request: Request) -> Plan:
     """Return the plan of one experiment.
 
-    Raises
-    ------
-    ElmbenchError
-        If a data set or model that is asked for does not exist, or a data file is bad.
+    Raises ElmbenchError if a data set or model that is asked for does not exist, or a data file is bad.
     """
     layout = layout_of(resolved)
     plan = Plan()

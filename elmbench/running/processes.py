@@ -44,10 +44,8 @@ def _descendant_ids(process: int) -> list[int]:
 def held_bytes(process: int, enough: int) -> int:
     """Return the memory that a process and its descendants hold.
 
-    Parameters
-    ----------
-    enough : int
-        Shared pages are counted for each process, unless that comes to more than this: to tell them apart is slow.
+    `enough`: shared pages are counted for each process, unless that comes to more than this: to tell them apart is
+    slow.
     """
     family = [process, *_descendant_ids(process)]
     total = sum(map(_resident, family))

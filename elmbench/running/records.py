@@ -42,13 +42,9 @@ class Line(NamedTuple):
 class Records:
     """The records in a folder; `refresh` shows what other processes have appended.
 
-    Attributes
-    ----------
-    damaged : Counter of str
-        Number of damaged lines by file. A last line without an end is not damaged: its writer has been killed, or is
-        still writing.
-    arrived : set of str
-        Names of the records that other processes have appended since the first look into the folder.
+    `damaged`: number of damaged lines by file. A last line without an end is not damaged: its writer has been killed,
+    or is still writing. `arrived`: names of the records that other processes have appended since the first look into
+    the folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -146,10 +142,7 @@ class Records:
     def append(self, name: str, content: Any) -> None:
         """Append a record. It outlives this process at once, and a failure of the machine after `sync`.
 
-        Raises
-        ------
-        WriteError
-            If it cannot be written; the log is as it was before.
+        Raises WriteError if it cannot be written; the log is as it was before.
         """
         self._known()
         body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
@@ -162,10 +155,7 @@ class Records:
     def sync(self, *, at_once: bool = True) -> None:
         """Wait until what was appended is on the disk: one wait for several records.
 
-        Parameters
-        ----------
-        at_once : bool, default=True
-            False does nothing if the last wait was less than `SYNC_EVERY` ago.
+        `at_once`: False does nothing if the last wait was less than `SYNC_EVERY` ago.
         """
         if self._writer is not None:
             self._writer.sync(at_once=at_once)
@@ -183,10 +173,7 @@ class Records:
     def remove_damage(self) -> None:
         """Remove damaged lines from the log.
 
-        Raises
-        ------
-        WriteError
-            If a file cannot be written.
+        Raises WriteError if a file cannot be written.
         """
         for file in list(self.damaged):
             path = self.folder / file

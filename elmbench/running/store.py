@@ -32,10 +32,7 @@ CLEAN = "clean"
 class Store:
     """The results and the tables of one results folder.
 
-    Parameters
-    ----------
-    results_dir : Path
-        The results folder; the store is its `.store`.
+    `results_dir`: the results folder; the store is its `.store`.
     """
 
     def __init__(self, results_dir: Path) -> None:
@@ -59,10 +56,7 @@ class Store:
 
         It outlives the process at once. Results within a second share one wait for the disk, here or in `sync`.
 
-        Raises
-        ------
-        WriteError
-            If it cannot be written.
+        Raises WriteError if it cannot be written.
         """
         record: dict[str, Any] = {"key": work.key, "unit": work.content(), "result": result, "environment": environment}
         if seconds:

@@ -15,10 +15,7 @@ from elmbench.work.shared_pass import SharedPass
 class Task:
     """Work that a worker does at a time.
 
-    Attributes
-    ----------
-    parts : tuple of Work
-        The planned work whose results it yields.
+    `parts`: the planned work whose results it yields.
     """
 
     work: Work
@@ -69,11 +66,8 @@ def as_tasks(works: Mapping[str, Work], todo: Iterable[str]) -> list[Task]:
 class TaskQueue:
     """Tasks that have not ended; those whose inputs are ready come in order.
 
-    Parameters
-    ----------
-    seconds : mapping of str to float, optional
-        Rough duration of each part, by key: the task with the longest chain of work that waits for it comes first. By
-        default, tasks come in the order of the plan.
+    `seconds`: rough duration of each part, by key: the task with the longest chain of work that waits for it comes
+    first. By default, tasks come in the order of the plan.
     """
 
     def __init__(self, tasks: list[Task], seconds: Mapping[str, float] | None = None) -> None:

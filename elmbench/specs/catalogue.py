@@ -74,10 +74,7 @@ _added: dict[str, ExperimentFile] = {}
 def add_experiments(files: Iterable[ExperimentFile]) -> None:
     """Add tables of a user to `load_catalogue`; a table replaces an earlier one with the same id.
 
-    Raises
-    ------
-    ElmbenchError
-        If another table has the id or an alias.
+    Raises ElmbenchError if another table has the id or an alias.
     """
     later = _added | {file.id: file for file in files}
     others = [file for file in load_catalogue().values() if file.id not in _added]
@@ -115,10 +112,7 @@ def check_readings(file: ExperimentFile) -> None:
 
     Of the suite's own tables it is not done each time that they are read: it takes as long as all the rest.
 
-    Raises
-    ------
-    ElmbenchError
-        If a value makes it say something wrong.
+    Raises ElmbenchError if a value makes it say something wrong.
     """
     for name in file.spec.readings:
         for value in file.paper.readings[name].values.values():
@@ -143,10 +137,7 @@ def _read_paper(path: Path, only: Path | None = None) -> dict[str, ExperimentFil
 def read_own_table(path: Path) -> ExperimentFile:
     """Return a table of a user's own, which belongs to no paper: its id, if it gives none, is `own/` and its name.
 
-    Raises
-    ------
-    ElmbenchError
-        If the file is not there or says something wrong.
+    Raises ElmbenchError if the file is not there or says something wrong.
     """
     content = _with_base(path)
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")

@@ -37,10 +37,7 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
     """Return the comparison `own/<name>` that a results folder records, and let the suite know its data sets.
 
-    Raises
-    ------
-    ElmbenchError
-        If there is no such comparison.
+    Raises ElmbenchError if there is no such comparison.
     """
     folder = results_dir / PROFILE
     path = folder / name / _RECORD

@@ -97,10 +97,7 @@ class Grid(BaseModel):
 def read_grids(text: str) -> dict[str, dict[str, Any]]:
     """Return the grids that a text such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}` gives, by model.
 
-    Raises
-    ------
-    ElmbenchError
-        If it is no such text.
+    Raises ElmbenchError if it is no such text.
     """
     import yaml
 
@@ -140,10 +137,7 @@ def thin(grids: dict[str, Grid], every: int) -> dict[str, Grid]:
 def candidates(grids: dict[str, list[GridValue]]) -> list[dict[str, GridValue]]:
     """Return every combination of the grids' values, the last name varying fastest.
 
-    Raises
-    ------
-    ElmbenchError
-        If there are more than a million.
+    Raises ElmbenchError if there are more than a million.
     """
     if (count := math.prod(map(len, grids.values()))) > _MOST_COMBINATIONS:
         raise ElmbenchError(

@@ -107,12 +107,8 @@ class Resolved:
 def resolve(file: ExperimentFile, profile: str, readings: dict[str, str] | None = None) -> Resolved:
     """Return the experiment under a profile and readings.
 
-    Parameters
-    ----------
-    profile : {"ci", "fast", "paper"}
-        A profile that the file does not describe is the printed protocol.
-    readings : dict of str to str, optional
-        Values of readings, by id; a reading that is not named keeps its default.
+    `profile` ({"ci", "fast", "paper"}): a profile that the file does not describe is the printed protocol. `readings`:
+    values of readings, by id; a reading that is not named keeps its default.
     """
     if profile not in PROFILES:
         raise unknown_name("profile", profile, list(PROFILES), f"elmbench show {file.id}")

@@ -84,11 +84,8 @@ class PublishedValue:
 def read_published(path: Path) -> tuple[PublishedValue, ...]:
     """Return the figures of a table.
 
-    Parameters
-    ----------
-    path : Path
-        A CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
-        column dataset and one column a fact (a word has no value, an empty field is passed over).
+    `path`: a CSV file with the columns dataset, model, metric, value, std, note; or, for facts of data sets, with a
+    column dataset and one column a fact (a word has no value, an empty field is passed over).
     """
     try:
         with path.open(newline="", encoding="utf-8") as stream:

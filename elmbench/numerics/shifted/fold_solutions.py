@@ -30,25 +30,12 @@ def fold_solutions(
     residuals times the inverse of K + s I for one ridge s, factored in single precision; an orthogonal reduction; one
     factor a ridge, which is left to the caller. The costs are functions of the sizes alone.
 
-    Parameters
-    ----------
-    K : ndarray of shape (m, m)
-        Symmetric, positive semi-definite, in Fortran order, of all rows that `part` is a fold of.
-    part : FoldView
-        With n training rows.
-    B, ridges : ndarray of shape (n, k), (p,)
-        In the order of `part.rows`; the ridges are positive.
-    room : ndarray of at least n * n doubles
-        Overwritten.
-    solvers : Counter of str
-        Counts the method, once a ridge: "krylov", "inverse" or "reduction"; and "krylov given up" once.
-
-    Returns
-    -------
-    ndarray of shape (n, p * k) or None
-        The k columns of the first ridge, then those of the second, ...; NaN where a system is not positive definite
-        within round-off, or not solved. None if factoring each system is cheaper. The error is not bounded, see
-        `residuals`.
+    `K`, of shape (m, m): symmetric, positive semi-definite, in Fortran order, of all rows that `part` is a
+    fold of. `part`: with n training rows. `B`, `ridges` (ndarray of shape (n, k), (p,)): in the order of `part.rows`;
+    the ridges are positive. `room`: overwritten. `solvers`: counts the method, once a ridge: "krylov", "inverse" or
+    "reduction"; and "krylov given up" once. The result (ndarray of shape (n, p * k) or None): the k columns of the
+    first ridge, then those of the second, ...; NaN where a system is not positive definite within round-off, or not
+    solved. None if factoring each system is cheaper. The error is not bounded, see `residuals`.
     """
     n, k = B.shape
     p = len(ridges)

@@ -20,16 +20,9 @@ SHORT = 0.25
 class Done:
     """The outcome of some work.
 
-    Attributes
-    ----------
-    result : dict
-        Of the work, also where it failed or reached a limit.
-    seconds : float
-        That the work took.
-    before : float
-        Seconds until it could begin: to start a worker and to load the data.
-    environment : mapping
-        What it was done with, where that is not this machine; empty where it is.
+    `result`: of the work, also where it failed or reached a limit. `seconds`: that the work took. `before`: seconds
+    until it could begin: to start a worker and to load the data. `environment`: what it was done with, where that is
+    not this machine; empty where it is.
     """
 
     result: Result
@@ -67,10 +60,7 @@ class Executor(Protocol):
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
         """Start some work.
 
-        Parameters
-        ----------
-        inputs : mapping of str to dict
-            Results of the work that it needs, by key.
+        `inputs`: results of the work that it needs, by key.
         """
 
     def __enter__(self) -> Self:

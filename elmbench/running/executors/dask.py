@@ -44,14 +44,8 @@ _DESERTED = 900.0
 class _Request:
     """A task for the scheduler.
 
-    Attributes
-    ----------
-    answer : Future
-        Receives the result.
-    retries : int
-        Number of submissions after the first.
-    deaths : int
-        Number of workers that died during this task.
+    `answer`: receives the result. `retries`: number of submissions after the first. `deaths`: number of workers that
+    died during this task.
     """
 
     answer: Future[Done]
@@ -64,11 +58,8 @@ class _Request:
 class DaskExecutor:
     """Workers of a scheduler, or one worker on this machine for each job; a context manager.
 
-    Parameters
-    ----------
-    scheduler : str, optional
-        Address of a scheduler, such as `tls://host:8786`. By default, the executor starts a scheduler and workers that
-        only this machine can reach.
+    `scheduler`: address of a scheduler, such as `tls://host:8786`. By default, the executor starts a scheduler and
+    workers that only this machine can reach.
     """
 
     fixed = False

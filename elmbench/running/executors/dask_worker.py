@@ -85,19 +85,8 @@ def do_task(asked: Asked, limits: Limits, settings: Settings, code: str, run: st
 
     A limit of memory above this process's share for one thread is lowered to that share.
 
-    Parameters
-    ----------
-    asked : dict
-        A request, as `asked_of` makes it.
-    code : str
-        Version of elmbench where the run is planned.
-    run : str
-        Name of the run, for `end_run`.
-
-    Raises
-    ------
-    ElmbenchError
-        If this machine has another version of elmbench.
+    `asked`: a request, as `asked_of` makes it. `code`: version of elmbench where the run is planned. `run`: name of the
+    run, for `end_run`. Raises ElmbenchError if this machine has another version of elmbench.
     """
     from distributed import get_worker
 

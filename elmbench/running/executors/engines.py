@@ -13,16 +13,8 @@ ENGINES = ("local", "dask")
 def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -> Executor:
     """Return an executor that has not been started yet.
 
-    Parameters
-    ----------
-    engine : {"local", "dask"}
-    scheduler : str, optional
-        Address of a dask scheduler.
-
-    Raises
-    ------
-    ElmbenchError
-        If there is no such engine, or one that has no scheduler is given one.
+    `engine`: {"local", "dask"}. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
+    engine, or one that has no scheduler is given one.
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")

@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 class LocalExecutor:
     """A pool of threads, each of which owns a worker process; a context manager.
 
-    Attributes
-    ----------
-    workers : int
-        How many tasks it works on at a time.
-    memory : int
-        A worker's share of the machine's memory in bytes.
-    fixed, deserted : bool
-        Its workers are started as they are needed: always, and never.
+    `workers`: how many tasks it works on at a time. `memory`: a worker's share of the machine's memory in bytes.
+    `fixed`, `deserted`: its workers are started as they are needed: always, and never.
     """
 
     fixed = True

@@ -49,21 +49,11 @@ _EXIT_CODE = 30.0
 class Settings:
     """Settings of a run.
 
-    Attributes
-    ----------
-    jobs : int
-        Worker processes.
-    plugins : tuple of str
-        Plug-in files, loaded by every worker that needs them.
-    blas_threads : int
-        In every worker. It changes the last digits of some results: it is recorded with each cell, but does not belong
-        to its key, so results from before are taken over whatever their number.
-    limits : Limits
-        For all work, in place of what its experiment says.
-    environment : str
-        Hash of the environment of this machine, as the store knows it.
-    memory : int or None
-        Bytes that work may take where neither a limit nor its experiment says; None for a job's share of this machine.
+    `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them. `blas_threads`: in every
+    worker. It changes the last digits of some results: it is recorded with each cell, but does not belong to its key,
+    so results from before are taken over whatever their number. `limits`: for all work, in place of what its experiment
+    says. `environment`: hash of the environment of this machine, as the store knows it. `memory`: bytes that work may
+    take where neither a limit nor its experiment says; None for a job's share of this machine.
     """
 
     jobs: int = 1
@@ -102,12 +92,8 @@ class _Ended(Exception):
 class _Worker:
     """A worker process in a pool of its own.
 
-    Attributes
-    ----------
-    loaded : object
-        The model and the data that it has loaded.
-    held : int
-        Bytes that it and its descendants held at the latest look.
+    `loaded`: the model and the data that it has loaded. `held`: bytes that it and its descendants held at the latest
+    look.
     """
 
     def __init__(self, blas_threads: int) -> None:
@@ -217,10 +203,7 @@ class _Worker:
 def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
     """Return what a sandbox is asked for, as JSON has it.
 
-    Parameters
-    ----------
-    inputs : mapping of str to dict
-        Results of the work that it needs, by key.
+    `inputs`: results of the work that it needs, by key.
     """
     spec = work.data.spec if work.data is not None else None
     return {
@@ -234,10 +217,7 @@ def asked_of(work: Work, inputs: Mapping[str, Result]) -> Asked:
 class Sandbox:
     """A worker, started when it is first needed and again after it has died, until the sandbox is stopped.
 
-    Attributes
-    ----------
-    before : float
-        Seconds until the latest work could begin: to start the worker and to load the data.
+    `before`: seconds until the latest work could begin: to start the worker and to load the data.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -257,10 +237,7 @@ class Sandbox:
     def run(self, work: Work, inputs: Mapping[str, Result], limits: Limits | None = None) -> Result:
         """Do some work and return its result, which may be that it reached a limit or that the worker died.
 
-        Parameters
-        ----------
-        inputs : mapping of str to dict
-            Results of the work that it needs, by key.
+        `inputs`: results of the work that it needs, by key.
         """
         return self.ask(asked_of(work, inputs), limits or Limits())
 

@@ -35,10 +35,7 @@ def begin(log: str) -> None:
 def prepare(asked: "Asked", settings: "Settings", memory: int | None) -> "Result | None":
     """Load the plug-ins, the model and the data of some work; end all processes that earlier models have left.
 
-    Returns
-    -------
-    dict or None
-        The result of the work if something cannot be loaded.
+    The result is that of the work if something cannot be loaded, else None.
     """
     from elmbench.running.attempt import guarded, preload
     from elmbench.work.base import Context

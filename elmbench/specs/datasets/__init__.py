@@ -151,10 +151,7 @@ class DatasetSpec(SpecPart):
     def chosen_options(self, options: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return the value of every option of the data: as given, else the default, which is the first.
 
-        Raises
-        ------
-        ElmbenchError
-            If the generator does not declare an option or its value.
+        Raises ElmbenchError if the generator does not declare an option or its value.
         """
         declared = self.sources[0].declared_options
         chosen = {option: values[0] for option, values in declared.items()}
@@ -175,10 +172,7 @@ class DatasetSpec(SpecPart):
 
         Its rows are those of this spec under the same options. A file in a data directory has the full name.
 
-        Raises
-        ------
-        ElmbenchError
-            As for `chosen_options`.
+        Raises ElmbenchError as for `chosen_options`.
         """
         chosen = self.chosen_options(options)
         first, *others = self.sources
@@ -257,10 +251,7 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
 
     `sparse-10k[density=0.6]` is `sparse-10k` with density 0.6; several options are separated by commas.
 
-    Raises
-    ------
-    ElmbenchError
-        If the brackets hold anything but options and numbers.
+    Raises ElmbenchError if the brackets hold anything but options and numbers.
     """
     match = _NAME_WITH_OPTIONS.fullmatch(name)
     if match is None:
@@ -309,10 +300,7 @@ _added: dict[str, DatasetSpec] = {}
 def add_dataset_specs(specs: Iterable[DatasetSpec]) -> None:
     """Add a user's data sets to those of `load_dataset_specs`; they replace earlier ones of the same names.
 
-    Raises
-    ------
-    ElmbenchError
-        If the suite has a data set of that name, or an alias.
+    Raises ElmbenchError if the suite has a data set of that name, or an alias.
     """
     for spec in specs:
         for name in (spec.name, *spec.aliases):
