@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import StrOptions
 
 from elmbench.models.base import paths
 from elmbench.models.base.family import FamilyClassifier
@@ -24,7 +23,6 @@ from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows, scaled_rows
 from elmbench.numerics.shifted.fold_solutions import fold_solutions, residuals
 from elmbench.numerics.shifted.fold_views import FoldView, FoldViews
-from elmbench.numerics.shifted.single_precision import solve_kernel_in_single
 
 RESIDUAL = 2e-11
 """Norm of a residual, over that of the targets, up to which solutions count whatever the condition.
@@ -41,9 +39,6 @@ class _KELM(KernelMixin, BaseEstimator):
     evaluate_grid = classmethod(paths.evaluate_grid)
 
     C: float = 1.0
-    dtype: str = "float64"
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"dtype": [StrOptions({"float64", "float32"})]}
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Eq. (4): beta = (I/C + Omega)^-1 Y, in the memory of one kernel matrix.
@@ -51,17 +46,10 @@ class _KELM(KernelMixin, BaseEstimator):
         With weights s_i^2: beta = S (I/C + S Omega S)^-1 S Y, which also holds if some are 0.
         """
         T = scaled_rows(T, scale)
-        if self.dtype == "float32":
-            self._kernel = kernel = self._make_kernel()
-            self.dictionary_, self.n_units_ = kernel.chosen(X), X.shape[0]
-            solved = solve_kernel_in_single(X, T, kernel=kernel, ridge=1.0 / self.C, scale=scale)
-            solution, self.error_, self.condition_ = solved
-        else:
-            self.__dict__.pop("error_", None)
-            system = kernel_system(self, X, scale)
-            solution, self.condition_ = system.solve(T), system.condition
-            if system.is_lost(EPS):
-                warn_of_singular(self, self.condition_)
+        system = kernel_system(self, X, scale)
+        solution, self.condition_ = system.solve(T), system.condition
+        if system.is_lost(EPS):
+            warn_of_singular(self, self.condition_)
         self.beta_ = scaled_rows(solution, scale)
 
     def _outputs(self, X: Rows) -> Array:
@@ -69,9 +57,7 @@ class _KELM(KernelMixin, BaseEstimator):
 
     @classmethod
     def memory_estimate(cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any) -> int:
-        """Count one kernel matrix, half as large if `dtype` is single."""
-        if params.get("dtype") == "float32":
-            return 4 * n_samples**2 + 8 * n_samples * (2 * n_features + 12 * n_outputs) + 5 * BLOCK_BYTES
+        """Count one kernel matrix."""
         return 8 * n_samples * (n_samples + 2 * n_features + 3 * n_outputs) + 5 * BLOCK_BYTES
 
     @classmethod
@@ -81,24 +67,17 @@ class _KELM(KernelMixin, BaseEstimator):
         This holds for the Gaussian kernel of dense rows without weights; see `solved_together` for others. All `C` of a
         fold are solved at once, see `fold_solutions`. Values are accepted if their residual is at most `RESIDUAL`, or
         the round-off of a fit; labels if no error of the outputs changes them. Otherwise, and with too few `C`, the
-        model is fitted. So are all candidates in single precision, whose point is memory: shared work takes 8 n^2 bytes
-        for n training rows and at most 8 m^2 more for the m rows of the largest fold; the distances of few rows are
-        held too, see `kernel_ladder`.
+        model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the
+        largest fold; the distances of few rows are held too, see `kernel_ladder`.
         """
         gammas: dict[float, list[tuple[int, float]]] = {}
-        single, others = [], []
+        others = []
         for i, model in enumerate(grid.models):
             kernel, ridge = model._make_kernel(), 1.0 / model.C
-            if model.dtype == "float32":
-                single.append((i, kernel))
-            elif kernel.is_plain(grid.X) and weight_key(model) is None:
+            if kernel.is_plain(grid.X) and weight_key(model) is None:
                 gammas.setdefault(kernel.gamma, []).append((i, ridge))
             else:
                 others.append((i, kernel, ridge))
-        for i, kernel in single:
-            for j in range(len(grid.folds)):
-                grid.solvers["single precision"] += 1
-                yield i, j, grid.fitted_outputs(i, j, kernel)
         if others:
             yield from _with_other_kernels(cls, grid, others)
         if not gammas:
@@ -217,9 +196,6 @@ class KELMClassifier(WeightedClassifier, _KELM):
         A name of `sklearn.metrics.pairwise.pairwise_kernels`, such as "linear", "laplacian" or "polynomial"; a function
         of two rows that returns a number; a kernel of `sklearn.gaussian_process.kernels`; or "precomputed". Then `X` is
         the matrix of the kernel itself: between all training rows in `fit`, between rows and these in `predict`.
-    dtype : {"float64", "float32"}, default="float64"
-        Precision in which the kernel matrix is held and factored. In single precision it takes half the memory, and
-        the solution is refined to double precision by products with a kernel that is computed anew for each.
     degree : float, default=3
         Of the polynomial kernel.
     coef0 : float, default=1.0
@@ -241,10 +217,6 @@ class KELMClassifier(WeightedClassifier, _KELM):
         Number of rows in the dictionary.
     condition_ : float
         Estimated condition number of Omega + I/C.
-    error_ : float
-        With ``dtype="float32"`` only: norm of T - (Omega + I/C) beta, in double precision, over that of T. The
-        refinement stops at 1e-11, or after 50 products. It bounds the root mean square of what the outputs for the
-        training rows are off, over that of the targets.
     n_features_in_ : int
 
     See Also
@@ -255,7 +227,7 @@ class KELMClassifier(WeightedClassifier, _KELM):
 
     Notes
     -----
-    `fit` needs 8 n^2 bytes, in single precision 4 n^2, and little more: the kernel matrix is factored where it stands.
+    `fit` needs 8 n^2 bytes and little more: the kernel matrix is factored where it stands.
 
     With weights w_i the model minimises ||f||^2 / C + sum_i w_i (f(x_i) - t_i)^2, so a weight of 2 is the row twice. In
     its solution S (I/C + S Omega S)^-1 S T, with s_i^2 = w_i, nothing is divided by a weight.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpocon, spocon
+from scipy.linalg.lapack import dpocon
 
 from elmbench.numerics.arrays import Array
 
@@ -23,15 +23,14 @@ _signature_of = ctypes.pythonapi.PyCapsule_GetName
 _signature_of.restype, _signature_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
 
 
-def cholesky_condition(factor: NDArray[Any], norm: float) -> float:
+def cholesky_condition(factor: Array, norm: float) -> float:
     """Return an estimate of the condition number, in the 1-norm, of a matrix LL' of such a norm.
 
     The factor L, lower, is of shape (n, n). The larger of what LAPACK's pocon says, from a few vectors, and of
     norm / min L_ii^2, which is never too large: of two equal rows that a small ridge keeps apart, the first may see
     next to nothing.
     """
-    estimate = spocon if factor.dtype == np.float32 else dpocon
-    reciprocal = min(float(estimate(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm)
+    reciprocal = min(float(dpocon(factor, norm, uplo="L")[0]), float(factor.diagonal().min()) ** 2 / norm)
     return 1.0 / reciprocal if reciprocal > 0 else float(np.inf)
 
 

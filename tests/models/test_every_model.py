@@ -243,7 +243,6 @@ FITS = [
     ("EEKM", {"n_landmarks": 200}, 6000, 5, 2),
     ("EEKM", {"n_landmarks": 900}, 300, 5, 2),
     ("KELM", {}, 1500, 6, 4),
-    ("KELM", {"dtype": "float32"}, 3000, 6, 4),
     ("LSSVM", {}, 1500, 5, 2),
     ("RKELM", {"n_landmarks": 200}, 6000, 5, 2),
     ("RKELM", {"n_landmarks": 100}, 3000, 800, 2),

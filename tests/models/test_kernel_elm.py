@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
-from elm_problems import FACTORS, SHAPES, counting, rows, targets
+from elm_problems import FACTORS, SHAPES, rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
@@ -76,35 +74,3 @@ def test_ridge_below_round_off_gives_the_least_norm_solution():
     np.testing.assert_allclose(model.predict(X), np.repeat(y.reshape(8, 3).mean(axis=1), 3), atol=1e-6)
     assert np.abs(model.beta_).max() < 1e6
     assert model.condition_ > 1e12
-
-
-@SETTINGS
-@given(shape=SHAPES, C=FACTORS, gamma=FACTORS, awkward=st.booleans(), two=st.booleans())
-def test_single_precision_gives_the_same_and_tells_its_error(shape, C, gamma, awkward, two):
-    n, d, seed = shape
-    X = rows(n, d, seed, awkward)
-    y = targets(X, seed, "two-targets" if two else "regression")
-    double = KELMRegressor(C=C, gamma=gamma).fit(X, y)
-    single = KELMRegressor(C=C, gamma=gamma, dtype="float32").fit(X, y)
-    np.testing.assert_allclose(single.predict(X), double.predict(X), atol=1e-8)
-    assert single.error_ < 1e-9
-    assert not hasattr(double, "error_")
-    assert not hasattr(single.set_params(dtype="float64").fit(X, y), "error_")
-
-
-def test_single_precision_in_a_search_is_fitted_one_by_one():
-    X = rows(60, 3, 0)
-    y = targets(X, 0, "regression")
-    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
-    grid = [{"C": C, "dtype": dtype} for C in (1.0, 64.0) for dtype in ("float32", "float64")]
-    solvers = Counter()
-    path = KELMRegressor.evaluate_grid(X, y, folds, grid, gamma=2.0)
-    found = {(i, j): predicted for i, j, predicted in counting(path, solvers)}
-    assert solvers["single precision"] == 4
-    assert len(found) == 8
-    for (i, j), predicted in found.items():
-        train, test = folds[j]
-        expected = KELMRegressor(**grid[i], gamma=2.0).fit(X[train], y[train]).predict(X[test])
-        if grid[i]["dtype"] == "float32":
-            np.testing.assert_array_equal(predicted, expected)
-        np.testing.assert_allclose(predicted, expected, atol=1e-9)

@@ -93,16 +93,13 @@ def product_of(a, b, power=1):
     coef0=st.sampled_from([0.0, 0.5, -0.5]),
     C=FACTORS,
     two=st.booleans(),
-    dtype=st.sampled_from(["float64", "float64", "float32"]),
 )
-def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(shape, kernel, gamma, degree, coef0, C, two, dtype):
+def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(shape, kernel, gamma, degree, coef0, C, two):
     n, d, seed = shape
     X, probe = rows(n, d, seed), rows(9, d, seed + 1)
     y = targets(X, seed, "two-targets" if two else "regression")
-    # In single precision an indefinite matrix has no conjugate gradients.
-    assume(dtype == "float64" or kernel in ("rbf", "laplacian", "linear", "chi2", "cosine"))
     own = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
-    model = KELMRegressor(C=C, dtype=dtype, **own).fit(X, y)
+    model = KELMRegressor(C=C, **own).fit(X, y)
     assume(model.condition_ < 1e9)
     reference = KernelRidge(alpha=1 / C, **own).fit(X, y).predict(probe)
     # What is solved is of the size of the weights times the kernel, of both programs.
@@ -110,7 +107,6 @@ def test_each_kernel_of_scikit_learn_gives_its_kernel_ridge(shape, kernel, gamma
         pairwise_kernels(probe, X, metric=kernel, filter_params=True, gamma=gamma, degree=degree, coef0=coef0)
     )
     within = 100 * n * EPS * model.condition_ * max(1.0, size.max()) * max(1.0, np.abs(model.beta_).sum())
-    within += 0.0 if dtype == "float64" else 1e-10 * model.condition_ * max(1.0, np.abs(y).max()) * max(1.0, size.max())
     np.testing.assert_allclose(model.predict(probe), reference, rtol=0, atol=within)
 
 

@@ -90,8 +90,7 @@ def _single_inverse(K: Array, part: FoldView, ridge: float, room: Array) -> Call
     """Return the product with the inverse of K + ridge I, in single precision."""
     n = len(part.rows)
     square = room.view(np.float32)[: n * n].reshape((n, n), order="F")
-    factor = SingleFactor(square, lambda out: part.copy(K, out), ridge)
-    return lambda v: factor.solve(v[:, np.newaxis])[:, 0]
+    return SingleFactor(square, lambda out: part.copy(K, out), ridge).solve
 
 
 def residuals(KZ: Array, Z: Array, B: Array, ridges: Array) -> Array:
