@@ -5,12 +5,16 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from elmbench.cli.app import app
 from elmbench.cli.state import split_words, state
+
+if TYPE_CHECKING:
+    from elmbench.reporting.results import Results
+    from elmbench.workflow.prepare import PreparedRun
 
 
 @app.command()
@@ -55,6 +59,9 @@ def compare(
         Path | None, typer.Option(help="Write the best model, fitted to all rows, with joblib: see `elmbench predict`.")
     ] = None,
     save_model: Annotated[str, typer.Option("--save-model", help="Save this model instead of the best one.")] = "",
+    page: Annotated[
+        Path | None, typer.Option("--html", help="Write a page of tables and charts, with permutation importance.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
 ) -> None:
@@ -114,14 +121,51 @@ def compare(
         if dry_run:
             show_plan(prepared)
         else:
-            (results,) = run_prepared(prepared, executor)
-            if save is not None:
-                from elmbench.workflow.takeaway import fit_final
-                from elmbench.workflow.takeaway import save as write_model
 
-                write_model(fit_final(prepared, results, save_model), save)
-                state.say(f"written to {save}; next: elmbench predict {save} NEW.csv")
-                state.say("Loading a joblib file runs code that it names: load only files that you trust.")
+            def finish(tables: list[Results]) -> None:
+                (results,) = tables
+                if len(rows) > 1 and not state.as_json:
+                    _show_statistics(results)
+                if save is not None:
+                    from elmbench.workflow.takeaway import fit_final
+                    from elmbench.workflow.takeaway import save as write_model
+
+                    write_model(fit_final(prepared, results, save_model), save)
+                    state.say(f"written to {save}; next: elmbench predict {save} NEW.csv")
+                    state.say("Loading a joblib file runs code that it names: load only files that you trust.")
+                if page is not None:
+                    _write_page(prepared, results, page)
+
+            run_prepared(prepared, executor, finish)
+
+
+def _show_statistics(results: Results) -> None:
+    """Print the comparison of the models over the data sets, if there are two models or more."""
+    from elmbench.cli.statistics import statistics_text
+    from elmbench.errors import ElmbenchError
+    from elmbench.reporting.statistics import compare_models
+
+    try:
+        state.console.print(statistics_text(compare_models(results.summary, results.resolved)))
+    except ElmbenchError:
+        return
+    state.say(f"picture: elmbench table {results.resolved.file.id} --diagram FILE.png")
+
+
+def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
+    """Compute the permutation importance of the best models, with live progress, and write the page."""
+    from elmbench.cli.run import run_cells
+    from elmbench.running.executors.local import LocalExecutor
+    from elmbench.workflow.execute import compute
+    from elmbench.workflow.own_page import plan_importance, write_own_page
+
+    importance = plan_importance(prepared, results)
+    if importance.todo:
+        state.say("permutation importance of the columns for the best model, on its test folds:")
+        with LocalExecutor(prepared.options.settings) as executor:
+            run_cells(importance, executor, compute)
+    write_own_page(prepared, importance, results, path)
+    state.say(f"written to {path}")
 
 
 def _command() -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from elmbench.running.executors.base import Executor
     from elmbench.workflow.prepare import PreparedRun
     from elmbench.workflow.until_told import Outlook, TwoStages
+
+T = TypeVar("T")
 
 
 @app.command()
@@ -138,18 +140,21 @@ def run(
             run_prepared(prepare(options, state.results_dir), executor)
 
 
-def run_prepared(prepared: PreparedRun, executor: Executor) -> list[Results]:
-    """Run what is planned, with live progress, and print the tables."""
-    results = _run_cells(prepared, executor)
-    _show(results)
-    _exit_if_failed(prepared)
-    return results
-
-
-def _run_cells(prepared: PreparedRun, executor: Executor) -> list[Results]:
-    """Run what is planned, with live progress, and write the tables."""
-    from elmbench.cli.progress import RunProgress
+def run_prepared(
+    prepared: PreparedRun, executor: Executor, finish: Callable[[list[Results]], None] = lambda results: None
+) -> None:
+    """Run what is planned, with live progress, print the tables and finish; then exit if a cell failed."""
     from elmbench.workflow.execute import execute
+
+    results = run_cells(prepared, executor, execute)
+    _show(results)
+    finish(results)
+    _exit_if_failed(prepared)
+
+
+def run_cells(prepared: PreparedRun, executor: Executor, carry_out: Callable[..., T]) -> T:
+    """Do the work of a plan by `execute` or `compute`, with live progress."""
+    from elmbench.cli.progress import RunProgress
 
     counts = prepared.count_cells()
     known = counts["planned"] - counts["to_run"] - counts["unavailable"]
@@ -161,7 +166,7 @@ def _run_cells(prepared: PreparedRun, executor: Executor) -> list[Results]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunProgress(prepared, state.quiet or state.as_json, executor) as progress:
-            return execute(prepared, progress.on_event, executor)
+            return carry_out(prepared, progress.on_event, executor)
     except KeyboardInterrupt:
         typer.echo("interrupted: what had ended is stored; the same command goes on from there", err=True)
         raise typer.Exit(130) from None
@@ -203,10 +208,11 @@ def _run_in_two_stages(stages: TwoStages, seconds: float, executor_of_run: Calla
     """Run the first stage, then as many more runs as tell the models apart, and print the tables."""
     from elmbench.cli.progress import duration
     from elmbench.reporting.figures import verdict_counts
+    from elmbench.workflow.execute import execute
 
     def carry_out(prepared: PreparedRun) -> list[Results]:
         with executor_of_run() as executor:
-            return _run_cells(prepared, executor)
+            return run_cells(prepared, executor, execute)
 
     results = stages.run(carry_out, partial(_say_outlook, stages), seconds)
     _show(results)

@@ -121,6 +121,8 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
     n, d = table.X.shape
     outside = len({asked.groups, asked.ordered_by} - {None})
     missing = not sp.issparse(table.X) and bool(np.isnan(table.X).any())
+    if filled := [] if sp.issparse(table.X) else np.flatnonzero(table.missing().any(axis=0)).tolist():
+        settings.append(f"missing values, filled in on each training part: {_few([table.names[i] for i in filled])}")
     changes = {"target": table.target_name or target, "drop": (*asked.drop, *names), "dates": dates}
     return DatasetSpec(
         name=name_of(asked.location),

@@ -149,6 +149,12 @@ class Comparison(Layout):
         return draw_scores(points, resolved)
 
 
+def ranking(summary: pd.DataFrame, dataset: str) -> list[str]:
+    """Return the models that a summary ranks on a data set, the best first."""
+    lines = summary[(summary["dataset"] == dataset) & (summary["metric"] == RANK)].dropna(subset=["mean"])
+    return [str(model) for model in lines.sort_values("mean", kind="stable")["model"]]
+
+
 def _with_runs(needed: Mapping[str, int | None]) -> str:
     """Return models in words, grouped by the runs that would separate them from the best one."""
     models_of: dict[int | None, list[str]] = {}
@@ -286,10 +292,11 @@ def draw_scores(data: pd.DataFrame, resolved: Resolved) -> bytes:
     for one, (dataset, group) in zip(axes, groups, strict=True):
         metric = str(group["metric"].iloc[0])
         means = group.groupby("model", sort=False)["value"].mean()
-        order = means.sort_values(ascending=not less_is_better(metric))
+        # The axis shows the differences of the models; the dummy would stretch it.
+        order = means.drop(dummies(resolved), errors="ignore").sort_values(ascending=not less_is_better(metric))
         for i, model in enumerate(order.index):
             values = group.loc[group["model"] == model, "value"]
-            one.plot(values, [i] * len(values), "o", color="C0", alpha=0.35, markersize=4, markeredgewidth=0)
+            one.plot(values, [i] * len(values), "o", color="C0", alpha=0.5, markersize=4, markeredgewidth=0)
             one.plot([order[model]], [i], "|", color="C3", markersize=13, markeredgewidth=2)
         one.set_yticks(range(len(order)), list(order.index))
         one.set_xlabel(f"{words_for(metric)}: each test part (dots), mean (bar)", fontsize="small")

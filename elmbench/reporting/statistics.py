@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
-from elmbench.layouts.comparison import holm
+from elmbench.layouts.comparison import dummies, holm
 from elmbench.layouts.figures import new_figure, png
 from elmbench.layouts.table import COMPLETE
 from elmbench.metrics import less_is_better
@@ -110,10 +110,60 @@ class Statistics:
             wins[one][other], wins[other][one] = f"{better}/{equal}/{worse}", f"{worse}/{equal}/{better}"
         return wins
 
+    @cached_property
+    def win_rates(self) -> dict[str, float]:
+        """The share of data sets on which each model beats another one, over all others; a tie counts half."""
+        values = self.values.rank(axis=1)  # 1 for the worst; the mean of tied ranks
+        others = max(1, values.shape[1] - 1)
+        return {str(model): float(rate) for model, rate in ((values - 1).mean() / others).items()}
+
+    @property
+    def heading(self) -> str:
+        """The counts of models and data sets, and Friedman's test."""
+        text = f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
+        text += f" (without {', '.join(self.left_out)})" if self.left_out else ""
+        return text + (
+            "" if self.friedman is None else "; Friedman's chi-squared {:.3g}, p = {:.2g}".format(*self.friedman)
+        )
+
+    #: The headings of `rows`.
+    columns = ("model", "average rank", "win rate", "best wins/ties/loses", "p Nemenyi", "p Wilcoxon-Holm")
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The texts of a line for each model: its rank, its wins, and the tests of its difference from the best one."""
+        best, *others = self.ranks
+        rows = []
+        for model in self.ranks:
+            against = (
+                (self.wins[best][model], *(f"{test[best][model]:.2g}" for test in (self.nemenyi, self.wilcoxon)))
+                if model in others
+                else ("", "", "")
+            )
+            rows.append((model, f"{self.ranks[model]:.2f}", f"{100 * self.win_rates[model]:.0f} %", *against))
+        return rows
+
+    @property
+    def differences(self) -> str:
+        """The pairs of models that differ by Nemenyi's test, in words."""
+        text = f"Ranks more than {self.critical_distance:.2f} apart differ (Nemenyi, {ALPHA:g})"
+        pairs = [f"{one} before {two}" for one, two in combinations(self.ranks, 2) if self.nemenyi[one][two] < ALPHA]
+        return f"{text}: {', '.join(pairs)}." if pairs else f"{text}; none do."
+
     def record(self) -> dict[str, Any]:
         """Return the comparison as JSON has it."""
         friedman, p = self.friedman or (None, None)
-        names = ("source", "datasets", "left_out", "ranks", "critical_distance", "nemenyi", "wilcoxon", "wins")
+        names = (
+            "source",
+            "datasets",
+            "left_out",
+            "ranks",
+            "critical_distance",
+            "nemenyi",
+            "wilcoxon",
+            "wins",
+            "win_rates",
+        )
         return {name: getattr(self, name) for name in names} | {"friedman": friedman, "p": p}
 
     def cliques(self) -> Iterator[tuple[float, float]]:
@@ -157,7 +207,7 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
 
 def _measured(summary: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     lines = summary[(summary["reading"] == "") & (summary["ended"] == COMPLETE) & summary["mean"].notna()]
-    lines = lines.drop_duplicates(["dataset", "model", "metric"])
+    lines = lines[~lines["model"].isin(dummies(resolved))].drop_duplicates(["dataset", "model", "metric"])
     return _oriented(lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(), resolved)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: Kind of work, or of a choice by another criterion than the score, -> where its class is.
 _BUILT_IN = {
     "cell": "elmbench.work.fit:Fit",
+    "importance": "elmbench.work.importance:Importance",
     "kernel-weights": "elmbench.work.kernel_weights:KernelWeights",
     "search": "elmbench.work.search:Search",
     "grid": "elmbench.work.grid:GridEvaluation",

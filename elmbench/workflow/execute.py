@@ -51,16 +51,21 @@ def _execute(run: PreparedRun, on_event: Callable[[Event], None], executor: Exec
         sweep(results_folder(run.results_dir, resolved.profile, resolved.file.id))
         command = run.options.command or command_of(resolved, run.options)
         run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, command, whole=run.options.whole)
-    settings = run.options.settings
-    if run.todo or run.options.clean_times:
-        environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
-        settings = replace(settings, environment=run.store.put_environment(environment))
     try:
-        Run(run.works, run.limits, run.store, settings, on_event, executor, run.estimates).run(run.todo, _timed(run))
+        compute(run, on_event, executor)
     except KeyboardInterrupt:
         _write(run)
         raise
     return _write(run)
+
+
+def compute(run: PreparedRun, on_event: Callable[[Event], None], executor: Executor | None) -> None:
+    """Do what is missing and store its results; no table is written. See `execute`."""
+    settings = run.options.settings
+    if run.todo or run.options.clean_times:
+        environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
+        settings = replace(settings, environment=run.store.put_environment(environment))
+    Run(run.works, run.limits, run.store, settings, on_event, executor, run.estimates).run(run.todo, _timed(run))
 
 
 def _timed(run: PreparedRun) -> list[str]:

@@ -16,7 +16,7 @@ from elmbench.datasets.table import Table, label_words
 from elmbench.datasets.user_table import read_user_file, sorted_by, take_column
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
-from elmbench.layouts.comparison import RANK
+from elmbench.layouts.comparison import ranking
 from elmbench.protocol.encoding import encoder, prepared_inputs
 from elmbench.protocol.folds import FoldData, labels_of
 from elmbench.protocol.scaling import scale_columns, scale_targets
@@ -87,12 +87,11 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
 
 
 def _best_column(results: Results, spec: DatasetSpec) -> str:
-    own = results.summary[(results.summary["dataset"] == spec.name) & (results.summary["metric"] == RANK)]
-    ranked = own.dropna(subset=["mean"]).sort_values("mean")
-    if not len(ranked):
+    ranked = ranking(results.summary, spec.name)
+    if not ranked:
         problem = f"no model has ended on all folds of {spec.title}"
         raise ElmbenchError(problem, expected="a model to keep", next_step="elmbench status shows how the cells ended")
-    return str(ranked["model"].iloc[0])
+    return ranked[0]
 
 
 def _rows(spec: DatasetSpec) -> Table:

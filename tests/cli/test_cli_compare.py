@@ -46,6 +46,25 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Callable
     assert "own/shop" in elmbench("status").out
 
 
+def test_several_data_sets_are_compared_by_ranks_without_the_dummy(
+    elmbench: Callable, worker: dict, shop: Callable
+) -> None:
+    shop().rename("a.csv")
+    shop().rename("b.csv")
+    worker["ridge"] = {"measured": {"accuracy": 0.6}}
+    found = elmbench(
+        "compare", "a.csv", "b.csv", "-t", "buys", "-m", "elm,ridge", "--folds", "3", "--html", "page.html"
+    )
+    assert found.code == 0, found.err
+    assert "measured: 2 models on 2 data sets" in found.out
+    lines = [line.split() for line in found.out.partition("win rate")[2].splitlines()]
+    assert lines[2][:4] == ["elm", "1.00", "100", "%"]
+    assert lines[3][:5] == ["ridge", "2.00", "0", "%", "2/0/0"]
+    assert "written to page.html" in found.out
+    assert "<td>100 %</td>" in Path("page.html").read_text()
+    assert elmbench("table", "own/a-b", "--diagram", "ranks.png").code == 0
+
+
 @pytest.mark.parametrize("columns", ["60", "80"])
 def test_headings_are_whole_and_over_one_metric_each(
     elmbench: Callable, worker: dict, shop: Callable, monkeypatch: pytest.MonkeyPatch, columns: str

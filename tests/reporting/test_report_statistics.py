@@ -55,6 +55,9 @@ def test_the_pairs_are_those_of_one_data_set() -> None:
     np.testing.assert_allclose(sorted(pairs.values()), holm)
     assert result.wins["C4.5+m"]["C4.5"] == "10/2/2"
     assert result.wins["C4.5"]["C4.5+m"] == "2/2/10"
+    won = [part.split("/") for part in result.wins["C4.5"].values()]
+    expected = sum(int(better) + int(equal) / 2 for better, equal, _ in won) / (3 * 14)
+    assert result.win_rates["C4.5"] == pytest.approx(expected)
 
 
 def test_nemenyi_and_ties_against_known_values() -> None:

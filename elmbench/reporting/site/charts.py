@@ -16,7 +16,7 @@ from elmbench.layouts.figures import line_styles, new_figure, panel_title, panel
 from elmbench.layouts.table import COMPARED, COMPLETE
 from elmbench.reporting.notes import mean_gain
 from elmbench.reporting.site.gather import PaperResults, ProfileResults
-from elmbench.reporting.statistics import compare_models, draw_critical_differences
+from elmbench.reporting.statistics import Statistics, compare_models, draw_critical_differences
 from elmbench.specs.protocol import is_quality
 from elmbench.specs.published import ALL
 
@@ -106,11 +106,16 @@ def rank_diagrams(profile: ProfileResults) -> Iterator[Picture]:
         return
     for one in comparisons:
         if len(one.ranks) >= _FEWEST_MODELS and len(one.datasets) >= _FEWEST_SETS:
-            label = (
-                f"{_name(profile)}: average ranks of the {one.source} figures on {len(one.datasets)} data sets; a bar "
-                f"joins models that do not differ (Nemenyi, critical distance {one.critical_distance:.2f})"
-            )
-            yield Picture(label, draw_critical_differences(one, _name(profile)))
+            yield rank_diagram(one, _name(profile))
+
+
+def rank_diagram(comparison: Statistics, name: str) -> Picture:
+    """Return the critical differences of average ranks."""
+    label = (
+        f"{name}: average ranks of the {comparison.source} figures on {len(comparison.datasets)} data sets; a bar "
+        f"joins models that do not differ (Nemenyi, critical distance {comparison.critical_distance:.2f})"
+    )
+    return Picture(label, draw_critical_differences(comparison, name))
 
 
 def optimism_chart(profile: ProfileResults) -> Picture | None:

@@ -40,7 +40,7 @@ def pages(papers: Sequence[PaperResults]) -> Iterator[tuple[str, str]]:
     trust = doc_page("trust") if "trust" in stems else ""
 
     def page(name: str, template: str, **content: Any) -> tuple[str, str]:
-        return name, _environment().get_template(template).render(page=name, navigation=navigation, **content)
+        return name, environment().get_template(template).render(page=name, navigation=navigation, **content)
 
     yield page("index.html", "index.html", rule_page=rule, trust_page=trust, **_front(papers, findings))
     for paper in papers:
@@ -107,14 +107,15 @@ def _listing(one: Listing) -> dict[str, Any]:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the environment of the templates, which escapes the content that they are filled with."""
     # Whatever a template puts on a page is text: names and columns may come from anybody's files.
-    environment = Environment(
+    templates = Environment(
         loader=PackageLoader("elmbench.reporting.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals |= {"version": version("elmbench"), "signs": _SIGNS, "verdicts": list(_SIGNS)}
-    environment.filters["printed"] = _printed
-    return environment
+    templates.globals |= {"version": version("elmbench"), "signs": _SIGNS, "verdicts": list(_SIGNS)}
+    templates.filters["printed"] = _printed
+    return templates
 
 
 def _printed(figure: GridFigure) -> str:
@@ -123,6 +124,6 @@ def _printed(figure: GridFigure) -> str:
 
 def asset(name: str) -> str:
     """Return the text of a file that all pages share."""
-    environment = _environment()
-    assert environment.loader is not None  # it was made with one
-    return environment.loader.get_source(environment, name)[0]
+    loader = environment().loader
+    assert loader is not None  # it was made with one
+    return loader.get_source(environment(), name)[0]

@@ -1,0 +1,69 @@
+"""The permutation importance of the columns of a data set, on the test rows of one outer fold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.metrics import find_metric
+from elmbench.protocol.encoding import encoder
+from elmbench.protocol.folds import FoldData
+from elmbench.protocol.predictions import FoldScores, outputs_for
+from elmbench.work.base import Context, Result
+from elmbench.work.fit import Fit
+
+#: Shuffles of each column, and the most test rows that are shuffled.
+REPEATS, MOST_ROWS = 5, 2000
+
+
+@dataclass(frozen=True)
+class Importance(Fit):
+    """A fit, and the loss of a metric on its test rows if the values of one column are shuffled."""
+
+    kind = "importance"
+
+    metric: str = ""
+
+    @property
+    def label(self) -> str:
+        return f"importance of the columns of {self.place.dataset.name}"
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of `predictions`."""
+        result = super().run(inputs, context)
+        result.pop("predictions", None)
+        return result
+
+    def more(self, estimator: Any, data: FoldData) -> Result:
+        """Return `importances`, the mean loss of each column of the data set."""
+        from sklearn.inspection import permutation_importance
+
+        metric, sources = find_metric(self.metric), _sources(data)
+
+        def score(fitted: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
+            X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
+            scores = FoldScores(metric, y, data.labels, 1)
+            scores.add(0, outputs_for(metric, fitted, X, data.labels))
+            scores.finish()
+            return float(scores.scores[0])
+
+        # Numbers of rows are shuffled, so that all indicators of a column of words move together.
+        n, d = len(data.y_test), int(sources.max()) + 1
+        rows = np.tile(np.arange(n)[:, None], d)
+        share = min(1.0, MOST_ROWS / n)
+        losses = permutation_importance(
+            estimator, rows, data.y_test, scoring=score, n_repeats=REPEATS, random_state=0, max_samples=share
+        )
+        return {"measured": {}, "importances": losses["importances_mean"].tolist()}
+
+
+def _sources(data: FoldData) -> NDArray[np.intp]:
+    """Return the column of the data set that each encoded column is made from."""
+    if data.raw is None:
+        return np.arange(data.X_test.shape[1])
+    numbers = [column for column in range(data.raw.shape[1]) if column not in data.nominal]
+    # Numbers come first; see `encoder`.
+    widths = [encoder([], [column]).fit(data.raw).transform(data.raw[:1]).shape[1] for column in data.nominal]
+    return np.array([*numbers, *np.repeat(data.nominal, widths).astype(int)], dtype=np.intp)

@@ -1,0 +1,74 @@
+"""The page of a comparison, and the permutation importance of the columns that it shows."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from elmbench.datasets.load import load
+from elmbench.files import write_atomically
+from elmbench.layouts.comparison import ranking
+from elmbench.reporting.cells import write_frame
+from elmbench.reporting.results import Results
+from elmbench.reporting.site.own_page import own_page
+from elmbench.running.engine import pending
+from elmbench.running.estimates import Estimates
+from elmbench.work.fit import Fit
+from elmbench.work.importance import Importance
+from elmbench.work.plan import Plan
+from elmbench.workflow.prepare import PreparedRun
+
+
+def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
+    """Plan the permutation importance of the best model on each data set of a comparison, on its test folds.
+
+    Data with sparse rows are left out: they have too many columns.
+    """
+    ((resolved, plan),) = run.tables
+    best = {name: ranking(results.summary, name)[:1] for name, spec in resolved.datasets.items() if not spec.sparse}
+    wanted, limits = Plan(), {}
+    for cell in plan.cells:
+        work = run.works.get(cell.key)
+        if cell.model in best.get(cell.dataset, ()) and isinstance(work, Fit):
+            metric = resolved.spec.protocol.metric_for(resolved.dataset(cell.dataset).task)
+            shared = {one.name: getattr(work, one.name) for one in fields(Fit)}
+            key = wanted.add(Importance(**shared, metric=metric))
+            wanted.cells.append(replace(cell, key=key))
+            limits[key] = run.limits[cell.key]
+    todo = pending(wanted.works, limits, run.store, retry=run.options.retry)
+    estimates = Estimates(wanted.works, limits)
+    return replace(run, tables=[(resolved, wanted)], works=wanted.works, limits=limits, todo=todo, estimates=estimates)
+
+
+def importance_of(run: PreparedRun) -> pd.DataFrame:
+    """Return the mean loss and its deviation over folds of each column of each data set, the largest first."""
+    ((resolved, plan),) = run.tables
+    parts = []
+    for name, spec in resolved.datasets.items():
+        cells = [cell for cell in plan.cells if cell.dataset == name]
+        ended = [run.store.result(cell.key) or {} for cell in cells]
+        losses = np.array([result["importances"] for result in ended if "importances" in result])
+        if len(losses):
+            columns = {"column": load(spec).feature_names, "importance": losses.mean(axis=0)}
+            about = {"dataset": name, "model": cells[0].model, "metric": resolved.spec.protocol.metric_for(spec.task)}
+            lines = pd.DataFrame(columns | {"std": losses.std(axis=0, ddof=1), "folds": len(losses)}).assign(**about)
+            parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"dataset": []})
+
+
+def write_own_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
+    """Write the page of a comparison, and `importance.csv` beside its tables.
+
+    Raises
+    ------
+    WriteError
+        If they cannot be written.
+    """
+    losses = importance_of(importance)
+    if len(losses):
+        write_frame(losses, results.folder / "importance.csv")
+    page = own_page(results, run.store, losses)
+    write_atomically(path, page, expected="a folder that can be written", next_step="give another --html FILE")
