@@ -9,13 +9,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from elmbench.errors import unknown_name
-from elmbench.numerics import scores
-from elmbench.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from elmbench.numerics.arrays import Array
 
 Takes = Literal["counts", "values", "scores", "probabilities"]
 
@@ -62,45 +61,71 @@ class Metric:
 
     def scores(self, values: Any) -> Array:
         """Return values of the metric as a search compares them: more is better, -inf is what is not finite."""
+        import numpy as np
+
         values = np.asarray(values, dtype=np.float64)
         return np.where(np.isfinite(values), -values if self.less_is_better else values, -np.inf)
 
 
-def _of_labels(name: str, function: Callable[[Array], Array], scorer: str = "", **options: bool) -> Metric:
+def _formula(name: str, *arguments: Any) -> Callable[..., Any]:
+    """Return a formula of `elmbench.numerics.scores`, or what it makes of some arguments, names of other formulas.
+
+    It is imported when it is first called: the names of the metrics are asked for where nothing is computed.
+    """
+
+    @cache
+    def formula() -> Callable[..., Any]:
+        from elmbench.numerics import scores
+
+        made: Callable[..., Any] = getattr(scores, name)
+        return (
+            made(*(getattr(scores, one, one) if isinstance(one, str) else one for one in arguments))
+            if arguments
+            else made
+        )
+
+    return lambda *data: formula()(*data)
+
+
+def _of_labels(name: str, function: Callable[..., Any], scorer: str = "", **options: bool) -> Metric:
     return Metric(name, "classification", "counts", function, scorer=scorer, **options)
 
 
-def _of_values(name: str, function: Callable[[Array, Array], Array], scorer: str = "", **options: bool) -> Metric:
+def _of_values(name: str, function: Callable[..., Any], scorer: str = "", **options: bool) -> Metric:
     return Metric(name, "regression", "values", function, scorer=scorer, **options)
 
 
 def _of_ranking(name: str) -> Metric:
-    return Metric(name, "classification", "scores", scores.one_against_rest(f"{name}_score"), scorer=name)
+    return Metric(name, "classification", "scores", _formula("one_against_rest", f"{name}_score"), scorer=name)
 
 
 _ENTRIES = [
-    _of_labels("mcc", scores.matthews_correlation, "matthews_corrcoef", column=True),
-    _of_labels("gmean", scores.geometric_mean, column=True),
-    _of_labels("accuracy", scores.accuracy, "accuracy", column=True),
-    _of_labels("precision", scores.of_positives(scores.precisions), column=True),
-    _of_labels("recall", scores.of_positives(scores.recalls), column=True),
-    _of_labels("f1", scores.of_positives(scores.f1_scores), column=True),
-    _of_labels("tn", scores.count_of(0, 0), counts_rows=True, column=True),
-    _of_labels("fp", scores.count_of(0, 1), counts_rows=True, less_is_better=True, column=True),
-    _of_labels("fn", scores.count_of(1, 0), counts_rows=True, less_is_better=True, column=True),
-    _of_labels("tp", scores.count_of(1, 1), counts_rows=True, column=True),
-    _of_labels("balanced_accuracy", scores.balanced_accuracy, "balanced_accuracy"),
-    _of_labels("precision_macro", scores.macro(scores.precisions), "precision_macro"),
-    _of_labels("recall_macro", scores.macro(scores.recalls), "recall_macro"),
-    _of_labels("f1_macro", scores.macro(scores.f1_scores), "f1_macro"),
+    _of_labels("mcc", _formula("matthews_correlation"), "matthews_corrcoef", column=True),
+    _of_labels("gmean", _formula("geometric_mean"), column=True),
+    _of_labels("accuracy", _formula("accuracy"), "accuracy", column=True),
+    _of_labels("precision", _formula("of_positives", "precisions"), column=True),
+    _of_labels("recall", _formula("of_positives", "recalls"), column=True),
+    _of_labels("f1", _formula("of_positives", "f1_scores"), column=True),
+    _of_labels("tn", _formula("count_of", 0, 0), counts_rows=True, column=True),
+    _of_labels("fp", _formula("count_of", 0, 1), counts_rows=True, less_is_better=True, column=True),
+    _of_labels("fn", _formula("count_of", 1, 0), counts_rows=True, less_is_better=True, column=True),
+    _of_labels("tp", _formula("count_of", 1, 1), counts_rows=True, column=True),
+    _of_labels("balanced_accuracy", _formula("balanced_accuracy"), "balanced_accuracy"),
+    _of_labels("precision_macro", _formula("macro", "precisions"), "precision_macro"),
+    _of_labels("recall_macro", _formula("macro", "recalls"), "recall_macro"),
+    _of_labels("f1_macro", _formula("macro", "f1_scores"), "f1_macro"),
     _of_ranking("roc_auc"),
     _of_ranking("average_precision"),
-    Metric("log_loss", "classification", "probabilities", scores.log_loss, less_is_better=True, scorer="neg_log_loss"),
-    _of_values("nrmse", scores.normalised_error, less_is_better=True, column=True),
-    _of_values("rmse", scores.root_mean_squared_error, "neg_root_mean_squared_error", less_is_better=True, column=True),
-    _of_values("mse", scores.mean_squared_error, "neg_mean_squared_error", less_is_better=True),
-    _of_values("mae", scores.mean_absolute_error, "neg_mean_absolute_error", less_is_better=True),
-    _of_values("r2", scores.r2, "r2"),
+    Metric(
+        "log_loss", "classification", "probabilities", _formula("log_loss"), less_is_better=True, scorer="neg_log_loss"
+    ),
+    _of_values("nrmse", _formula("normalised_error"), less_is_better=True, column=True),
+    _of_values(
+        "rmse", _formula("root_mean_squared_error"), "neg_root_mean_squared_error", less_is_better=True, column=True
+    ),
+    _of_values("mse", _formula("mean_squared_error"), "neg_mean_squared_error", less_is_better=True),
+    _of_values("mae", _formula("mean_absolute_error"), "neg_mean_absolute_error", less_is_better=True),
+    _of_values("r2", _formula("r2"), "r2"),
 ]
 #: Every metric by name.
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in _ENTRIES}
@@ -167,6 +192,7 @@ def ranking_names() -> list[str]:
 @cache
 def _of_scorer(name: str) -> Metric | None:
     """Return a scorer of scikit-learn as a metric, more being better; None if there is none."""
+    import numpy as np
     from sklearn.metrics import get_scorer, get_scorer_names
 
     if name not in get_scorer_names():
@@ -202,4 +228,6 @@ def _of_scorer(name: str) -> Metric | None:
 
 def _labels(counts: Array) -> Any:
     """Return true and predicted class numbers with these confusion counts."""
+    import numpy as np
+
     return np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel().astype(int), axis=1)

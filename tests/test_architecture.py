@@ -118,7 +118,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "matplotlib", "pydantic
     "statement",
     [
         "import elmbench",
-        "from elmbench.cli.commands import declare; declare()",
+        "from elmbench.cli.commands import declare; declare([])",
         "import elmbench.running.executors.worker",
     ],
 )

@@ -118,13 +118,14 @@ def hoist(arguments: list[str], declared: Iterable[Any]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; print errors that the user can act on in a few lines, and exit with code 2."""
-    commands.declare()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    commands.declare(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another in its place
     warnings.formatwarning = lambda message, *place, **line: f"warning: {message}\n"
     command = typer.main.get_command(app)
-    words = hoist(sys.argv[1:] if arguments is None else arguments, command.params)
+    words = hoist(arguments, command.params)
     try:
         try:
             command(args=words, prog_name="elmbench")

@@ -1,9 +1,20 @@
-"""Every verb, declared in the order in which `elmbench --help` lists them."""
+"""Every verb, and its module, in the order in which `elmbench --help` lists them."""
 
+from collections.abc import Sequence
 from importlib import import_module
 
+_MODULES = {
+    "run": ("run",),
+    "compare": ("compare",),
+    "predict": ("predict",),
+    "specs": ("list", "show", "validate", "env"),
+    "results": ("status", "merge", "table", "check", "report", "baseline"),
+    "data": ("data",),
+}
 
-def declare() -> None:
-    """Import the modules of all commands, which add them to the app."""
-    for module in ("run", "compare", "predict", "specs", "results", "data"):
+
+def declare(arguments: Sequence[str]) -> None:
+    """Import the modules of the commands among the arguments, which add them to the app; of all if there are none."""
+    named = [module for module, verbs in _MODULES.items() if not {*verbs}.isdisjoint(arguments)]
+    for module in named or _MODULES:
         import_module(f"elmbench.cli.{module}")

@@ -217,7 +217,10 @@ def _check_published(names: list[str], profile: str | None, strict: bool, *, jun
     if junit:
         typer.echo(xml(published_cases(checks)), nl=False)
     else:
-        state.emit([one.record() for one in checks], published_text(checks) if checks else None)
+        if state.as_json:
+            state.emit([one.record() for one in checks])
+        elif checks:
+            state.emit(None, published_text(checks))
         if dirs.committed is not None:
             state.remark(dirs.origins((one.profile, one.experiment) for one in checks))
     _end(sum(one.compared for one in checks), strict and any(one.differs for one in checks))

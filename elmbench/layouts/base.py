@@ -44,7 +44,7 @@ Gains = Mapping[tuple[str, str], float]
 class LayoutOptions(BaseModel):
     """The options of a kind of table, from `options` of the experiment file; other keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True)

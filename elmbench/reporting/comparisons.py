@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+
+from elmbench.reporting.verdicts import t_quantile
 
 #: A claim is decided if one of its two probabilities is at most this, which is one side of a 95 % interval.
 LEVEL = 0.025
@@ -93,11 +94,12 @@ def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) 
     least : float
         The least half width of the interval.
     """
-    from scipy.stats import ttest_ind
-
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    error = math.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
-    freedom = float(ttest_ind(first, second, equal_var=False).df) if error else len(first) + len(second) - 2
+    parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
+    error = math.sqrt(sum(parts))
+    # Welch and Satterthwaite.
+    below = sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, (first, second), strict=True))
+    freedom = sum(parts) ** 2 / below if below else len(first) + len(second) - 2
     n = min(len(first), len(second))
     return _by_t("Welch's t-test", float(first.mean() - second.mean()), error, freedom, region, n, "runs", least)
 
@@ -105,7 +107,9 @@ def welch(one: ArrayLike, other: ArrayLike, region: Region, least: float = 0.0) 
 def _by_t(
     test: str, estimate: float, error: float, freedom: float, region: Region, n: int, of: str, least: float
 ) -> Finding:
-    quantile = float(stdtrit(freedom, 1 - LEVEL))
+    from scipy.special import stdtr
+
+    quantile = t_quantile(freedom, 1 - LEVEL)
     # The interval and the probabilities agree.
     error = max(error, least / quantile, np.finfo(float).tiny)
     over_low, over_high = ((estimate - bound) / error for bound in (region.low, region.high))

@@ -65,11 +65,9 @@ class ComparedFigure:
         if n < FEWEST_RUNS:
             return {}
         others = np.tile(self.means, (n, 1))[~np.eye(n, dtype=bool)].reshape(n, n - 1)
-        draws = (draws_of_means(row, self.draws.least) for row in others)
-        hits = (
-            abs(mean - one.mean) <= one.half_width() * (1 + 1e-9) for mean, one in zip(self.means, draws, strict=True)
-        )
-        return dict(zip(self.runs.tolist(), map(bool, hits), strict=True))
+        half_widths = [draws_of_means(row, self.draws.least).half_width() for row in others]
+        hits = np.abs(self.means - others.mean(axis=1)) <= np.multiply(half_widths, 1 + 1e-9)
+        return dict(zip(self.runs.tolist(), hits.tolist(), strict=True))
 
 
 def compared_figures(figures: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ComparedFigure]:

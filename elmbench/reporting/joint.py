@@ -151,12 +151,12 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
     The models of a data set share its splits, so their figures lie inside or outside together. The effective number is
     Kish's, n / (1 + (m - 1) rho) for m figures a data set.
     """
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
     n = len(figures)
     per_dataset = sum(size**2 for size in Counter(one.dataset for one in figures).values()) / n
     effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
-    p = float(binomtest(round(inside * effective / n), effective, LEVEL, alternative="less").pvalue)
+    p = float(bdtr(round(inside * effective / n), effective, LEVEL))
     return p if p <= ALPHA or effective >= FEWEST_FIGURES else None
 
 
@@ -235,11 +235,15 @@ def _sums(costs: _Costs, orders: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Return Spearman's correlation; None for fewer than three values or for values that are all equal."""
-    from scipy.stats import rankdata
-
     if len(one) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
         return None
-    return float(np.corrcoef(rankdata(one), rankdata(other))[0, 1])
+    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    """Return the ranks of some values, equal ones the mean of theirs: `scipy.stats` takes a second to import."""
+    ordered = np.sort(values)
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
 
 
 def mean_rank_correlation(rows: Iterable[Sequence[ComparedFigure]]) -> float | None:

@@ -68,10 +68,13 @@ class MeasuredCells:
         self.lines: dict[Key, NDArray[np.int64]] = groups
         self.runs: NDArray[Any] = self._cells["run"].to_numpy()
         self._values: dict[Measure, NDArray[np.float64]] = {}
+        self._frames: dict[Key, pd.DataFrame] = {}
 
     def frame(self, entry: Key) -> pd.DataFrame:
         """Return the cells of an entry, with the columns that a verdict needs."""
-        return self._needed.iloc[self.lines.get(entry, _NONE)]
+        if entry not in self._frames:
+            self._frames[entry] = self._needed.iloc[self.lines.get(entry, _NONE)]
+        return self._frames[entry]
 
     def values(self, entry: Key, measure: Measure) -> NDArray[np.float64]:
         """Return the value of each cell of an entry, NaN if it has none."""

@@ -16,12 +16,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from elmbench.metrics import counts_rows, rates
 from elmbench.reporting.cells import FIRST_RUNS
@@ -36,6 +36,14 @@ FEWEST_RUNS = 3
 MOST_RUNS = 10_000
 #: The least half width of a real number, over its size: round-off of one machine against another's.
 ROUND_OFF = 1e-6
+
+
+@cache
+def t_quantile(freedom: float, level: float) -> float:
+    """Return the quantile of Student's t distribution; a table asks for the same one hundreds of times."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, level))
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ class Draws:
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
             return math.nan
-        quantile = float(stdtrit((self.first or runs) - 1, (1 + LEVEL) / 2))
+        quantile = t_quantile((self.first or runs) - 1, (1 + LEVEL) / 2)
         return max(quantile * self.deviation * math.sqrt(1 / mean_of + 1 / runs), self.least)
 
 

@@ -28,7 +28,7 @@ class Grid(BaseModel):
     short for the last. Both ends belong to the range where the step reaches them. A value may be a list itself.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     start: float | None = Field(default=None, alias="from")
     stop: float | None = Field(default=None, alias="to")

@@ -10,7 +10,11 @@ class Spec(BaseModel):
     """A frozen model that refuses unknown keys and spells its own with hyphens."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=lambda name: name.replace("_", "-"), allow_inf_nan=False
+        extra="forbid",
+        frozen=True,
+        alias_generator=lambda name: name.replace("_", "-"),
+        allow_inf_nan=False,
+        defer_build=True,  # a command needs few of the models, and building them all takes longer than it does
     )
 
 

@@ -17,7 +17,7 @@ Label = Annotated[
 class SpecPart(BaseModel):
     """A part of a spec: immutable, without unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class OneHot(SpecPart):
