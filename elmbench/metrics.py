@@ -95,17 +95,17 @@ def _of_values(name: str, function: Callable[..., Any], scorer: str = "", **opti
     return Metric(name, "regression", "values", function, scorer=scorer, **options)
 
 
-def _of_ranking(name: str) -> Metric:
-    return Metric(name, "classification", "scores", _formula("one_against_rest", f"{name}_score"), scorer=name)
+def _of_ranking(name: str, formula: str) -> Metric:
+    return Metric(name, "classification", "scores", _formula("one_against_rest", formula), scorer=name)
 
 
 _ENTRIES = [
     _of_labels("mcc", _formula("matthews_correlation"), "matthews_corrcoef", column=True),
     _of_labels("gmean", _formula("geometric_mean"), column=True),
     _of_labels("accuracy", _formula("accuracy"), "accuracy", column=True),
-    _of_labels("precision", _formula("of_positives", "precisions"), column=True),
-    _of_labels("recall", _formula("of_positives", "recalls"), column=True),
-    _of_labels("f1", _formula("of_positives", "f1_scores"), column=True),
+    _of_labels("precision", _formula("of_positives", "precisions"), "precision", column=True),
+    _of_labels("recall", _formula("of_positives", "recalls"), "recall", column=True),
+    _of_labels("f1", _formula("of_positives", "f1_scores"), "f1", column=True),
     _of_labels("tn", _formula("count_of", 0, 0), counts_rows=True, column=True),
     _of_labels("fp", _formula("count_of", 0, 1), counts_rows=True, less_is_better=True, column=True),
     _of_labels("fn", _formula("count_of", 1, 0), counts_rows=True, less_is_better=True, column=True),
@@ -114,8 +114,8 @@ _ENTRIES = [
     _of_labels("precision_macro", _formula("macro", "precisions"), "precision_macro"),
     _of_labels("recall_macro", _formula("macro", "recalls"), "recall_macro"),
     _of_labels("f1_macro", _formula("macro", "f1_scores"), "f1_macro"),
-    _of_ranking("roc_auc"),
-    _of_ranking("average_precision"),
+    _of_ranking("roc_auc", "roc_areas"),
+    _of_ranking("average_precision", "average_precisions"),
     Metric(
         "log_loss", "classification", "probabilities", _formula("log_loss"), less_is_better=True, scorer="neg_log_loss"
     ),

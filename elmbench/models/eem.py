@@ -83,6 +83,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
     model_version = 2
 
     evaluate_grid = classmethod(paths.evaluate_grid)
+    decision_grid = classmethod(paths.decision_grid)
     project_grid = classmethod(paths.project_grid)
 
     _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
@@ -122,7 +123,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
         X, y = grid.X, grid.y
         for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):
-                T, decoded = cls._coded(y[train])
+                T, decoded = grid.coded(cls, train)
                 classes = np.unique(y[train])
                 result = discriminants(largest._features(X[train]), T, sizes, CONSTANT_LAYER)
                 probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
@@ -132,4 +133,4 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
                     for i, model in members:
                         if model.n_hidden == n_hidden:
                             odds = odds_of(projections, result[n_hidden], model._log_weights(classes))
-                            yield i, j, grid.asked(decoded(odds), projections)
+                            yield i, j, decoded(projections if grid.output == "project" else odds)

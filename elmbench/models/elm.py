@@ -27,6 +27,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
     model_version = 1
 
     evaluate_grid = classmethod(paths.evaluate_grid)
+    decision_grid = classmethod(paths.decision_grid)
 
     n_hidden: int = 100
     C: float = 1.0
@@ -71,7 +72,7 @@ class _ELM(HiddenNodesMixin, BaseEstimator):
         for largest, _, members in by_nodes(grid):
             networks = [(int(model.n_hidden), 1.0 / model.C) for _, model in members]
             for j, (train, test) in enumerate(grid.folds):
-                T, decoded = cls._coded(grid.y[train])
+                T, decoded = grid.coded(cls, train)
                 k = T.shape[1]
                 probes = [largest._hidden(grid.X[test[rows]]) for rows in layer_blocks(len(test))]
                 scale = largest._scale(grid.y[train])

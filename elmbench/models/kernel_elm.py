@@ -37,6 +37,7 @@ class _KELM(KernelMixin, BaseEstimator):
     model_version = 1
 
     evaluate_grid = classmethod(paths.evaluate_grid)
+    decision_grid = classmethod(paths.decision_grid)
 
     C: float = 1.0
 
@@ -70,6 +71,7 @@ class _KELM(KernelMixin, BaseEstimator):
         model is fitted. Shared work takes 8 n^2 bytes for n training rows and at most 8 m^2 more for the m rows of the
         largest fold; the distances of few rows are held too, see `kernel_ladder`.
         """
+        by_label = grid.output == "predict" and issubclass(cls, FamilyClassifier)
         gammas: dict[float, list[tuple[int, float]]] = {}
         others = []
         for i, model in enumerate(grid.models):
@@ -87,7 +89,7 @@ class _KELM(KernelMixin, BaseEstimator):
         parts = FoldViews(
             [(train, test if inside else test[:0]) for (train, test), inside in zip(grid.folds, within, strict=True)]
         )
-        coded = [cls._coded(grid.y[part.rows]) for part in parts.folds]
+        coded = [grid.coded(cls, part.rows) for part in parts.folds]
         room = np.empty(max(len(part.rows) for part in parts.folds) ** 2)
         for gamma, omega in kernel_ladder(grid.X[parts.order], list(gammas)):
             members = [i for i, _ in gammas[gamma]]
@@ -97,7 +99,7 @@ class _KELM(KernelMixin, BaseEstimator):
                 T, decoded = coded[j]
                 probes = None if within[j] else grid.X[grid.folds[j][1]]
                 cross = None if probes is None else _CrossKernel(probes, grid.X[part.rows], gamma)
-                result = _fold_outputs(cls, shared, part, T, ridges, cross)
+                result = _fold_outputs(cls, shared, part, T, ridges, cross, by_label)
                 for i, outputs in zip(members, result, strict=True):
                     if outputs is None:
                         grid.solvers["cholesky"] += 1
@@ -111,7 +113,7 @@ def _with_other_kernels(
 ) -> Iterator[tuple[int, int, NDArray[Any]]]:
     """Yield the predictions of candidates, given by their numbers, kernels and ridges, with any kernels or weights."""
     for j, (train, _) in enumerate(grid.folds):
-        T, decoded = cls._coded(grid.y[train])
+        T, decoded = grid.coded(cls, train)
         members = [Member(i, kernel, ridge, grid.models[i]._scale(grid.y[train])) for i, kernel, ridge in candidates]
         for group, solutions, product in solved_together(grid, j, members, partial(scaled_rows, T)):
             beta = scaled_rows(np.hstack(solutions), group[0].scale)
@@ -142,12 +144,18 @@ class _SharedKernel:
 
 
 def _fold_outputs(
-    cls: type[_KELM], shared: _SharedKernel, part: FoldView, T: Array, ridges: Array, cross: _CrossKernel | None
+    cls: type[_KELM],
+    shared: _SharedKernel,
+    part: FoldView,
+    T: Array,
+    ridges: Array,
+    cross: _CrossKernel | None,
+    by_label: bool,
 ) -> list[Array | None]:
     """Return the outputs for the test rows of a fold, an array of shape (n_test, k) a ridge, or None for "fit it".
 
     T, of shape (n_train, k), holds the targets of the fold; `cross` is the kernel of test rows outside the shared
-    kernel.
+    kernel. With `by_label`, outputs are accurate enough if no error changes a label.
     """
     omega, solvers = shared.omega, shared.solvers
     n, k = T.shape
@@ -161,7 +169,7 @@ def _fold_outputs(
     mass_within = product[part.training, -1]
     off = residuals(product[part.training, :-1], Z, T, ridges)
     lengths = np.maximum(off, 4 * EPS) * np.linalg.norm(T, axis=0)
-    if issubclass(cls, FamilyClassifier):
+    if by_label:
         # |k(x)' (K + r I)^-1 e| is at most |e| / sqrt(r) where k(x, x) = 1, and |k(x)| |e| / r. Four times that, as the
         # fit has round-off of its own; a tie is left to it. Entries of k(x) and sums of n terms differ relative to
         # |k(x)|' |Z|, all that counts where coefficients cancel.

@@ -32,6 +32,7 @@ class KOSELM(KernelMixin):
     model_version = 1
 
     evaluate_grid = classmethod(paths.evaluate_grid)
+    decision_grid = classmethod(paths.decision_grid)
 
     C: float = 1.0
     gamma: float | str = "auto"
@@ -82,7 +83,7 @@ class KOSELM(KernelMixin):
             kernel = model._make_kernel()
             groups.setdefault(kernel.key, (kernel, []))[1].append((i, model))
         for j, (learnt_rows, _) in enumerate(grid.folds):
-            T, decoded = cls._coded(grid.y[learnt_rows])
+            T, decoded = grid.coded(cls, learnt_rows)
             for kernel, members in groups.values():
                 X, probes = grid.rows(j, kernel)
                 learnt: list[tuple[Any, Array]] = []

@@ -27,6 +27,7 @@ class _LSSVM(KernelMixin, BaseEstimator):
     model_version = 1
 
     evaluate_grid = classmethod(paths.evaluate_grid)
+    decision_grid = classmethod(paths.decision_grid)
 
     C: float = 1.0
 
@@ -50,7 +51,7 @@ class _LSSVM(KernelMixin, BaseEstimator):
         """Compute the distances of a fold once for all `gamma`, and solve all `C` of a `gamma` together."""
         kernels = [model._make_kernel() for model in grid.models]
         for j, (train, _) in enumerate(grid.folds):
-            T, decoded = cls._coded(grid.y[train])
+            T, decoded = grid.coded(cls, train)
             members = [
                 Member(i, kernels[i], 1.0 / model.C, model._scale(grid.y[train])) for i, model in enumerate(grid.models)
             ]
@@ -59,7 +60,7 @@ class _LSSVM(KernelMixin, BaseEstimator):
                 products = np.hsplit(product(np.hstack([beta for _, beta in solved])), len(group))
                 for member, result, (intercepts, _) in zip(group, products, solved, strict=True):
                     values = result + intercepts
-                    yield member.position, j, grid.asked(decoded(values), values)
+                    yield member.position, j, decoded(values)
 
 
 @estimator
@@ -115,8 +116,6 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     >>> round(LSSVMClassifier(C=10).fit(X, y).score(X, y), 2)
     0.99
     """
-
-    project_grid = classmethod(paths.project_grid)
 
     weighting: str = "corrected"
 

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from numpy.typing import NDArray
-from sklearn import metrics
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, clone, is_classifier, is_regressor
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
@@ -18,24 +17,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples
 
-from elmbench.metrics import REGISTRY, Metric
+from elmbench.models.base.scorers import is_default, is_of_decisions, scores_of
 from elmbench.models.base.singular import warned_once
-from elmbench.models.protocols import Folds, GridPath
-from elmbench.numerics.arrays import Array
-from elmbench.numerics.scores import confusion_counts
+from elmbench.models.protocols import DecisionPath, Folds, GridPath
 
 #: Errors of a path for parameters or rows that it does not accept. Fits then raise them, candidate by candidate.
 _REFUSALS = (ValueError, TypeError, ArithmeticError, MemoryError)
-
-
-def _metric_of(scorer: Any) -> Metric | None:
-    """Return the metric of the registry that computes the values of a scorer, its sign left aside."""
-    known = (metric for metric in REGISTRY.values() if metric.scorer and metric.takes in ("counts", "values"))
-    return next((metric for metric in known if _same(metrics.get_scorer(metric.scorer), scorer)), None)
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one._score_func is other._score_func and one._kwargs == other._kwargs
 
 
 @dataclass
@@ -71,8 +58,8 @@ class PathSearchCV(GridSearchCV):
 
     - one of them has no path, or a kernel that is precomputed, or draws from a `RandomState`;
     - `fit` receives more than rows, targets and groups, or scores of training rows are asked for;
-    - a scorer needs more than predictions, such as "roc_auc" or a function of the estimator. An `EfficiencyWarning`
-      says so.
+    - a scorer needs more than predictions or the decision values of two classes, such as "neg_log_loss" or a function
+      of the estimator. An `EfficiencyWarning` says so.
 
     Parameters
     ----------
@@ -94,8 +81,8 @@ class PathSearchCV(GridSearchCV):
 
     Notes
     -----
-    Scores of predictions that `elmbench.metrics.REGISTRY` has, such as "matthews_corrcoef" or "f1_macro", are computed
-    for all candidates at once. Other scorers of predictions are called once for each candidate and fold.
+    Scores that `elmbench.metrics.REGISTRY` has, such as "matthews_corrcoef", "f1" or "roc_auc", are computed for all
+    candidates at once. Other scorers are called once for each candidate and fold.
 
     An estimator whose `random_state` is None has one random stream for the whole grid. A sub-class that changes `fit`
     or `predict` of an estimator has to change its path too. Singular systems cause one warning for each search.
@@ -146,7 +133,8 @@ class PathSearchCV(GridSearchCV):
         grids = _grids(self.estimator, candidates)
         scorer, refit_metric = self._get_scorers()
         scorers = getattr(scorer, "_scorers", scorer)
-        if not grids or not self._are_of_predictions(scorers.values() if isinstance(scorers, dict) else [scorers]):
+        several = list(scorers.values()) if isinstance(scorers, dict) else [scorers]
+        if not grids or not (methods := self._methods(several, grids, y)):
             return False
         X, y = indexable(X, y)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -154,7 +142,7 @@ class PathSearchCV(GridSearchCV):
         numbers = np.arange(_num_samples(X))  # a splitter may yield masks or negative numbers
         folds = [(numbers[np.asarray(train)], numbers[np.asarray(test)]) for train, test in splits]
         try:
-            out = _evaluated(X, y, folds, grids, len(candidates), scorers)
+            out = _evaluated(X, y, folds, grids, len(candidates), scorers, methods)
         except _REFUSALS:
             return False
         self.n_splits_, self.multimetric_, self.scorer_ = len(folds), isinstance(scorers, dict), scorers
@@ -162,18 +150,25 @@ class PathSearchCV(GridSearchCV):
         self._choose(refit_metric, X, y)
         return True
 
-    def _are_of_predictions(self, scorers: Iterable[Any]) -> bool:
-        """Return whether predictions are all that the scorers need; warn if they are not."""
-        model = self.estimator.steps[-1][1] if isinstance(self.estimator, Pipeline) else self.estimator
+    def _methods(self, scorers: list[Any], grids: list[_Grid], y: Any) -> list[str]:
+        """Return the method of a path for each scorer; none, with a warning, if a scorer needs anything else."""
+        model = _steps(self.estimator)[1]
         default = type(model).score in (ClassifierMixin.score, RegressorMixin.score)
+        labels = np.asarray(y)
+        classes = np.unique(labels) if is_classifier(self.estimator) and labels.ndim == 1 else labels[:0]
+        decides = len(classes) == 2 and all(isinstance(type(grid.model), DecisionPath) for grid in grids)
+        methods = []
         for scorer in scorers:
-            if not (default if _is_default(scorer) else getattr(scorer, "_response_method", None) == "predict"):
-                message = (
-                    f"PathSearchCV fits every candidate, as GridSearchCV does: {scorer} needs more than predictions"
-                )
+            takes = getattr(scorer, "_response_method", ())
+            if default if is_default(scorer) else takes == "predict":
+                methods.append("evaluate_grid")
+            elif decides and is_of_decisions(scorer, classes[1]):
+                methods.append("decision_grid")
+            else:
+                message = f"PathSearchCV fits every candidate, as GridSearchCV does, to compute {scorer}"
                 warnings.warn(message, EfficiencyWarning, stacklevel=5)
-                return False
-        return True
+                return []
+        return methods
 
     def _choose(self, refit_metric: str, X: Any, y: Any) -> None:
         """Choose the best candidate of `cv_results_` and fit it to all rows, as `refit` says."""
@@ -195,51 +190,32 @@ class PathSearchCV(GridSearchCV):
 
 
 def _evaluated(
-    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: Any
+    X: Any, y: Any, folds: Folds, grids: list[_Grid], n_candidates: int, scorers: Any, methods: list[str]
 ) -> list[dict[str, Any]]:
     """Return what scikit-learn's `_fit_and_score` returns, for each candidate and each of its folds."""
-    predictions: list[list[Any]] = [[None] * n_candidates for _ in folds]
+    outputs: dict[str, list[list[Any]]] = {method: [[None] * n_candidates for _ in folds] for method in methods}
     fit_times = np.zeros((n_candidates, len(folds)))
-    for grid in grids:
-        for i, j, outputs, seconds in _predictions(grid, X, y, folds):
-            predictions[j][i] = outputs
-            fit_times[i, j] = seconds
+    for method, by_fold in outputs.items():
+        for grid in grids:
+            for i, j, output, seconds in _path_outputs(grid, method, X, y, folds):
+                by_fold[j][i] = output
+                fit_times[i, j] += seconds
     started = time.perf_counter()
     values: list[Any] = []
-    for (_, test), some in zip(folds, predictions, strict=True):
-        true, predicted = np.asarray(_safe_indexing(y, test)), np.asarray(some)
+    for j, (_, test) in enumerate(folds):
+        true = np.asarray(_safe_indexing(y, test))
+        each = zip(scorers.values() if isinstance(scorers, dict) else [scorers], methods, strict=True)
+        columns = [scores_of(scorer, true, np.asarray(outputs[method][j])) for scorer, method in each]
         if isinstance(scorers, dict):
-            columns = [_scores(scorer, true, predicted) for scorer in scorers.values()]
             values.append([dict(zip(scorers, row, strict=True)) for row in zip(*columns, strict=True)])
         else:
-            values.append(_scores(scorers, true, predicted))
+            values.append(columns[0])
     score_time = (time.perf_counter() - started) / fit_times.size
     return [
         {"fit_time": fit_times[i, j], "score_time": score_time, "fit_error": None, "test_scores": values[j][i]}
         for i in range(n_candidates)
         for j in range(len(folds))
     ]
-
-
-def _is_default(scorer: Any) -> bool:
-    """Return whether a scorer is the `score` method of the estimator."""
-    return type(scorer).__name__ == "_PassthroughScorer"
-
-
-def _scores(scorer: Any, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
-    """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k)."""
-    numbers = predicted.dtype.kind == "f"
-    if _is_default(scorer):
-        scorer = metrics.get_scorer("r2" if numbers else "accuracy")
-    metric = _metric_of(scorer)
-    takes = "" if metric is None else metric.takes
-    if metric and takes == "counts" and not numbers:
-        classes = np.unique(np.concatenate([y, predicted.ravel()]))
-        true, labels = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
-        return np.asarray(metric.function(confusion_counts(true, labels, len(classes))))
-    if metric and takes == "values" and y.ndim == 1 and np.ptp(y) > 0 and np.isfinite(predicted).all():
-        return np.asarray(scorer._sign * metric.function(y, predicted))
-    return np.array([scorer._sign * scorer._score_func(y, some, **scorer._kwargs) for some in predicted])
 
 
 def _grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[_Grid]:
@@ -280,8 +256,10 @@ def _has_path(known: dict[str, Any], params: dict[str, Any]) -> bool:
     return len(values) == len(known) and seeded and not precomputed
 
 
-def _predictions(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[int, int, NDArray[Any], float]]:
-    """Yield the numbers of a candidate and of a fold, the predictions for its test rows, and the seconds they took."""
+def _path_outputs(
+    grid: _Grid, method: str, X: Any, y: Any, folds: Folds
+) -> Iterator[tuple[int, int, NDArray[Any], float]]:
+    """Yield the numbers of a candidate and of a fold, the outputs for its test rows, and the seconds they took."""
     names = {name for _, params in grid.members for name in params}
     params = dict(grid.params)
     if params.get("random_state", 0) is None:
@@ -290,7 +268,7 @@ def _predictions(grid: _Grid, X: Any, y: Any, folds: Folds) -> Iterator[tuple[in
     fixed = {name: value for name, value in params.items() if name not in names}
     started = time.perf_counter()
     for rows, targets, parts, numbers in _problems(grid, X, y, folds):
-        for i, j, outputs, _ in type(grid.model).evaluate_grid(rows, targets, parts, candidates, **fixed):
+        for i, j, outputs, _ in getattr(type(grid.model), method)(rows, targets, parts, candidates, **fixed):
             yield grid.members[i][0], numbers[j], outputs, time.perf_counter() - started
             started = time.perf_counter()
 

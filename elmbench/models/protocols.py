@@ -22,7 +22,7 @@ class Evaluated(NamedTuple):
     Attributes
     ----------
     outputs : ndarray of shape (n_test, ...)
-        Predictions, or projections, for the test rows of the fold.
+        Predictions, decision values or projections for the test rows of the fold.
     solvers : mapping of str to int
         How often each way of solving was taken since the item before, and how often a bound failed: such as
         ``{"reduction": 22, "bound failed": 1}``. Work that candidates share counts for the first one of them.
@@ -74,18 +74,25 @@ class GridPath(Protocol):
 
 
 @runtime_checkable
+class DecisionPath(GridPath, Protocol):
+    """A classifier whose path also yields decision values."""
+
+    @classmethod
+    def decision_grid(
+        cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+    ) -> Iterator[Evaluated]:
+        """Evaluate as `evaluate_grid`; `outputs` are what `decision_function` returns for the test rows."""
+
+
+@runtime_checkable
 class ProjectionPath(GridPath, Protocol):
-    """A class whose path also yields the real values that labels are decided by."""
+    """A class with a method `project` whose path also yields projections."""
 
     @classmethod
     def project_grid(
         cls, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
     ) -> Iterator[Evaluated]:
-        """Project the test rows of every fold by every candidate.
-
-        As `evaluate_grid`, but that `outputs` are what `project` of the fitted model returns for the test rows, or
-        `decision_function` where it has no `project`: of shape (n_test,) for two classes.
-        """
+        """Evaluate as `evaluate_grid`; `outputs` are what `project` returns for the test rows."""
 
 
 @runtime_checkable

@@ -195,6 +195,7 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     model_version = 1
 
     evaluate_grid = classmethod(paths.evaluate_grid)
+    decision_grid = classmethod(paths.decision_grid)
 
     _accept_sparse: ClassVar[str] = "csr"
 
@@ -223,9 +224,9 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     @classmethod
     def _path(cls, grid: Grid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an activation."""
-        X, y = grid.X, grid.y
+        X = grid.X
         for j, (train, test) in enumerate(grid.folds):
-            T, decoded = cls._coded(y[train])
+            T, decoded = grid.coded(cls, train)
             mean, spectrum, directions = centred_decomposition(X[train])
             sizes = [model._size(spectrum) for model in grid.models]
             nodes = spectrum.nodes(directions, max(sizes))

@@ -100,7 +100,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
     model_version = 1
 
     evaluate_grid = classmethod(paths.evaluate_grid)
-    project_grid = classmethod(paths.project_grid)
+    decision_grid = classmethod(paths.decision_grid)
 
     _local = True
     _interval, _layer = (0.0, 1.0), staticmethod(node_outputs)
@@ -143,11 +143,11 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
         X, y = grid.X, grid.y
         for largest, sizes, members in by_nodes(grid):
             for j, (train, test) in enumerate(grid.folds):
-                T, decoded = cls._coded(y[train])
+                T, decoded = grid.coded(cls, train)
                 probes = [largest._hidden(X[test[rows]]) for rows in layer_blocks(len(test))]
                 scale, balanced = largest._scale(y[train]), largest._is_balanced
                 for n_hidden, beta, _ in weighted_solutions(largest._hidden(X[train]), T, scale, sizes, balanced):
                     values = np.concatenate([H[:, :n_hidden] @ beta for H in probes])
                     for i, model in members:
                         if model.n_hidden == n_hidden:
-                            yield i, j, grid.asked(decoded(values), values)
+                            yield i, j, decoded(values)

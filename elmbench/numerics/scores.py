@@ -133,20 +133,44 @@ def r2(y: Array, predicted: Array) -> Array:
 # --- Rankings and probabilities
 
 
-def one_against_rest(name: str) -> Callable[[NDArray[np.intp], Array], float]:
-    """Return a score of scikit-learn for two classes; of more, its mean over the classes that have both kinds of rows.
+def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
+    """Return the areas under the ROC curves of decision values of shape (..., n), by the ranks of the positive rows.
 
     NaN if all rows are of one class.
+
+    References
+    ----------
+    Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology
+    143(1), 1982.
     """
+    from scipy.stats import rankdata
+
+    m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
+    if m == 0 or n == 0:
+        return np.full(values.shape[:-1], np.nan)
+    return np.asarray((rankdata(values, axis=-1)[..., positive].sum(axis=-1) - m * (m + 1) / 2) / (m * n))
+
+
+def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
+    """Return the average precision of decision values of shape (n,); NaN if all rows are of one class."""
+    from sklearn.metrics import average_precision_score
+
+    if positive.all() or not positive.any():
+        return np.array(np.nan)
+    # Log-odds may be infinite, which scikit-learn rejects.
+    return np.asarray(average_precision_score(positive, np.nan_to_num(values)))
+
+
+def one_against_rest(
+    function: Callable[[NDArray[np.bool_], Array], Array],
+) -> Callable[[NDArray[np.intp], Array], float]:
+    """Return a score of two classes; of more, its mean over the classes that have both kinds of rows."""
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
-        from sklearn import metrics
-
-        values = np.nan_to_num(values)  # log-odds may be infinite, which scikit-learn rejects
         columns = {1: values} if values.ndim == 1 else dict(enumerate(values.T))
-        present = [k for k in columns if 0 < np.count_nonzero(true == k) < len(true)]
-        areas = [getattr(metrics, name)(true == k, columns[k]) for k in present]
-        return float(np.mean(areas)) if areas else float("nan")
+        areas = [float(function(true == k, column)) for k, column in columns.items()]
+        known = [area for area in areas if not np.isnan(area)]
+        return float(np.mean(known)) if known else float("nan")
 
     return mean
 

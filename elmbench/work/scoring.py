@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.metrics import Metric, find_metric
-from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
+from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, MemoryEstimate, ProjectionPath
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.folds import OuterFold
 from elmbench.protocol.predictions import FoldScores, outputs_for
@@ -148,14 +148,21 @@ class GridProblem:
 
     def projections(self) -> Iterator[Evaluated]:
         """Yield the real values that labels are decided by, of shape (n_test,) for two classes; see `predictions`."""
-        path = self.factory.project_grid if isinstance(self.factory, ProjectionPath) else None
-        return self._evaluated(path, _projections)
+        if isinstance(self.factory, ProjectionPath):
+            return self._evaluated(self.factory.project_grid, _projections)
+        return self._evaluated(None if hasattr(self.factory, "project") else self._decision_path, _projections)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
-        """Yield what a metric takes; for decision values and probabilities every candidate is fitted by itself."""
+        """Yield what a metric takes; for probabilities every candidate is fitted by itself."""
         if metric.takes in ("counts", "values"):
             return self.predictions()
-        return self._evaluated(None, lambda model, X: outputs_for(metric, model, X, self.labels))
+        every = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
+        path = self._decision_path if metric.takes == "scores" and every else None
+        return self._evaluated(path, lambda model, X: outputs_for(metric, model, X, self.labels))
+
+    @property
+    def _decision_path(self) -> Callable[..., Any] | None:
+        return self.factory.decision_grid if isinstance(self.factory, DecisionPath) else None
 
     def _evaluated(self, path: Callable[..., Any] | None, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
         largest = max(len(train) for train, _ in self.folds)

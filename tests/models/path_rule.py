@@ -67,18 +67,19 @@ def assert_path_follows_fits(
     return solvers
 
 
-def assert_projections_follow_fits(
-    cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], **fixed: Any
+def assert_values_follow_fits(
+    cls: Any, X: Any, y: Any, folds: Any, candidates: list[dict[str, Any]], *, projections: bool, **fixed: Any
 ) -> None:
-    """Also for the rows of the training parts, whose projections a divergence is computed from."""
+    """Compare projections or decision values, also those of training rows, of which a divergence is computed."""
     folds = [*folds, *((train, train) for train, _ in folds)]
     seen = 0
-    for i, j, found, _ in cls.project_grid(X, y, folds, candidates, **fixed):
+    path = cls.project_grid if projections else cls.decision_grid
+    for i, j, outputs, _ in path(X, y, folds, candidates, **fixed):
         train, test = folds[j]
         model = cls(**fixed, **candidates[i]).fit(X[train], y[train])
-        expected = getattr(model, "project", model.decision_function)(X[test])
-        assert found.shape == expected.shape
+        expected = (model.project if projections else model.decision_function)(X[test])
+        assert outputs.shape == expected.shape
         within = allowed(model, expected, y[train])
-        np.testing.assert_allclose(found, expected, rtol=0, atol=within, err_msg=str(candidates[i]))
+        np.testing.assert_allclose(outputs, expected, rtol=0, atol=within, err_msg=str(candidates[i]))
         seen += 1
     assert seen == len(candidates) * len(folds)

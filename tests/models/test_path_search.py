@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from elm_problems import class_of
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -23,13 +24,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmbench import PathSearchCV
 from elmbench.models import (
-    EEMClassifier,
     ELMClassifier,
     ELMRegressor,
     FBKOSELMClassifier,
     KELMClassifier,
     KELMRegressor,
-    LSSVMClassifier,
     RKELMRegressor,
 )
 
@@ -183,6 +182,20 @@ def test_any_scorer(scoring: Any) -> None:
     assert str(found.scorer_) == str(plain.scorer_)
 
 
+@pytest.mark.parametrize("labels", [[0, 1], [1, 2], [-3, 1]])
+@pytest.mark.parametrize("scoring", ["f1", "precision", "recall", "roc_auc", "average_precision"])
+def test_scorers_of_two_classes_take_the_positive_class_of_scikit_learn(
+    scoring: str, labels: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their positive class is 1: of the labels 1 and 2 the first one, so `average_precision` is left to the fits."""
+    X, y = rows("wdbc")
+    plain = GridSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
+    if (scoring, labels) != ("average_precision", [1, 2]):
+        monkeypatch.setattr(GridSearchCV, "fit", None)
+    found = PathSearchCV(CASES["kernel"][1], KERNEL, cv=3, scoring=scoring).fit(X, np.array(labels)[y])
+    assert_same(plain, found)
+
+
 def test_groups_words_and_data_frames() -> None:
     X, y = rows("iris")
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -236,12 +249,15 @@ def test_missing_values_are_refused_by_the_estimator() -> None:
         PathSearchCV(KELMClassifier(), GRID, cv=3).fit(X, y)
 
 
-@pytest.mark.parametrize("estimator", [EEMClassifier(n_hidden=20), LSSVMClassifier()])
-def test_scores_from_real_outputs_are_those_of_fits(estimator: Any) -> None:
+@pytest.mark.parametrize("name", ["EEM", "ELM", "ELMRBF", "FBKOSELM", "KELM", "LSSVM", "PVM", "RKELM", "WELM"])
+def test_scores_from_decision_values_are_those_of_fits(name: str) -> None:
     X, y = rows("wdbc")
+    estimator = class_of(name, "binary")()
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=5)
-    assert_same(*both(make_pipeline(MinMaxScaler(), estimator), {}, X, y, cv=3, scoring="roc_auc"))
+    scoring = {"auc": "roc_auc", "rate": "accuracy"}
+    model = make_pipeline(MinMaxScaler(), estimator)
+    assert_same(*both(model, {}, X, np.array(["no", "yes"])[y], cv=3, scoring=scoring, refit="auc"))
 
 
 def test_random_numbers_of_a_grid() -> None:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from elm_problems import FACTORS, class_of, is_classification, rows, sparse_rows, targets
 from hypothesis import given
 from hypothesis import strategies as st
-from path_rule import assert_path_follows_fits, assert_projections_follow_fits, random_folds
+from path_rule import assert_path_follows_fits, assert_values_follow_fits, random_folds
 from random_examples import examples
 from sklearn.model_selection import KFold
 
@@ -106,8 +106,9 @@ def test_a_path_equals_one_fit_for_each_candidate(name):
                 patch.setattr(ridge_path, "factor_seconds", lambda n, columns: np.inf)
                 patch.setattr(reduction, "BLOCKED_FROM", 1 if way == "band" else 10**6)
             assert_path_follows_fits(cls, X, y, folds, candidates, **fixed)
-            if isinstance(cls, ProjectionPath):
-                assert_projections_follow_fits(cls, X, y, folds, candidates, **fixed)
+            if is_classification(kind):
+                projections = isinstance(cls, ProjectionPath) and data.draw(st.booleans())
+                assert_values_follow_fits(cls, X, y, folds, candidates, projections=projections, **fixed)
 
     check()
 

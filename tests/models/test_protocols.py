@@ -10,17 +10,17 @@ from elm_problems import class_of, rows, targets
 
 from elmbench import models
 from elmbench.models.baselines import ridge_classifier
-from elmbench.models.protocols import Evaluated, GridPath, MemoryEstimate, ProjectionPath
+from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, MemoryEstimate, ProjectionPath
 
 CLASSES = [getattr(models, name) for name in models.__all__]
 WITHOUT_PATH = ("AMM", "BSGD", "EEKM", "MKELM", "OSELM", "OSPVM", "Pegasos", "RSVM", "SVM")
-PROJECT = {"EEMClassifier", "LSSVMClassifier", "WELMClassifier"}
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_capabilities(cls):
     assert isinstance(cls, GridPath) == (not cls.__name__.startswith(WITHOUT_PATH))
-    assert isinstance(cls, ProjectionPath) == (cls.__name__ in PROJECT)
+    assert isinstance(cls, DecisionPath) == isinstance(cls, GridPath)
+    assert isinstance(cls, ProjectionPath) == (cls.__name__ == "EEMClassifier")
     assert isinstance(cls, MemoryEstimate) == (cls.__name__ != "SVMClassifier")
 
 

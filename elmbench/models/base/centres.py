@@ -38,6 +38,7 @@ class CentresMixin:
     beta_: Array
 
     evaluate_grid = classmethod(paths.evaluate_grid)
+    decision_grid = classmethod(paths.decision_grid)
 
     @abstractmethod
     def _draw(self, X: Rows, counting: Indices) -> CentreKernel:
@@ -123,7 +124,7 @@ def _fold_predictions(cls: Any, grid: Grid, members: list[tuple[int, Any]], fold
     learnt = grid.y[grid.folds[fold][0]]
     largest = max((model for _, model in members), key=lambda model: model._size)
     X, probes = grid.rows(fold, largest._fold_kernel)
-    T, decoded = cls._coded(learnt)
+    T, decoded = grid.coded(cls, grid.folds[fold][0])
     k = T.shape[1]
     kernel = largest._draw(X, np.arange(len(T)))
     # For each gamma and number of centres the ridges, and the candidates of each.

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 
 from elmbench.models.base.family import named_width
 from elmbench.models.protocols import Evaluated, Folds
-from elmbench.numerics.arrays import Array
+from elmbench.numerics.arrays import Array, Indices
 from elmbench.numerics.pairwise import Kernel
 from elmbench.numerics.rows import Rows
 
@@ -22,21 +22,21 @@ from elmbench.numerics.rows import Rows
 class Grid:
     """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted model a candidate.
 
-    With `project`, a path yields projections instead of predictions. It counts its methods of solving in `solvers`.
+    A path yields what the method `output` of a fitted model returns: "predict", "decision_function" or "project". It
+    counts its methods of solving in `solvers`.
     """
 
     X: Rows
     y: NDArray[Any]
     folds: Folds
     models: list[Any]
-    project: bool = False
+    output: str = "predict"
     solvers: Counter[str] = field(default_factory=Counter)
 
-    def asked(self, predictions: NDArray[Any], projections: Array) -> NDArray[Any]:
-        """Return the predictions, or the projections of shape (n, k), a single column of them as a vector."""
-        if not self.project:
-            return predictions
-        return projections[:, 0] if projections.shape[1] == 1 else projections
+    def coded(self, cls: Any, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+        """Return the targets of training rows, and the function from real outputs, of shape (n, k), to the output."""
+        T, decoded = cls._coded(self.y[train])
+        return T, decoded if self.output == "predict" else _without_single_column
 
     def rows(self, fold: int, kernel: Kernel) -> tuple[Rows, Rows]:
         """Return the training rows and the test rows of a fold, as a model with such a kernel takes them."""
@@ -49,8 +49,12 @@ class Grid:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # a search meets such candidates by the hundred
             learnt = clone(self.models[candidate]).fit(train, self.y[self.folds[fold][0]])
-        predicted: NDArray[Any] = learnt.predict(test)
-        return predicted
+        outputs: NDArray[Any] = getattr(learnt, self.output)(test)
+        return outputs
+
+
+def _without_single_column(outputs: Array) -> Array:
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 def _valid_models(cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]) -> list[Any]:
@@ -73,14 +77,18 @@ def evaluate_grid(
     return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed)))
 
 
+def decision_grid(
+    cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
+) -> Iterator[Evaluated]:
+    """Yield the decision values by every candidate, see `elmbench.models.protocols.DecisionPath`."""
+    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "decision_function"))
+
+
 def project_grid(
     cls: Any, X: Array, y: NDArray[Any], folds: Folds, candidates: list[dict[str, Any]], **fixed: Any
 ) -> Iterator[Evaluated]:
-    """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`.
-
-    It is the classmethod of an estimator whose `_path` heeds `Grid.project`.
-    """
-    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), project=True))
+    """Yield the projections by every candidate, see `elmbench.models.protocols.ProjectionPath`."""
+    return _evaluated(cls, Grid(X, y, folds, _valid_models(cls, candidates, fixed), "project"))
 
 
 def _evaluated(cls: Any, grid: Grid) -> Iterator[Evaluated]:
