@@ -12,6 +12,7 @@ from elmbench.datasets.load import load
 from elmbench.files import write_atomically
 from elmbench.layouts.comparison import ranking
 from elmbench.reporting.cells import write_frame
+from elmbench.reporting.out_of_fold import predictions_frame
 from elmbench.reporting.results import Results
 from elmbench.reporting.site.own_page import own_page
 from elmbench.running.engine import pending
@@ -56,7 +57,7 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
             about = {"dataset": name, "model": cells[0].model, "metric": resolved.spec.protocol.metric_for(spec.task)}
             lines = pd.DataFrame(columns | {"std": losses.std(axis=0, ddof=1), "folds": len(losses)}).assign(**about)
             parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"dataset": []})
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def write_own_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
@@ -70,5 +71,6 @@ def write_own_page(run: PreparedRun, importance: PreparedRun, results: Results, 
     losses = importance_of(importance)
     if len(losses):
         write_frame(losses, results.folder / "importance.csv")
-    page = own_page(results, run.store, losses)
+    ((resolved, plan),) = run.tables
+    page = own_page(results, predictions_frame(plan.cells, run.store, resolved), losses)
     write_atomically(path, page, expected="a folder that can be written", next_step="give another --html FILE")

@@ -43,8 +43,8 @@ def test_a_page_needs_no_other_file_and_shows_the_columns_that_count() -> None:
     assert abs(losses.set_index("column")["importance"]["noise"]) < 0.15
     assert set(losses["metric"]) == {"mcc"}
     pd.testing.assert_frame_equal(pd.read_csv(results.folder / "importance.csv"), losses, check_dtype=False)
-    # Scores, confusion matrix, ROC, precision-recall, importance.
-    assert page.count('src="data:image/png;base64,') == 5
+    # Scores, reliability, confusion matrix, ROC, precision-recall, importance.
+    assert page.count('src="data:image/png;base64,') == 6
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
     assert "http" not in page
     assert "<i>yes" not in page
@@ -66,4 +66,3 @@ def test_a_regression_has_true_and_predicted_values() -> None:
     assert losses["column"].iloc[0] == "colour"
     assert "true and predicted values of test rows" in page
     assert page.count('src="data:image/png;base64,') == 3
-    assert re.search(r"ridge</th><td>C = ", page)

@@ -1,67 +1,66 @@
-"""Pictures of the page of a comparison, from the stored predictions for test rows."""
+"""Pictures of the page of a comparison, from the predictions for test rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from elmbench.layouts.figures import new_figure, png
-from elmbench.protocol.stored import StoredPredictions
 from elmbench.reporting.site.charts import Picture
+from elmbench.specs.datasets import DatasetSpec
 
 #: The most models with a curve, the most classes whose shares are printed, and the most columns of a picture.
 _MOST_CURVES, _MOST_PRINTED, MOST_COLUMNS = 5, 12, 15
 _SIDE = 4.6
 
 
-def pictures_of(stored: Mapping[str, Sequence[StoredPredictions]], classes: Sequence[str] | None) -> Iterator[Picture]:
-    """Yield the pictures of the predictions on one data set.
+def pictures_of(predictions: pd.DataFrame, models: Sequence[str], spec: DatasetSpec) -> Iterator[Picture]:
+    """Yield the pictures of the predictions for the test rows of one data set (see `predictions_frame`).
 
     Parameters
     ----------
-    stored : mapping of str to sequence of StoredPredictions
-        Of all folds by model, the best model first.
-    classes : sequence of str or None
-        Names of the classes; None for a regression.
+    models : sequence of str
+        The best one first.
     """
-    best = next(iter(stored))
-    true, predicted = (np.concatenate([getattr(one, name) for one in stored[best]]) for name in ("true", "predicted"))
-    if classes is None:
-        yield _errors(best, true, predicted)
+    by_model = {model: predictions[predictions["model"] == model] for model in models}
+    best, rows = next(iter(by_model.items()))
+    if spec.task == "regression":
+        yield _errors(best, rows)
         return
-    yield _confusion(best, true, predicted, classes)
+    counts = spec.shape.classes
+    classes = list(counts) if isinstance(counts, dict) else sorted(rows["true"].unique())
+    yield _confusion(best, rows, classes)
     if len(classes) == 2:
-        yield from _curves(stored, classes[1])
+        yield from _curves(by_model, classes[1])
 
 
-def _errors(model: str, true: Any, predicted: Any) -> Picture:
+def _errors(model: str, rows: pd.DataFrame) -> Picture:
     from matplotlib.ticker import MaxNLocator
     from sklearn.metrics import PredictionErrorDisplay
 
     figure, axes = new_figure(_SIDE, _SIDE)
     look = {"s": 12, "alpha": 0.5, "linewidths": 0}
+    true, predicted = (rows[name].astype(float).to_numpy() for name in ("true", "predicted"))
     PredictionErrorDisplay.from_predictions(
         true, predicted, kind="actual_vs_predicted", random_state=0, ax=axes, scatter_kwargs=look
     )
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(6))  # scikit-learn puts ticks at the least and the largest value
+        axis.set_major_locator(MaxNLocator(5))  # scikit-learn puts ticks at the least and the largest value
     axes.set(xlabel="predicted", ylabel="true")
-    label = f"{model}: true and predicted values of test rows, in standard deviations of the target"
-    return Picture(label + (", 1000 of them drawn at random" if len(true) > 1000 else ""), png(figure))
+    some = ", 1000 of them drawn at random" if len(rows) > 1000 else ""
+    return Picture(f"{model}: true and predicted values of test rows{some}", png(figure))
 
 
-def _confusion(model: str, true: Any, predicted: Any, classes: Sequence[str]) -> Picture:
+def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
     from sklearn.metrics import ConfusionMatrixDisplay
 
     side = min(9.0, max(_SIDE, 0.45 * len(classes) + 1.5))
     figure, axes = new_figure(side, 0.92 * side)
     ConfusionMatrixDisplay.from_predictions(
-        true,
-        predicted,
-        labels=range(len(classes)),
+        rows["true"],
+        rows["predicted"],
+        labels=classes,
         display_labels=[_short(name) for name in classes],
         normalize="true",
         values_format=".2f",
@@ -76,31 +75,30 @@ def _confusion(model: str, true: Any, predicted: Any, classes: Sequence[str]) ->
     return Picture(f"{model}: share of the test rows of each class (line) by predicted class", png(figure))
 
 
-def _curves(stored: Mapping[str, Sequence[StoredPredictions]], positive: str) -> Iterator[Picture]:
+def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
     """Yield the ROC and the precision-recall curves of the best models that have scores."""
     from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 
-    scored = {model: [one for one in folds if one.scores is not None] for model, folds in stored.items()}
-    curves = {
-        model: (np.concatenate([one.true for one in folds]), np.concatenate([_comparable(one) for one in folds]))
-        for model, folds in scored.items()
-        if folds
-    }
-    shown = dict(list(curves.items())[:_MOST_CURVES])
-    for title, display in (("ROC", RocCurveDisplay), ("Precision-recall", PrecisionRecallDisplay)) if shown else ():
+    curves = {}
+    for model, rows in by_model.items():
+        # Folds can share probabilities better than decision values.
+        columns = [name for name in (f"probability_{positive}", "decision") if name in rows]
+        scores = next((rows[name] for name in columns if rows[name].notna().all()), None)
+        if scores is not None:
+            curves[model] = rows["true"] == positive, scores
+    shown = list(curves.items())[:_MOST_CURVES]
+    displays = [
+        ("ROC", RocCurveDisplay, {"xlabel": "false positive rate", "ylabel": "true positive rate"}),
+        ("Precision-recall", PrecisionRecallDisplay, {"xlabel": "recall", "ylabel": "precision"}),
+    ]
+    for title, display, labels in displays if shown else ():
         figure, axes = new_figure(_SIDE, _SIDE)
-        for i, (model, (true, scores)) in enumerate(shown.items()):
-            display.from_predictions(true, scores, name=model, ax=axes, plot_chance_level=i == len(shown) - 1)
-        names = ("false positive rate", "true positive rate") if title == "ROC" else ("recall", "precision")
-        axes.set(xlabel=names[0], ylabel=names[1])
+        for model, (true, scores) in shown:
+            display.from_predictions(true, scores, name=model, ax=axes, plot_chance_level=model == shown[-1][0])
+        axes.set(**labels)
         axes.legend(fontsize="small")
-        rows = "test rows of all folds together, so areas may differ from the mean over folds"
-        yield Picture(f"{title} curves for the class {positive!r}; {rows}", png(figure))
-
-
-def _comparable(one: StoredPredictions) -> Any:
-    """Return scores that different folds can share: probabilities where there are some."""
-    return one.scores if one.probabilities is None else one.probabilities[:, 1]
+        label = f"{title} curves for the class {positive!r}; test rows of all folds together, so areas may differ"
+        yield Picture(f"{label} from the mean over folds", png(figure))
 
 
 def importance_chart(lines: pd.DataFrame) -> Picture:
