@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.state import split_words, state
+from elmbench.cli.state import check_decimal, split_words, state
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
@@ -58,7 +58,6 @@ def compare(
     save: Annotated[
         Path | None, typer.Option(help="Write the best model, fitted to all rows, with joblib: see `elmbench predict`.")
     ] = None,
-    save_model: Annotated[str, typer.Option("--save-model", help="Save this model instead of the best one.")] = "",
     page: Annotated[
         Path | None, typer.Option("--html", help="Write a page of tables and charts, with permutation importance.")
     ] = None,
@@ -76,8 +75,7 @@ def compare(
         raise unknown_name("task", str(task), ["classification", "regression"], "elmbench compare --help")
     if dates not in ("", "day-first", "month-first"):
         raise unknown_name("order of day and month", dates, ["day-first", "month-first"], "elmbench compare --help")
-    if decimal not in ("", ".", ","):
-        raise unknown_name("decimal mark", decimal, [".", ","], "elmbench compare --help")
+    check_decimal(decimal, "compare")
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
         if not dry_run:
@@ -130,7 +128,7 @@ def compare(
                     from elmbench.workflow.takeaway import fit_final
                     from elmbench.workflow.takeaway import save as write_model
 
-                    write_model(fit_final(prepared, results, save_model), save)
+                    write_model(fit_final(prepared, results), save)
                     state.say(f"written to {save}; next: elmbench predict {save} NEW.csv")
                     state.say("Loading a joblib file runs code that it names: load only files that you trust.")
                 if page is not None:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, cast
 
 import typer
 
 from elmbench.cli.app import app
-from elmbench.cli.state import state
+from elmbench.cli.state import check_decimal, state
 
 
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="File of `compare --save`. Loading runs its code: trust it first.")],
     data: Annotated[Path, typer.Argument(help="File of new rows, with the columns of the compared one.")],
+    proba: Annotated[bool, typer.Option("--proba", help="Print the probability of each class too.")] = False,
+    sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; else detected.")] = "",
+    decimal: Annotated[str, typer.Option(help="Decimal mark, '.' or ','; else detected.")] = "",
 ) -> None:
     """Predict new rows with a model that `elmbench compare --save` has written, as CSV."""
     from elmbench.workflow.takeaway import predict_file
 
-    predicted = predict_file(model, data)
-    state.emit([{"prediction": value} for value in predicted.tolist()])
-    if not state.as_json:
-        typer.echo("prediction")
-        for value in predicted.tolist():
-            typer.echo(value)
+    check_decimal(decimal, "predict")
+    mark = cast(Literal["", ".", ","], decimal)
+    predicted = predict_file(model, data, sep, mark, proba=proba)
+    if state.as_json:
+        state.emit(predicted.to_dict("records"))
+    else:
+        typer.echo(predicted.to_csv(index=False, lineterminator="\n"), nl=False)

@@ -79,6 +79,14 @@ def split_words(texts: list[str] | None) -> tuple[str, ...]:
     return tuple(word.strip() for text in texts or () for word in text.split(",") if word.strip())
 
 
+def check_decimal(mark: str, command: str) -> None:
+    """Raise ElmbenchError unless a decimal mark is one, or empty."""
+    from elmbench.errors import unknown_name
+
+    if mark not in ("", ".", ","):
+        raise unknown_name("decimal mark", mark, [".", ","], f"elmbench {command} --help")
+
+
 def as_json(content: Any) -> str:
     """Return what a script is given."""
     return json.dumps(content, indent=1, default=str)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Dates = NDArray[np.datetime64]
 #: Formats beside ISO 8601. In dates with points the day comes first in every country.
@@ -27,21 +23,38 @@ _TIMES = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 
 
 def read_dates(words: Iterable[object], day_first: bool | None = None, column: str = "") -> Dates | None:
-    """Read a column of dates; return None if it holds anything else.
+    """Read a column of dates; return None if it holds anything else. See `date_format` and `dates_in`."""
+    words = list(words)
+    text = date_format(words, day_first, column)
+    return None if text is None else dates_in(words, text)
+
+
+def dates_in(words: Iterable[object], text: str) -> Dates:
+    """Return the dates of words in one format; NaT for None, and in UTC for times with an offset.
+
+    Raises
+    ------
+    ValueError
+        If a word is no date in this format.
+    """
+    import pandas as pd
+
+    series = pd.Series(list(words), dtype=object)
+    dates = pd.to_datetime(series.dropna().astype(str).str.strip(), format=text, utc=True).dt.tz_localize(None)
+    return np.asarray(dates.reindex(series.index), dtype="datetime64[us]")
+
+
+def date_format(words: Iterable[object], day_first: bool | None = None, column: str = "") -> str | None:
+    """Return the format of a column of dates, as pandas has it; None if it holds anything else.
 
     Parameters
     ----------
     words : iterable of str or None
-        None is a missing value, and becomes NaT.
+        None is a missing value.
     day_first : bool, optional
         Settles whether 1/2/2023 is in February or in January, if no value does.
     column : str
         Name of the column, for the error.
-
-    Returns
-    -------
-    ndarray of datetime64 of shape (n,) or None
-        Times with an offset are in UTC.
 
     Raises
     ------
@@ -56,16 +69,14 @@ def read_dates(words: Iterable[object], day_first: bool | None = None, column: s
         return None
     formats = ["ISO8601", *_formats_of(known.iloc[0])]
     readings = {text: dates for text in formats if (dates := _parsed(known, text)) is not None}
-    if not readings:
-        return None
-    first = next(iter(readings.values()))
-    if not all(dates.equals(first) for dates in readings.values()):
-        wanted = {True: "%d", False: "%m", None: "?"}[day_first]
-        chosen = [text for text in readings if text.startswith(wanted)]
-        if len(chosen) != 1:
-            raise _ambiguous(known, readings, column)
-        first = readings[chosen[0]]
-    return np.asarray(first.reindex(series.index), dtype="datetime64[us]")
+    first = next(iter(readings), None)
+    if first is None or all((dates == readings[first]).all() for dates in readings.values()):
+        return first
+    wanted = {True: "%d", False: "%m", None: "?"}[day_first]
+    chosen = [text for text in readings if text.startswith(wanted)]
+    if len(chosen) != 1:
+        raise _ambiguous(known, readings, column)
+    return chosen[0]
 
 
 def span(dates: Dates) -> str:
@@ -75,25 +86,25 @@ def span(dates: Dates) -> str:
 
 
 def features_of(dates: Dates) -> dict[str, NDArray[np.float64]]:
-    """Return what a model learns from dates, by its name: their parts that vary, and the days since the first one.
+    """Return the features that a model learns from dates, by name: those of `date_parts` that vary."""
+    parts = date_parts(dates, dates[~np.isnat(dates)].min())
+    return {name: values for name, values in parts.items() if len(np.unique(values[~np.isnan(values)])) > 1}
 
-    NaT becomes NaN.
-    """
+
+def date_parts(dates: Dates, first: np.datetime64) -> dict[str, NDArray[np.float64]]:
+    """Return the parts of dates by name, and the days since the first one; NaT becomes NaN."""
     import pandas as pd
 
     index = pd.DatetimeIndex(dates)
-    days = (index - index.min()) / pd.Timedelta(days=1)
+    days = (index - pd.Timestamp(first)) / pd.Timedelta(days=1)
     parts = {"year": index.year, "month": index.month, "weekday": index.day_of_week, "hour": index.hour, "days": days}
-    features = {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
-    return {name: values for name, values in features.items() if len(np.unique(values[~np.isnan(values)])) > 1}
+    return {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
 
 
-def _parsed(words: pd.Series[str], text: str) -> pd.Series[pd.Timestamp] | None:
+def _parsed(words: Iterable[object], text: str) -> Dates | None:
     """Return the dates of words in one format; None unless all words have it."""
-    import pandas as pd
-
     try:
-        return pd.to_datetime(words, format=text, utc=True).dt.tz_localize(None)
+        return dates_in(words, text)
     except ValueError:
         return None
 
@@ -111,11 +122,11 @@ def _formats_of(word: str) -> Iterator[str]:
                 yield text
 
 
-def _ambiguous(words: pd.Series[str], readings: dict[str, pd.Series[pd.Timestamp]], column: str) -> ElmbenchError:
-    row = next(row for row in words.index if len({dates[row] for dates in readings.values()}) > 1)
-    days = dict.fromkeys(str(dates[row].date()) for dates in readings.values())
+def _ambiguous(words: Iterable[object], readings: dict[str, Dates], column: str) -> ElmbenchError:
+    row = next(row for row, dates in enumerate(zip(*readings.values(), strict=True)) if len(set(dates)) > 1)
+    days = dict.fromkeys(str(dates[row].astype("datetime64[D]")) for dates in readings.values())
     return ElmbenchError(
-        f"the column {column!r} holds dates such as {words[row]!r}, which may be {' or '.join(days)}",
+        f"the column {column!r} holds dates such as {list(words)[row]!r}, which may be {' or '.join(days)}",
         expected="a date that decides, such as one with a day above 12",
         next_step="--dates day-first or --dates month-first, or write the dates as YYYY-MM-DD",
     )

@@ -37,8 +37,8 @@ def prepared_inputs(
     return encoded if scale is None else np.asarray(scale_columns(encoded, rows, scale))
 
 
-def encoder(numbers: list[Any], words: list[Any]) -> Any:
-    """Return a transformer that imputes columns of numbers, and imputes and encodes columns of words."""
+def encoder(numbers: list[Any], words: list[Any], dates: list[Any] | None = None, day_first: bool | None = None) -> Any:
+    """Return a transformer that imputes columns of numbers, and imputes and encodes columns of words and of dates."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -48,4 +48,9 @@ def encoder(numbers: list[Any], words: list[Any]) -> Any:
     filled: Any = SimpleImputer(strategy="median", keep_empty_features=True)
     one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
     indicators = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot)
-    return ColumnTransformer([("numbers", filled, numbers), ("words", indicators, words)])
+    parts = [("numbers", filled, numbers), ("words", indicators, words)]
+    if dates:
+        from elmbench.protocol.date_features import DateFeatures
+
+        parts.insert(1, ("dates", make_pipeline(DateFeatures(day_first), filled), dates))
+    return ColumnTransformer(parts)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +34,9 @@ from elmbench.workflow.prepare import PreparedRun
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Names of columns without a header.
+_UNNAMED = re.compile(r"x\d+")
+
 
 @dataclass(frozen=True)
 class ComparisonResults(Results):
@@ -52,7 +56,7 @@ class ComparisonResults(Results):
         """Return the best model, or a named one, fitted to all rows with the hyperparameters of a last search.
 
         It is one scikit-learn estimator: a pipeline that encodes, imputes and scales, for data frames with the columns
-        that were compared.
+        that were compared, or for sparse rows.
         """
         with loaded_plugins(self.plugins):
             return fit_final(self.run, self, model)
@@ -64,7 +68,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     Raises
     ------
     ElmbenchError
-        If there are several data sets, sparse rows or dates, or no such model.
+        If there are several data sets, or no such model.
     """
     ((resolved, plan),) = run.tables
     if len(resolved.datasets) > 1:
@@ -83,7 +87,8 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     factory = find_model(work.model.name).factory(spec.task)
     chosen = _searched(run, work, load(spec))
     params = fixed_parameters(factory, chosen | work.params, model_seed(work.place, work.model))
-    return _pipeline(table, factory(**params), spec.task).fit(frame_of(table), _targets(table, spec.task))
+    X = sp.csr_matrix(table.X) if spec.sparse else frame_of(table)
+    return _pipeline(table, factory(**params), spec).fit(X, _targets(table, spec.task))
 
 
 def _best_column(results: Results, spec: DatasetSpec) -> str:
@@ -97,10 +102,6 @@ def _best_column(results: Results, spec: DatasetSpec) -> str:
 def _rows(spec: DatasetSpec) -> Table:
     (source,) = spec.sources
     assert isinstance(source, FileSource)
-    if spec.sparse or source.dates:
-        kind = "sparse rows" if spec.sparse else f"the dates of {', '.join(source.dates)}"
-        next_step = "give dense rows" if spec.sparse else f"--drop {source.dates[0]}, or --words {source.dates[0]}"
-        raise ElmbenchError(f"{spec.title}: a pipeline for {kind} cannot be saved", next_step=next_step)
     table = read_user_file(source, spec.groups)
     if spec.ordered_by is not None:
         table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
@@ -127,15 +128,23 @@ def _targets(table: Table, task: str) -> Any:
     return words.astype(np.int64) if numbers else words
 
 
-def _pipeline(table: Table, model: Any, task: str) -> Any:
+def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-    words = [table.names[place] for place in sorted(table.nominal)]
-    inputs = encoder([name for name in table.names if name not in words], words)
-    pipeline = Pipeline([("inputs", inputs), ("scale", StandardScaler()), ("model", model)])
-    return pipeline if task == "classification" else TransformedTargetRegressor(pipeline, transformer=StandardScaler())
+    if spec.sparse:
+        pipeline = Pipeline([("scale", MaxAbsScaler()), ("model", model)])
+    else:
+        (source,) = spec.sources
+        dates = [name for name in table.names if name in getattr(source, "dates", ())]
+        words = [name for place in sorted(table.nominal) if (name := table.names[place]) not in dates]
+        numbers = [name for name in table.names if name not in {*words, *dates}]
+        inputs = encoder(numbers, words, dates, spec.day_first)
+        pipeline = Pipeline([("inputs", inputs), ("scale", StandardScaler()), ("model", model)])
+    if spec.task == "classification":
+        return pipeline
+    return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
 
 
 def _searched(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
@@ -165,36 +174,80 @@ def save(estimator: Any, path: Path) -> None:
         joblib.dump(estimator, partial, compress=3)
 
 
-def predict_file(model: Path, file: Path) -> Any:
+def predict_file(
+    model: Path, file: Path, separator: str = "", decimal: Literal["", ".", ","] = "", *, proba: bool = False
+) -> pd.DataFrame:
     """Return the predictions of a saved model for the rows of a file.
+
+    Parameters
+    ----------
+    separator, decimal : str
+        Of a text table; detected if empty.
+    proba : bool, default=False
+        Return the probabilities too, in columns `probability_<class>`.
+
+    Returns
+    -------
+    DataFrame
+        `prediction`, a line for each row.
 
     Raises
     ------
     ElmbenchError
-        If the model cannot be loaded, or the file lacks a column or has words in place of numbers.
+        If the model cannot be loaded or has no probabilities, or the file lacks a column or has other values in it.
     """
     import joblib
     import pandas as pd
 
     try:
         estimator = joblib.load(model)
-        pipeline = getattr(estimator, "regressor_", estimator)
-        columns = {name: list(names) for name, _, names in pipeline["inputs"].transformers}
+        steps = getattr(estimator, "regressor_", estimator).named_steps
+        names = list(getattr(estimator, "feature_names_in_", ()))
+        columns = {name: list(of) for name, _, of in steps["inputs"].transformers} if names else {}
     except Exception as error:
         problem = f"{model} is not a model that `elmbench compare --save` has written: {first_line(error)}"
         raise ElmbenchError(problem, expected="a file of --save", next_step="check the path") from error
-    table = read_user_file(FileSource(kind="file", path=str(file), target=-1, words=tuple(columns["words"])))
+    if proba and not hasattr(estimator, "predict_proba"):
+        problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
+        raise ElmbenchError(problem, expected="a classifier that does", next_step="leave --proba out")
+    words = (*columns.get("words", ()), *columns.get("dates", ()))
+    # Of few rows the header could not be told.
+    header = None if all(_UNNAMED.fullmatch(name) for name in names) else True
+    source = FileSource(
+        kind="file", path=str(file), target=-1, words=words, separator=separator, decimal=decimal, header=header
+    )
+    table = read_user_file(source)
+    if names:
+        X = _frame_like(table, names, columns, file)
+    else:
+        X = sp.csr_matrix(table.X)
+        X.resize(X.shape[0], estimator.n_features_in_)  # the last features of a file may be zero in all rows
+    try:
+        predicted = pd.DataFrame({"prediction": estimator.predict(X)})
+        if not proba:
+            return predicted
+        labels = [f"probability_{label}" for label in estimator.classes_]
+        return predicted.join(pd.DataFrame(estimator.predict_proba(X), columns=labels))
+    except ValueError as error:
+        problem = f"{file}: {first_line(error)}"
+        raise ElmbenchError(problem, expected="values as in training", next_step="correct the file") from error
+
+
+def _frame_like(table: Table, names: list[str], columns: dict[str, list[str]], file: Path) -> pd.DataFrame:
+    """Return the columns of a file that a model has learnt from."""
+    import pandas as pd
+
     frame = frame_of(table).assign(**{table.target_name: table.target})
-    missing = [name for name in estimator.feature_names_in_ if name not in frame]
+    if sp.issparse(table.X):  # whose last features may be zero in all rows
+        frame = frame.reindex(columns=names, fill_value=0.0)
+    missing = [name for name in names if name not in frame]
     if missing:
         problem = f"{file} has no column {missing[0]!r}"
-        raise ElmbenchError(
-            problem, expected=f"the columns {', '.join(estimator.feature_names_in_)}", next_step="add it"
-        )
+        raise ElmbenchError(problem, expected=f"the columns {', '.join(names)}", next_step="add it")
     for name in columns["numbers"]:
         try:
             frame[name] = pd.to_numeric(frame[name]).astype(float)
         except (TypeError, ValueError) as error:
             problem = f"{file}: the column {name!r}: {first_line(error)}"
             raise ElmbenchError(problem, expected="numbers, as in training", next_step="correct the file") from error
-    return estimator.predict(frame[list(estimator.feature_names_in_)])
+    return frame[names]

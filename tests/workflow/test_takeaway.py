@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import elmbench
+from elmbench.datasets.load import load
 from elmbench.errors import ElmbenchError
+from elmbench.protocol.encoding import prepared_inputs
 from elmbench.workflow.takeaway import predict_file, save
 
 RANDOM = np.random.default_rng(0)
@@ -59,7 +64,7 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
 
     save(best, Path("best.joblib"))
     new[["colour", "age"]].to_csv("new.csv", index=False)
-    assert predict_file(Path("best.joblib"), Path("new.csv")).tolist() == best.predict(new).tolist()
+    assert predict_file(Path("best.joblib"), Path("new.csv"))["prediction"].tolist() == best.predict(new).tolist()
     done = subprocess.run(
         [sys.executable, "-m", "elmbench", "predict", "best.joblib", "new.csv"],
         capture_output=True, text=True, check=True, timeout=200,
@@ -84,6 +89,66 @@ def test_a_regression_is_predicted_in_its_own_units() -> None:
     by_hand = Ridge(alpha=1 / 8).fit(scaled, (y - y.mean()) / y.std()).predict(scaled) * y.std() + y.mean()
     np.testing.assert_allclose(best.predict(X), by_hand, rtol=1e-9)
     assert np.abs(best.predict(new) - new["spends"]).median() < 5
+
+
+def in_a_fresh_process(*words: str) -> pd.DataFrame:
+    command = [sys.executable, "-m", "elmbench", "predict", *words]
+    return pd.read_csv(
+        StringIO(subprocess.run(command, capture_output=True, text=True, check=True, timeout=200).stdout)
+    )
+
+
+@pytest.mark.usefixtures("alone")
+def test_dates_are_in_the_pipeline() -> None:
+    frame = shop(120)
+    days = pd.Timestamp("2022-01-20") + pd.to_timedelta(RANDOM.integers(0, 600, 120), unit="D")
+    frame["when"] = days.strftime("%d/%m/%Y")
+    frame["spends"] += np.where(days.month > 6, 100, 0)
+    frame.loc[::9, "when"] = None
+    X, y = frame[["when", "age", "colour"]], frame["spends"]
+    found = elmbench.compare(X, y, ["ridge"], grids={"ridge": {"C": [8.0]}}, folds=3, impute=True)
+    best = found.best_estimator()
+    (spec,) = found.run.tables[0][0].datasets.values()
+    data = load(spec)
+    expected = prepared_inputs(data.X, np.arange(120), None, data.nominal)
+    np.testing.assert_array_equal(best.regressor_["inputs"].transform(X), expected)
+    dates = X.assign(when=pd.to_datetime(X["when"], dayfirst=True))
+    np.testing.assert_array_equal(best.predict(dates), best.predict(X))
+
+    save(best, Path("best.joblib"))
+    # By themselves, these could be in January as well.
+    new = pd.DataFrame({"age": [41.5, 30.0], "colour": ["red", "blue"], "when": ["01/07/2023", "01/08/2023"]})
+    new.to_csv("new.csv", index=False, sep=";", decimal=",")
+    predicted = in_a_fresh_process("best.joblib", "new.csv", "--sep", ";", "--decimal", ",")["prediction"]
+    np.testing.assert_allclose(predicted, best.predict(new), rtol=1e-12)
+    assert (predicted != best.predict(new.assign(when=["07/01/2023", "08/01/2023"]))).all()
+    new.assign(when="soon").to_csv("new.csv", index=False)
+    with pytest.raises(ElmbenchError, match="the column 'when': time data"):
+        predict_file(Path("best.joblib"), Path("new.csv"))
+    with pytest.raises(ElmbenchError, match="Ridge, which gives no probabilities"):
+        predict_file(Path("best.joblib"), Path("new.csv"), proba=True)
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("width", [40, 250_000])
+def test_sparse_rows_are_predicted_with_probabilities(width: int) -> None:
+    """As a pipeline of dense rows if they are narrow, else of sparse ones."""
+    noise = sp.random(90, width - 3, density=0.3 if width == 40 else 1e-4, random_state=0)
+    X = sp.hstack([5 * np.eye(3)[np.arange(90) % 3], noise], format="csr")
+    y = np.array(["a", "b", "c"])[np.arange(90) % 3]
+    grids = {"logistic-regression": {"C": [1000.0]}}
+    found = elmbench.compare(X, y, ["logistic-regression"], grids=grids, folds=3)
+    best = found.best_estimator()
+    assert ("inputs" in best.named_steps) == (width == 40)
+    save(best, Path("best.joblib"))
+    dump_svmlight_file(X[:20, :30], np.zeros(20), "new.svm", zero_based=False)
+    new = X[:20, :30]
+    new.resize(20, width)
+    new = new if width > 40 else pd.DataFrame(new.toarray(), columns=best.feature_names_in_)
+    lines = in_a_fresh_process("best.joblib", "new.svm", "--proba")
+    assert lines["prediction"].tolist() == best.predict(new).tolist()
+    np.testing.assert_allclose(lines[[f"probability_{label}" for label in "abc"]], best.predict_proba(new), rtol=1e-9)
+    assert (lines["prediction"] == y[:20]).mean() > 0.8
 
 
 def test_what_cannot_be_loaded_or_lacks_columns_is_said(tmp_path: Path) -> None:

@@ -1,0 +1,61 @@
+"""Columns of dates as features, for a pipeline that is used on new rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from elmbench.datasets.dates import Dates, date_format, date_parts, dates_in, features_of
+from elmbench.errors import first_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class DateFeatures(TransformerMixin, BaseEstimator):
+    """Replace columns of dates by their parts that vary, and by the days since the first date.
+
+    Parameters
+    ----------
+    day_first : bool or None, default=None
+        Settles whether 1/2/2023 is in February or in January, if no value does.
+
+    Attributes
+    ----------
+    columns_ : dict of str to (str, datetime64, tuple of str)
+        The format, the first date and the parts of each column. New rows are read in the same format.
+    """
+
+    def __init__(self, day_first: bool | None = None) -> None:
+        self.day_first = day_first
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Learn the formats, the first dates and the parts of the columns of a data frame: text or dates."""
+        self.columns_ = {}
+        for name, column in X.items():
+            text = date_format(column.astype(object).where(column.notna(), None), self.day_first, str(name))
+            if text is None:
+                raise ValueError(f"the column {name!r}: expected dates in one format")
+            dates = _dates(column, text)
+            self.columns_[name] = (text, dates[~np.isnat(dates)].min(), tuple(features_of(dates)))
+        return self
+
+    def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the features of new rows, of shape (n, n_features_out); NaN for a missing date."""
+        features = []
+        for name, (text, first, parts) in self.columns_.items():
+            values = date_parts(_dates(X[name], text), first)
+            features += [values[part] for part in parts]
+        return np.column_stack(features) if features else np.empty((len(X), 0))
+
+
+def _dates(column: pd.Series[Any], text: str) -> Dates:
+    if column.dtype.kind == "M":
+        text = "ISO8601"  # dates of a data frame, whatever the spelling in the file that was learnt
+    try:
+        return dates_in(column.astype(object).where(column.notna(), None), text)
+    except ValueError as error:
+        raise ValueError(f"the column {column.name!r}: {first_line(error)}") from error
