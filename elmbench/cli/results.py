@@ -72,7 +72,7 @@ def merge(
     for folder in written:
         state.say(f"written to {folder}")
     for name in merged.unknown:
-        state.say(f"{name} is no table of this installation: joined, but not written; --spec-dir, or compare again")
+        state.say(f"{name} is not a table of this installation: merged, not written; give --spec-dir, or compare again")
 
 
 @app.command()

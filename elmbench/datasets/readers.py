@@ -183,7 +183,7 @@ def _sparse_matrix(
     data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: NDArray[Any]
 ) -> sp.csr_matrix:
     if data.dtype.kind not in "biuf" or any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
-        raise ValueError("the indices of its sparse matrix are no integers, or its values no numbers")
+        raise ValueError("the indices of its sparse matrix are not integers, or its values are not numbers")
     X = sp.csr_matrix((data.astype(np.float64), indices, indptr), shape=tuple(map(int, shape)))
     X.check_format(full_check=True)  # compiled code trusts the indices
     X.sort_indices()

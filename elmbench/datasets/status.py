@@ -66,7 +66,7 @@ def import_file(
     targets = {}
     for part, path in given.items():
         if not path.is_file():
-            raise ElmbenchError(f"{path} is no file", expected="a file of rows", next_step="correct the path")
+            raise ElmbenchError(f"{path} is not a file", expected="a file of rows", next_step="correct the path")
         targets[part] = folder / f"{spec.stem}{'' if part == 'all' else '.' + part}{_ending(path)}"
     source = FolderSource(parts=given)
     data = compared(load_from(source, Request(spec)), spec, source, other_data)

@@ -204,7 +204,7 @@ def _check_labels(table: Table, labels: list[str], title: str) -> None:
         problem = f"{title}: every row has the target {labels[0] if labels else None!r}"
         raise ElmbenchError(problem, expected="two classes or more", next_step="name another column with --target")
     if table.target.dtype.kind == "f" and np.abs(table.target).max() >= _EXACT:
-        problem = f"{title}: the file holds labels of {_EXACT} and more as floats, which cannot be told apart"
+        problem = f"{title}: the file holds labels of {_EXACT} and more as floats, which do not represent them exactly"
         raise ElmbenchError(problem, expected="integers or words", next_step="write them as words, such as to CSV")
 
 

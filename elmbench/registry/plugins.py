@@ -171,7 +171,7 @@ def load_plugin(path: Path) -> list[str]:
     module_name = f"elmbench_plugin_{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
-        problem = f"the plug-in {path} is no Python file"
+        problem = f"the plug-in {path} is not a Python file"
         raise ElmbenchError(problem, expected="a name that ends in .py", next_step="check the path")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module

@@ -252,7 +252,7 @@ def _damage(frame: pd.DataFrame) -> str | None:
             found = frame[name].dropna()
             numbers = pd.to_numeric(found, errors="coerce")
             first = next(iter(found[numbers.isna()]), found.iloc[0])
-            return f"{name} is {str(first)!r}, which is no number"
+            return f"{name} is {str(first)!r}, not a number"
     wrong = {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
     wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
     wrong |= {name: frame[name] == "" for name in ("dataset", "model")}

@@ -66,7 +66,7 @@ def _columns(resolved: Resolved, request: Request) -> dict[str, Model]:
     for name in request.grids:
         if name not in added:
             others = ", ".join(added) or "none is added"
-            problem = f"{name!r}, which a grid is given for, is no model that was added to the table"
+            problem = f"--grid names {name!r}, which was not added to the table with -m"
             raise ElmbenchError(problem, expected=f"one of those that are: {others}", next_step="add it with -m")
     return chosen | added
 

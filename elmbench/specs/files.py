@@ -46,7 +46,7 @@ class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yam
             if key_node.tag == _MERGE:  # `<<: *anchor` takes over the keys of a mapping; own keys may replace them
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
-                raise refuse("a key is no plain word", key_node.start_mark)
+                raise refuse("a key is not a plain word", key_node.start_mark)
             key = self.construct_object(key_node)
             if key in seen:
                 raise refuse(f"the key {key!r} stands twice", key_node.start_mark)

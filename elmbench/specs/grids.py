@@ -109,7 +109,7 @@ def read_grids(text: str) -> dict[str, dict[str, Any]]:
     except yaml.YAMLError as error:
         reason = getattr(error, "problem", None) or error
         raise ElmbenchError(
-            f"the grid {text!r} is no YAML: {reason}", expected=expected, next_step="correct it"
+            f"the grid {text!r} is not valid YAML: {reason}", expected=expected, next_step="correct it"
         ) from error
     if not isinstance(content, dict) or not all(isinstance(grid, dict) for grid in content.values()):
         raise ElmbenchError(f"the grid {text!r} is {content!r}", expected=expected, next_step="correct it")

@@ -227,4 +227,4 @@ def _too_large(name: str, spec: DatasetSpec, folds: int) -> str:
     n = spec.shape.instances * (folds - 1) // folds
     if name not in LARGE_MODELS or n <= MOST_ROWS:
         return ""
-    return f"its time and memory grow with the square of {n} rows, or faster; -m {name} runs it all the same"
+    return f"its time and memory grow with the square of {n} rows, or faster; -m {name} runs it anyway"

@@ -63,7 +63,7 @@ def add_spec_dir(folder: Path) -> None:
 def _add_datasets(path: Path) -> None:
     content = read_yaml(path)
     if not isinstance(content, dict):
-        raise invalid(f"{path}: is no mapping", "data set names, each with its keys")
+        raise invalid(f"{path}: not a mapping", "data set names, each with its keys")
     entries = {str(name): _completed(name, path, entry) for name, entry in content.items()}
     add_dataset_specs(parse_dataset_specs(entries, str(path)).values())
 

@@ -71,7 +71,7 @@ def test_a_file_that_is_not_the_data_set_is_not_copied(folder: Path, tmp_path: P
     (tmp_path / "wdbc.data").write_text("\n".join(wdbc_lines))
     with pytest.raises(ElmbenchError, match="does not tell its format by its ending"):
         import_file("wdbc", tmp_path / "wdbc.data", folder)
-    with pytest.raises(ElmbenchError, match="is no file"):
+    with pytest.raises(ElmbenchError, match="is not a file"):
         import_file("wdbc", tmp_path / "no.csv", folder)
     assert list(folder.iterdir()) == []
 

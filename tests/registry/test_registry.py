@@ -192,7 +192,7 @@ def test_a_plugin_that_is_not_there_or_no_python_file(plugin: Callable[..., Path
         load_plugin(tmp_path / "none.py")
     with pytest.raises(ElmbenchError, match=r"cannot read the plug-in .*: Is a directory"):
         load_plugin(tmp_path)
-    with pytest.raises(ElmbenchError, match="is no Python file"):
+    with pytest.raises(ElmbenchError, match="is not a Python file"):
         load_plugin(plugin("MODELS = {}", "mine.txt"))
 
 

@@ -281,7 +281,7 @@ def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
         ("status", "fine", "status is 'fine'"),
         ("select", "x", "select is 'x'"),
         ("params", "[1]", r"params is '\[1\]'"),
-        ("mcc", "high", "mcc is 'high', which is no number"),
+        ("mcc", "high", "mcc is 'high', not a number"),
         ("fold", "1", "line 3: the cell stands twice"),
     ],
 )

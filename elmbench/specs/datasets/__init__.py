@@ -262,7 +262,7 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
         try:
             options[option.strip()] = float(value)
         except ValueError:
-            problem = f"{part.strip()!r} in the data set {name!r} is no option"
+            problem = f"{part.strip()!r} is not an option of the data set {name!r}"
             raise ElmbenchError(problem, expected="OPTION=NUMBER", next_step="correct the option") from None
     return match[1], options
 
@@ -274,7 +274,7 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
     papers' counts and the fingerprint are never taken over, and the files in a data directory are those of NAME.
     """
     if not isinstance(content, dict):
-        raise invalid(f"{source}: is no mapping", "data set names, each with its keys")
+        raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
     specs = []
     for name, entry in content.items():
         prefix = str(name)
