@@ -14,7 +14,8 @@ from elmbench.cli.state import check_decimal, split_words, state
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
-    from elmbench.workflow.prepare import PreparedRun
+    from elmbench.workflow.comparison import Comparison
+    from elmbench.workflow.prepare import PreparedRun, RunOptions
 
 
 @app.command()
@@ -55,6 +56,7 @@ def compare(
     name: Annotated[str, typer.Option(help="Of the results' folder; else made of the data's names.")] = "",
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit; time=600s if not given.")] = "",
+    budget: Annotated[str, typer.Option(help="Time of the whole, such as 10min: cheap models first.")] = "",
     save: Annotated[
         Path | None, typer.Option(help="Write the best model, fitted to all rows, with joblib: see `elmbench predict`.")
     ] = None,
@@ -78,7 +80,7 @@ def compare(
     check_decimal(decimal, "compare")
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
-        if not dry_run:
+        if not dry_run and not budget:
             executor.warm()
         from elmbench.datasets.user_data import UserData
         from elmbench.specs.grids import read_all_grids
@@ -109,7 +111,10 @@ def compare(
             rows, split_words(model), read_all_grids(grid or []), split_words(metric), folds, runs, limit, name
         )
         options = RunOptions(settings=settings, retry=retry, command=_command())
-        prepared = prepare_comparison(asked, options, state.results_dir)
+        if budget and not dry_run:
+            prepared = _within(budget, asked, options)
+        else:
+            prepared = prepare_comparison(asked, options, state.results_dir)
         for resolved, plan in prepared.tables:
             remarks = {cell.dataset: cell.remarks for cell in plan.cells}
             for name, spec in resolved.datasets.items():
@@ -164,6 +169,22 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
             run_cells(importance, executor, compute)
     write_own_page(prepared, importance, results, path)
     state.say(f"written to {path}")
+
+
+def _within(budget: str, asked: Comparison, options: RunOptions) -> PreparedRun:
+    """Compute what the time suffices for, and return the plan of that."""
+    from elmbench.cli.run import run_cells
+    from elmbench.running.executors.local import LocalExecutor
+    from elmbench.specs.limits import parse_duration
+    from elmbench.workflow.budget import spend
+    from elmbench.workflow.execute import compute
+
+    def carry_out(run: PreparedRun) -> None:
+        with LocalExecutor(options.settings) as executor:
+            run_cells(run, executor, compute)
+        run.store.close()
+
+    return spend(asked, options, state.results_dir, parse_duration(budget), budget, carry_out)
 
 
 def _command() -> str:

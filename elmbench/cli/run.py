@@ -261,9 +261,12 @@ def show_plan(prepared: PreparedRun) -> None:
     total: dict[str, Any] = {**prepared.count_cells(), **times}
     state.emit({"tables": lines, "total": total}, plan_table(lines))
     lacking = f"; {total['unavailable']} lack their data" if total["unavailable"] else ""
+    roughly = f"roughly {duration(seconds)}" if seconds or not total["unknown"] else "unknown time"
+    longest = prepared.longest
     state.say(
-        f"{total['to_run']} of {total['planned']} cells would run, in roughly {duration(seconds)} "
-        f"on {jobs} worker{'s' * (jobs > 1)}{lacking}; the longest search or fit takes {duration(prepared.longest)}."
+        f"{total['to_run']} of {total['planned']} cells would run, in {roughly} "
+        f"on {jobs} worker{'s' * (jobs > 1)}{lacking}"
+        + (f"; the longest search or fit takes {duration(longest)}." if longest else ".")
     )
     if total["unknown"]:
         state.say(f"The duration of {', '.join(total['unknown'])} is unknown until some cells have ended.")

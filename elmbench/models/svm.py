@@ -5,10 +5,28 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 
-class SVMClassifier(SVC):
+class _Counted:
+    """Tells of a fitted machine whether LIBSVM was stopped at `max_iter`."""
+
+    n_iter_: Any
+    max_iter: int
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit to rows `X`, dense or sparse, and labels `y`; a `ConvergenceWarning` says where LIBSVM was stopped."""
+        super().fit(X, y)  # type: ignore[misc]
+        self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
+        self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}
+        return self
+
+
+class EpsilonSVR(_Counted, SVR):
+    """scikit-learn's `SVR`, which tells whether it was stopped."""
+
+
+class SVMClassifier(_Counted, SVC):
     """Support vector machine with the Gaussian kernel: scikit-learn's `SVC`, which is LIBSVM.
 
     Parameters
@@ -61,13 +79,6 @@ class SVMClassifier(SVC):
         max_iter: int = -1,
     ) -> None:
         super().__init__(C=C, gamma=gamma, kernel="rbf", class_weight=class_weight, max_iter=max_iter)
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to rows `X`, dense or sparse, and labels `y`; a `ConvergenceWarning` says where LIBSVM was stopped."""
-        super().fit(X, y)
-        self.capped_ = float(np.mean(self.n_iter_ == self.max_iter))
-        self.solvers_ = {"capped": 1} if self.capped_ > 0 else {}
-        return self
 
     @property
     def n_units_(self) -> int:

@@ -4,6 +4,7 @@ Runs on one results folder share the work: each claims a task before it starts i
 and takes over the result when it is there.
 """
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -82,7 +83,8 @@ class Run:
 
     `works`: all of the plan, by key. `limits`: by key. `on_event`: called in this thread at the start and end of all
     work. `executor`: where the work is done, workers of this machine if it is not given; it is ended with the run.
-    `estimates`: estimates of all work; the run notes there how long its work took.
+    `estimates`: estimates of all work; the run notes there how long its work took. `until`: the time of
+    `time.monotonic` at which the run ends, whatever is left to do.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Run:
         on_event: OnEvent = lambda event: None,
         executor: Executor | None = None,
         estimates: Estimates | None = None,
+        until: float = math.inf,
     ) -> None:
         self.works = works
         self.limits = limits
@@ -102,6 +105,7 @@ class Run:
         self.on_event = on_event
         self.executor = executor
         self.estimates = estimates or Estimates(works, limits)
+        self.until = until
 
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and keep its results in the store.
@@ -173,8 +177,8 @@ class _Running:
     def go_on(self) -> None:
         """Do all the work."""
         try:
-            while self.queue:
-                while self._has_room():
+            while self.queue and (self.running or not self._is_over()):
+                while self._has_room() and not self._is_over():
                     task = self.queue.pop()
                     if task is None:
                         break
@@ -208,6 +212,9 @@ class _Running:
             if self._has_room():
                 self._begin(task)
 
+    def _is_over(self) -> bool:
+        return time.monotonic() >= self.plan.until
+
     def _has_room(self) -> bool:
         return len(self.running) < (self.at_most or self.executor.width)
 
@@ -237,7 +244,10 @@ class _Running:
         if task.work.immediate:
             self._finish(task, Done(attempt(task.work, inputs, Context(self.plan.settings.data_dir))))
         else:
-            self.running[self.executor.submit(task.work, inputs, task.limits(self.plan.limits))] = task
+            limits = task.limits(self.plan.limits)
+            if math.isfinite(self.plan.until):
+                limits = limits.narrower(Limits(max(self.plan.until - time.monotonic(), 0.1)))
+            self.running[self.executor.submit(task.work, inputs, limits)] = task
 
     def _take_over(self, task: Task) -> None:
         """Take what another run has stored for a task's own result."""

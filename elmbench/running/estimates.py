@@ -40,6 +40,10 @@ class Estimates:
             took, formula = self._ended.get(name, (0.0, 0.0))
             self._ended[name] = took + max(seconds, _LEAST), formula + self.formula[key]
 
+    def learn(self, other: Estimates) -> None:
+        """Take over what other estimates know of models and data of which nothing has ended here."""
+        self._ended = other._ended | self._ended
+
     def factor(self, group: Group) -> float | None:
         """Return the ratio of real to formula seconds: of the group or else of all data; None before any has ended."""
         took, formula = self._ended.get(group) or self._ended.get(group[:2]) or (0.0, 0.0)

@@ -55,6 +55,8 @@ class Model(Spec):
     only: tuple[str, ...] = ()
     #: The data sets of which the paper prints figures that are not run, and why.
     not_run: dict[str, str] = Field(default_factory=dict)
+    #: Said of the column below the table.
+    remark: str = ""
     #: Whether a sequential model keeps its state from one outer fold of a run to the next. With `folds` it has seen
     #: test rows.
     carry_over: Literal["none", "folds"] = "none"

@@ -18,6 +18,7 @@ from elmbench.registry import check_parameters, find_model
 from elmbench.running.planning import extra_column
 from elmbench.specs.comparisons import PROFILE, comparison_of
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
+from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split
 from elmbench.work.plan import Request
@@ -38,6 +39,8 @@ LARGE_MODELS, MOST_ROWS = ("k-elm", "ls-svm", "svm"), 20_000
 #: The default limit of a search or a fit.
 LIMIT = "time=600s"
 INNER_FOLDS = 3
+#: LIBSVM is stopped after this number of steps: with a large C it may take hours, and predicts no better.
+SVM_STEPS = 100_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class Comparison:
         Of each search and fit.
     name : str
         Of the folder of the results; made of the names of the data where empty.
+    left_out, halved : mapping of str to str
+        Models that are not run, and those of whose grids every second value is searched, with the reasons.
     """
 
     data: tuple[UserData, ...]
@@ -69,6 +74,8 @@ class Comparison:
     runs: int = 1
     limit: str = ""
     name: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    halved: Mapping[str, str] = field(default_factory=dict)
 
 
 def prepare_comparison(asked: Comparison, options: RunOptions, results_dir: Path) -> PreparedRun:
@@ -183,6 +190,8 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
                 entry.factory(next(iter(tasks)))  # says which task it has
             continue
         column = extra_column(name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        if entry.name == "svm":
+            column["params"] = {"max_iter": SVM_STEPS}
         if name in asked.grids:
             check_parameters(name, entry.factory(next(iter(able))), asked.grids[name])
             column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
@@ -193,6 +202,11 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
         if not asked.models:
             left_out |= {spec.name: why for spec in specs if (why := _too_large(name, spec, asked.folds))}
         column["not-run"] = {dataset: why for dataset, why in left_out.items() if why}
+        if entry.name in asked.left_out:
+            column["not-run"] |= dict.fromkeys([spec.name for spec in specs], asked.left_out[entry.name])
+        if entry.name in asked.halved:
+            half = Model.model_validate(column | {"remark": asked.halved[entry.name]}).thinned(2)
+            column = half.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         columns[entry.name] = column
     for name in asked.grids:
         if name not in columns:

@@ -65,7 +65,8 @@ def compute(run: PreparedRun, on_event: Callable[[Event], None], executor: Execu
     if run.todo or run.options.clean_times:
         environment: dict[str, Any] = describe_environment() | {"blas_threads": settings.blas_threads}
         settings = replace(settings, environment=run.store.put_environment(environment))
-    Run(run.works, run.limits, run.store, settings, on_event, executor, run.estimates).run(run.todo, _timed(run))
+    work = Run(run.works, run.limits, run.store, settings, on_event, executor, run.estimates, run.options.until)
+    work.run(run.todo, _timed(run))
 
 
 def _timed(run: PreparedRun) -> list[str]:

@@ -1,5 +1,6 @@
 """From what a user asks for to the work that has to be done: nothing is computed or written here."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,6 +44,8 @@ class RunOptions:
         The command that asks for the tables, where it is not `elmbench run`.
     whole : bool
         Show these cells only, and not what was asked of the same tables before.
+    until : float
+        The time of `time.monotonic` at which the run ends, whatever is left to do.
     """
 
     experiments: tuple[str, ...] = ()
@@ -58,6 +61,7 @@ class RunOptions:
     clean_times: bool = False
     command: str = ""
     whole: bool = False
+    until: float = math.inf
 
 
 @dataclass

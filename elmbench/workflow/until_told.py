@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from elmbench.errors import ElmbenchError
 from elmbench.layouts import layout_of
@@ -26,6 +27,7 @@ from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare, prepare_
 
 #: A data set of a table (experiment, data set), or a model on it (experiment, data set, column).
 Unit = tuple[str, ...]
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ class TwoStages:
         units, done = set(units), set[Unit]()
         while units - done:
             seconds = max(0, time_left()) * self.options.settings.jobs
-            batch = units if math.isinf(seconds) else _affordable(self._costs(plan(units), units - done), seconds)
+            batch = units if math.isinf(seconds) else affordable(self._costs(plan(units), units - done), seconds)
             if not batch:
                 break
             done |= batch
@@ -204,12 +206,12 @@ class TwoStages:
         return prepare_tables(self.options, wanted, self.results_dir)
 
 
-def _affordable(costs: Mapping[Unit, float], seconds: float) -> set[Unit]:
+def affordable(costs: Mapping[Key, float], seconds: float) -> set[Key]:
     """Return the cheapest units that half of the time suffices for, or one that the whole of it does.
 
     Half, because estimates are corrected by what was measured meanwhile.
     """
-    batch: set[Unit] = set()
+    batch: set[Key] = set()
     total = 0.0
     for unit, cost in sorted(costs.items(), key=lambda item: item[1]):
         total += cost

@@ -14,7 +14,7 @@ from scipy.stats import t
 from elmbench.reporting.results import Results
 from elmbench.workflow.execute import execute
 from elmbench.workflow.prepare import PreparedRun, RunOptions
-from elmbench.workflow.until_told import TwoStages, _affordable
+from elmbench.workflow.until_told import TwoStages, affordable
 
 FIGURES = """dataset,model,metric,value,std,note
 WDBC,ELM,mcc,0.92,,
@@ -165,10 +165,10 @@ def test_work_that_began_in_time_is_finished_and_the_rest_is_left(
 
 def test_half_of_the_time_is_planned_cheapest_first() -> None:
     costs = {("a",): 5.0, ("b",): 1.0, ("c",): 2.0, ("d",): 0.0}
-    assert _affordable(costs, 100) == {*costs}
-    assert _affordable(costs, 6) == {("d",), ("b",), ("c",)}
-    assert _affordable({("a",): 5.0}, 6) == {("a",)}
-    assert _affordable(costs, 0) == {("d",)}
+    assert affordable(costs, 100) == {*costs}
+    assert affordable(costs, 6) == {("d",), ("b",), ("c",)}
+    assert affordable({("a",): 5.0}, 6) == {("a",)}
+    assert affordable(costs, 0) == {("d",)}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""A comparison within a time: cheap models first, grids of every second value where the time is short."""
+
+import math
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from elmbench.workflow.comparison import Comparison, prepare_comparison
+from elmbench.workflow.prepare import PreparedRun, RunOptions
+from elmbench.workflow.until_told import affordable
+
+
+def spend(
+    asked: Comparison,
+    options: RunOptions,
+    results_dir: Path,
+    seconds: float,
+    words: str,
+    carry_out: Callable[[PreparedRun], object],
+    clock: Callable[[], float] = time.monotonic,
+) -> PreparedRun:
+    """Compute what a time suffices for of a comparison, and return the plan of that: nothing of it is left to do.
+
+    A model whose grid is too expensive, or of unknown duration, is searched on every second value of its grid. The
+    whole grid takes its place if there is time for it afterwards. A later call goes on from what is stored.
+
+    Parameters
+    ----------
+    seconds : float
+        No work begins after this time, and what is under way then is stopped.
+    words : str
+        The time as it was given, for the reasons.
+    carry_out : callable
+        Does the work of a plan.
+    """
+    end = clock() + seconds
+    again = replace(options, until=end, retry=False)
+    reason, remark = f"the budget of {words} is spent; the same command goes on", f"for the budget of {words}"
+
+    def plan(models: Mapping[str, set[str]], options: RunOptions = again) -> PreparedRun:
+        whole, halved = (models.get(kind, set()) for kind in ("whole", "halved"))
+        left_out = dict.fromkeys(columns.difference(whole, halved), reason)
+        halves = dict.fromkeys(halved, f"every second value of its grid, {remark}")
+        return prepare_comparison(replace(asked, left_out=left_out, halved=halves), options, results_dir)
+
+    first = prepare_comparison(asked, again, results_dir)
+    ((resolved, _),), known = first.tables, first.estimates
+    columns = set(resolved.spec.models)
+    tried: dict[str, set[str]] = {"whole": set(), "halved": set()}
+    ended: dict[str, set[str]] = {"whole": set(), "halved": set()}
+    while True:
+        left = max(0.0, end - clock()) * options.settings.jobs
+        for kind in tried:
+            waiting = columns - tried[kind] - ended[kind] - ended["whole"]
+            planned = plan({kind: waiting})
+            planned.estimates.learn(known)
+            costs = _costs(planned, waiting)
+            unknown = [model for model, cost in costs.items() if math.isinf(cost)] if left else []
+            if batch := affordable(costs, left) or {*unknown[: kind == "halved"]}:
+                break
+        else:
+            return plan(ended)
+        tried[kind] |= batch
+        models = {name: known | batch if name == kind else known - batch for name, known in ended.items()}
+        if (run := plan(models, replace(again, retry=options.retry))).todo:
+            carry_out(run)
+        done = plan(models)
+        known = done.estimates
+        ended[kind] |= batch - _unfinished(done)
+        ended["halved"] -= ended["whole"]
+
+
+def _costs(run: PreparedRun, models: Collection[str]) -> dict[str, float]:
+    """Return the seconds of what is left to do for each model on one core, infinite if unknown."""
+    costs = dict.fromkeys(sorted(models), 0.0)
+    for line in run.cost_by_entry():
+        if line["model"] in costs:
+            costs[line["model"]] += math.inf if line["seconds"] is None else line["seconds"]
+    return costs
+
+
+def _unfinished(run: PreparedRun) -> set[str]:
+    return {line["model"] for line in run.cost_by_entry() if line["to_run"]}
