@@ -199,8 +199,12 @@ def _show(results: Sequence[Results]) -> None:
 def _exit_if_failed(prepared: PreparedRun) -> None:
     from elmbench.workflow.execute import failed_cells
 
-    if failed := failed_cells(prepared):
-        typer.echo(f"{failed} cells failed: elmbench status tells why; --retry runs them again", err=True)
+    failed, traces = failed_cells(prepared)
+    if failed:
+        for trace in traces if state.debug else ():
+            typer.echo(trace, err=True)
+        where = "" if state.debug or not traces else ", --debug where"
+        typer.echo(f"{failed} cells failed: elmbench status tells why{where}; --retry runs them again", err=True)
         raise typer.Exit(1)
 
 

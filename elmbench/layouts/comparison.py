@@ -198,11 +198,15 @@ def _line(dataset: str, model: str, entries: dict[str, Entry], resolved: Resolve
     if RANK in means:
         line[RANK] = Text(f"{means[RANK]:.3g}")
     if P in means:
-        p = means[P]
-        line[P] = Text("best" if means.get(RANK) == 1 else "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0"))
+        line[P] = Text("best" if means.get(RANK) == 1 else p_text(means[P]))
     line |= {name: Quantity(means[name]) for name in _TIMES if name in means}
     line[CHOSEN.name] = Text(next(iter(entries.values())).chosen)
     return line | ({"n_units": Text(f"{means['n_units']:.0f}")} if "n_units" in means else {})
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as tables show it."""
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def _column(metric: str) -> str:

@@ -27,7 +27,7 @@ _MISSING = "cells are missing"
 
 
 def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
-    """Yield the outcome of each claim on data sets that were run, from the default readings and first selection.
+    """Yield the outcome of each claim on models that were run, from the default readings and first selection.
 
     Parameters
     ----------
@@ -55,10 +55,15 @@ class _Results:
         self._complete = set(complete[["dataset", "model", "metric"]].itertuples(index=False, name=None))
         self._cells = MeasuredCells(cells, resolved)
         self._run = set(lines["dataset"])
+        self._models = set(zip(lines["dataset"], lines["model"], strict=True))
 
     def shows(self, claim: Claim) -> bool:
-        """Return True if a data set of a comparison was run."""
-        return not self._run.isdisjoint(datasets_claimed(claim, self.resolved))
+        """Return True if the column of a comparison and another one that it names were run on a data set."""
+        return any(
+            (dataset, claim.model) in self._models and (dataset, column) in self._models
+            for dataset in datasets_claimed(claim, self.resolved)
+            for column in columns_compared(claim, dataset, self.resolved)
+        )
 
     def datasets(self, claim: Claim) -> list[str]:
         """Return the data sets of a comparison; for `most`, those that were run."""

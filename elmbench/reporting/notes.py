@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from elmbench.layouts.comparison import against_best, p_text
 from elmbench.layouts.table import Gain, Note
+from elmbench.metrics import less_is_better
 from elmbench.reporting.cells import ARITHMETIC, CAPPED, CLEAN_TIMES, REMARKS, WARNING
 from elmbench.reporting.comparisons import Finding, Region, corrected_t
-from elmbench.reporting.summary import ENTRY
+from elmbench.reporting.summary import ENTRY, share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS
 from elmbench.specs.profiles import Resolved
 
@@ -38,6 +40,28 @@ def data_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield the remarks on the rows of each data set, such as that they are not those of the public file."""
     for dataset, remarks in _remarks(cells).items():
         yield Note("data", f"{dataset}: {remarks}")
+
+
+def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
+    """Yield the tests of models that were added to a table of a paper, against the best one on the same folds."""
+    columns = resolved.spec.models
+    if set(cells["model"]) <= set(columns):
+        return
+    default = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
+    for (dataset, select), group in default.groupby(["dataset", "select"], sort=False):
+        metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)
+        share = share_of_test_rows(str(dataset), resolved)
+        if metric not in group or share is None or set(group["model"]) <= set(columns):
+            continue
+        scores = group.pivot(index=["run", "fold"], columns="model", values=metric).astype(float).dropna()
+        p = against_best(-scores if less_is_better(metric) else scores, share).sort_values(ascending=False)
+        if len(p) > 1:
+            best, *others = p.index
+            tested = ", ".join(f"{model} {p_text(p[model])}" for model in others)
+            test = f"corrected resampled t-test on {len(scores)} folds, Holm's correction"
+            yield Note(
+                "added", f"{dataset}, {select}: {best} has the best {metric}; p of the others: {tested} ({test})"
+            )
 
 
 def with_remarks(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:

@@ -25,6 +25,7 @@ from elmbench.layouts.table import (
 from elmbench.reporting.cells import LIMIT
 from elmbench.reporting.claim_outcomes import ClaimOutcome
 from elmbench.reporting.notes import (
+    added_notes,
     capped_notes,
     cells_notes,
     data_notes,
@@ -114,6 +115,7 @@ def build_table(
         notes=(
             *data_notes(cells),
             *layout.notes(cells, resolved),
+            *added_notes(cells, resolved),
             *cells_notes(cells),
             *(Note("claim", claim.text) for claim in claims),
             *optimism_notes(gains),

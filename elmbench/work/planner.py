@@ -76,7 +76,7 @@ class DatasetPlanner:
             The kind of work.
         """
         done: set[tuple[str, str]] = set()
-        for select in self.request.select or self.resolved.spec.protocol.selections:
+        for select in self.request.select or self._selections:
             for column in self.columns:
                 printed = self._printed(column) if select == "published" else None
                 # A column that the paper prints no hyperparameters for is searched.
@@ -88,6 +88,14 @@ class DatasetPlanner:
                     self.add_unavailable(column, how, self.work.folds)
                 else:
                     self._add_column(column, how, printed, choices_only, kind)
+
+    @property
+    def _selections(self) -> list[Selection]:
+        """The selections of the table; beside a named model that the table does not have, all models are searched."""
+        selections = self.resolved.spec.protocol.selections
+        if self.request.models and not set(self.columns) <= set(self.resolved.spec.models):
+            return list(dict.fromkeys("nested" if select == "published" else select for select in selections))
+        return list(selections)
 
     def _add_column(
         self,

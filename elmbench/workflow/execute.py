@@ -81,11 +81,13 @@ def _write(run: PreparedRun) -> list[Results]:
         return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
 
 
-def failed_cells(run: PreparedRun) -> int:
-    """Return how many of the cells that were asked for failed."""
-    keys = {cell.key for _, plan in run.tables for cell in plan.cells if cell.key}
-    results = [run.store.result(key) for key in keys]
-    return sum(result is not None and result["status"] == "failed" for result in results)
+def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:
+    """Return how many of the cells that were asked for failed, and the different tracebacks of their work."""
+    cells = {cell.key for _, plan in run.tables for cell in plan.cells}
+    results = {key: run.store.result(key) or {} for key in run.works}
+    failed = {key: result for key, result in results.items() if result.get("status") == "failed"}
+    traces = dict.fromkeys(result["traceback"] for result in failed.values() if "traceback" in result)
+    return len(cells & set(failed)), list(traces)
 
 
 def command_of(resolved: Resolved, options: RunOptions) -> str:

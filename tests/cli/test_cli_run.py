@@ -113,6 +113,15 @@ def test_sharing_no_work_is_run_and_recorded_apart(elmbench: Callable, toy: Call
     assert commands == [f"elmbench run toy/one --profile ci -m elm{flag}" for flag in (" --no-paths", "")]
 
 
+def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, toy: Callable, worker: dict) -> None:
+    toy()
+    worker["k-elm"] = {"status": "failed", "reason": "ValueError: no", "traceback": "Traceback: mine.py, line 7"}
+    found = elmbench("run", "one", "--profile", "ci")
+    assert "--debug where" in found.err
+    assert "line 7" not in found.err
+    assert elmbench("--debug", "run", "one", "--profile", "ci").err.count("mine.py, line 7") == 1
+
+
 @pytest.mark.parametrize(
     ("status", "code"), [("failed", 1), ("timeout", 0), ("out-of-memory", 0), ("diverged", 0), ("ok", 0)]
 )

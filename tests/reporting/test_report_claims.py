@@ -165,9 +165,15 @@ def test_of_several_columns_the_weakest_decides(toy: Any) -> None:
 def test_a_missing_column_decides_nothing(toy: Any) -> None:
     lines = [*cells_of("ELM", 0.8), *cells_of("K-ELM", 0.5)]
     assert claimed(toy, lines).verdict == "holds"
-    for part, than in ((lines, ["K-ELM", "OS-ELM"]), (lines, "others"), (lines[4:], ["K-ELM"])):
-        result = claimed(toy, part, than=than)
+    for than in (["K-ELM", "OS-ELM"], "others"):
+        result = claimed(toy, lines, than=than)
         assert (result.verdict, result.remark, result.p) == ("incomplete", "cells are missing", None)
+
+
+@pytest.mark.parametrize(("models", "than"), [(["K-ELM"], ["K-ELM"]), (["ELM"], ["K-ELM"]), (["ELM", "svm"], "others")])
+def test_a_claim_on_models_that_were_not_run_is_not_shown(toy: Any, models: list[str], than: Any) -> None:
+    lines = [line for model in models for line in cells_of(model, 0.8)]
+    assert not outcomes(toy("", claims=[CLAIM | {"than": than}]), lines)
 
 
 def test_a_column_that_the_paper_leaves_out_is_not_waited_for(toy: Any) -> None:

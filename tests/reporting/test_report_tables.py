@@ -28,6 +28,17 @@ def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
     assert {r["dataset"] for r in rows_of(section)} == {"WDBC"}
 
 
+def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds(toy: Toy) -> None:
+    scores = {"ELM": (0.90, 0.92), "mine": (0.80, 0.85), "K-ELM": (0.7, 0.7)}
+    lines = [line for model, values in scores.items() for line in folds(model, *values)]
+    # Two folds: t = 0.085 / (0.0212 sqrt(1/2 + 1)); t = 0.21 / (0.0141 sqrt(1/2 + 1)) of K-ELM has Holm's factor 2.
+    expected = "wdbc, nested: ELM has the best mcc; p of the others: mine .189, K-ELM .105"
+    (note,) = (note for note in table_of(toy(""), lines).notes if note.kind == "added")
+    assert note.text.startswith(expected)
+    others = table_of(toy(""), [line for line in lines if line["model"] != "mine"])
+    assert "added" not in {note.kind for note in others.notes}
+
+
 @pytest.mark.parametrize(
     ("ending", "shown"),
     [

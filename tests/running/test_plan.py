@@ -96,8 +96,12 @@ def test_what_a_column_fixes_stands_against_what_is_printed(plan_table: MakePlan
     assert {units(plan)[row.key]["params"]["budget"] for row in plan.cells if row.model == "FB-KOS-ELM"} == {800}
 
 
-def test_a_column_without_printed_hyperparameters_is_searched(plan_table: MakePlan) -> None:
-    plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("K-ELM", "svm"), runs=1)
+def test_a_column_without_printed_hyperparameters_is_searched_and_those_beside_it_too(plan_table: MakePlan) -> None:
+    request: dict[str, Any] = {"profile": "fast", "datasets": ("wdbc",), "models": ("K-ELM", "svm"), "runs": 1}
+    plan = plan_table("table4", **request)
+    assert {row.model: row.select for row in plan.cells} == {"K-ELM": "nested", "svm": "nested"}
+    assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {"k-elm", "svm"}
+    plan = plan_table("table4", **request, select=("published",))
     assert {row.model: row.select for row in plan.cells} == {"K-ELM": "published", "svm": "nested"}
     assert {unit["model"] for unit in units(plan).values() if unit["kind"] == "search"} == {"svm"}
 
@@ -148,7 +152,7 @@ def test_data_that_are_not_here(plan_table: MakePlan) -> None:
     assert len(missing) == 20
     assert all("elmbench data fetch sylva" in row.unavailable and not row.key for row in missing)
     # In the places that they would have if the data were here.
-    assert {row.model: row.select for row in missing} == {"K-ELM": "published", "svm": "nested"}
+    assert {row.model: row.select for row in missing} == {"K-ELM": "nested", "svm": "nested"}
     assert {unit["dataset"]["name"] for unit in units(plan).values()} == {"wdbc"}
 
 
