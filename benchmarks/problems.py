@@ -23,7 +23,7 @@ from elmbench.protocol.predictions import FoldScores
 from elmbench.protocol.scaling import scale_columns
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale
-from elmbench.work.scoring import GridProblem
+from elmbench.work.scoring import GridProblem, grid_scores
 
 Array = NDArray[np.float64]
 Candidates = list[dict[str, Any]]
@@ -84,7 +84,8 @@ def search_of(model: str, *, paths: bool = True, **fixed: Any) -> Side:
     def side(problem: Problem, candidates: Candidates) -> Array:
         factory = find_model(model).factory("regression" if problem.labels is None else "classification")
         rows = problem.X, problem.y, problem.folds
-        return GridProblem(factory, *rows, candidates, fixed, problem.labels, paths).scores(problem.metric)[0]
+        grid = GridProblem(factory, *rows, candidates, fixed, problem.labels, paths)
+        return grid_scores([grid], problem.metric)[0]
 
     return side
 

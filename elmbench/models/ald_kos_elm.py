@@ -74,6 +74,7 @@ class ALDKOSELMClassifier(FamilyClassifier, _ALDKOSELM):
     --------
     KOSELMClassifier : A dictionary of all rows.
     FBKOSELMClassifier : A dictionary of limited size.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

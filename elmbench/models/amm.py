@@ -68,6 +68,7 @@ class AMMClassifier(HyperplaneClassifier, BaseEstimator):
     See Also
     --------
     PegasosClassifier : One weight for each class.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

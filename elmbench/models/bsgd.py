@@ -67,6 +67,7 @@ class BSGDClassifier(StochasticClassifier, BaseEstimator):
     --------
     PegasosClassifier : The linear machine.
     SVMClassifier : A solver without a limit of support vectors.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

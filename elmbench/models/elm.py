@@ -125,6 +125,7 @@ class ELMClassifier(WeightedClassifier, _ELM):
     KELMClassifier : A kernel instead of hidden nodes.
     OSELMClassifier : The same network, learnt block by block.
     WELMClassifier : Classes of the same weight.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

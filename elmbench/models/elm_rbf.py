@@ -77,6 +77,7 @@ class ELMRBFClassifier(WeightedClassifier, _ELMRBF):
     See Also
     --------
     RKELMClassifier : Centres drawn from the rows.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     References
     ----------

@@ -232,6 +232,7 @@ class KELMClassifier(WeightedClassifier, _KELM):
     LSSVMClassifier : The same with an intercept.
     RKELMClassifier : Some of the rows as centres.
     KOSELMClassifier : The same model, learnt row by row.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

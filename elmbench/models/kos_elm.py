@@ -186,6 +186,7 @@ class KOSELMClassifier(FamilyClassifier, KOSELM):
     FBKOSELMClassifier : A dictionary of limited size.
     ALDKOSELMClassifier : A dictionary of independent rows.
     KELMClassifier : The same model, learnt at once.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----
@@ -265,6 +266,7 @@ class FBKOSELMClassifier(FamilyClassifier, _FBKOSELM):
     --------
     KOSELMClassifier : A dictionary of all rows.
     ALDKOSELMClassifier : A dictionary of independent rows.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

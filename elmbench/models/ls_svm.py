@@ -97,6 +97,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     --------
     KELMClassifier : The same without an intercept.
     SVMClassifier : The hinge loss.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

@@ -217,6 +217,7 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     See Also
     --------
     KELMClassifier : A single kernel.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

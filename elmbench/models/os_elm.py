@@ -121,6 +121,7 @@ class OSELMClassifier(FamilyClassifier, _OSELM):
     --------
     ELMClassifier : The network of all rows at once.
     KOSELMClassifier : A kernel instead of hidden nodes.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

@@ -50,6 +50,7 @@ class PegasosClassifier(HyperplaneClassifier, BaseEstimator):
     --------
     AMMClassifier : Several weights for each class.
     BSGDClassifier : A kernel and a limited number of support vectors.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

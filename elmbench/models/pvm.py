@@ -167,6 +167,7 @@ class PVMClassifier(FamilyClassifier, ProjectionNodesMixin, BaseEstimator):
     See Also
     --------
     OSPVMClassifier : The same network, learnt chunk by chunk.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

@@ -119,6 +119,7 @@ class RKELMClassifier(WeightedClassifier, _RKELM):
     --------
     KELMClassifier : All rows as centres.
     RSVMClassifier : The hinge loss with the same centres.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

@@ -121,6 +121,7 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     --------
     RKELMClassifier : Squared errors with the same centres.
     SVMClassifier : All rows may become support vectors.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

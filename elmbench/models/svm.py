@@ -56,6 +56,7 @@ class SVMClassifier(_Counted, SVC):
     --------
     LSSVMClassifier : Squared errors.
     RSVMClassifier : Some of the rows as centres.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     References
     ----------

@@ -76,6 +76,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, BaseEstimator):
     --------
     ELMClassifier : A ridge instead of a pseudo-inverse.
     EEMClassifier : Densities on the same hidden nodes.
+    CalibratedClassifierCV : Of scikit-learn; ``CalibratedClassifierCV(model, ensemble=False)`` has `predict_proba`.
 
     Notes
     -----

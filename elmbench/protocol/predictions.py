@@ -145,12 +145,14 @@ class FoldScores:
     ----------
     scores : ndarray of shape (n_candidates,)
         More is better; -inf for what is not finite, NaN for candidates without predictions.
+    true : ndarray of shape (n,)
+        Class numbers of the test rows, or their targets.
     """
 
     def __init__(self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int) -> None:
         self.scores = np.full(n_candidates, np.nan)
         self._metric, self._y, self._labels = metric, y, labels
-        self._true = y if labels is None else class_numbers(y, labels)
+        self.true = y if labels is None else class_numbers(y, labels)
         self._block = max(1, _BLOCK // max(len(y), len(labels or ()) ** 2))
         self._candidates: list[int] = []
         self._outputs: list[NDArray[Any]] = []
@@ -158,7 +160,7 @@ class FoldScores:
     def add(self, candidate: int, outputs: Any) -> None:
         """Add the predictions of a candidate, or what else the metric takes."""
         if self._metric.takes in ("scores", "probabilities"):
-            value = self._metric.function(self._true, outputs) if np.isfinite(outputs).all() else np.nan
+            value = self._metric.function(self.true, outputs) if np.isfinite(outputs).all() else np.nan
             self.scores[candidate] = self._metric.scores(value)
             return
         self._candidates.append(candidate)
@@ -176,10 +178,10 @@ class FoldScores:
     def _scored(self, predicted: NDArray[Any]) -> Array:
         with np.errstate(invalid="ignore", over="ignore"):
             if self._labels is None:
-                values = self._metric.function(self._true, predicted)
+                values = self._metric.function(self.true, predicted)
             else:
                 numbers = class_numbers(predicted, self._labels)
-                values = self._metric.function(confusion_counts(self._true, numbers, len(self._labels)))
+                values = self._metric.function(confusion_counts(self.true, numbers, len(self._labels)))
         scores = self._metric.scores(values)
         if predicted.dtype.kind == "f":
             scores[~np.isfinite(predicted).all(axis=1)] = -np.inf

@@ -91,6 +91,15 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
     return list(parameters)
 
 
+def has_method(factory: Callable[..., Any], *names: str) -> bool:
+    """Return False if an estimator with default parameters has none of some methods."""
+    try:
+        model = factory()
+    except TypeError:  # it has parameters without defaults
+        return True
+    return any(hasattr(model, name) for name in names)
+
+
 def list_models() -> list[str]:
     """Return the names of all models, the suite's own first."""
     return list(registry())

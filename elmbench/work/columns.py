@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from elmbench.metrics import find_metric, is_metric
 from elmbench.models.protocols import GridPath
 from elmbench.protocol.content import content_of
 from elmbench.protocol.folds import DatasetRef, FoldProtocol, Options, OuterFold
-from elmbench.registry import check_parameters, find_model, model_version
+from elmbench.registry import check_parameters, find_model, has_method, model_version
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import Split
 from elmbench.work import work_class
 from elmbench.work.base import Grid, ModelRef
 from elmbench.work.choice import Choice
@@ -122,6 +124,19 @@ class ColumnWork:
             "given": given,
             "paths": self.shares_work(column),
         }
+
+    def calibration(self, column: str) -> Split | None:
+        """Return the inner folds that a model is calibrated on; None if it need not be.
+
+        It must be if it has decision values only, and the table has a metric of probabilities in its file: one that is
+        asked for later is not to change the keys of stored results.
+        """
+        names = self.resolved.file.spec.protocol.metrics_for(self.dataset.task)
+        takes = any(is_metric(name) and find_metric(name).takes == "probabilities" for name in names)
+        if not takes or self.request.without_data:
+            return None
+        factory = find_model(self.models[column].model).factory(self.dataset.task)
+        return None if has_method(factory, "predict_proba") else self.protocol.inner.split(self.dataset.task)
 
     @property
     def metric(self) -> str:

@@ -12,12 +12,13 @@ import numpy as np
 
 from elmbench.protocol.content import FLAT, OPTIONAL
 from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
-from elmbench.protocol.predictions import check_predictions, metric_value
+from elmbench.protocol.predictions import check_predictions, class_numbers, metric_value
 from elmbench.protocol.stored import stored_predictions
 from elmbench.registry import find_model
-from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.work.base import Context, ModelRef, Result, Work, chosen_for, fit_seconds, memory_over
+from elmbench.specs.protocol import TRAIN_ACCURACY, Split
+from elmbench.work.base import Context, Grid, ModelRef, Result, Work, chosen_for, fit_seconds, memory_over
 from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
+from elmbench.work.search import Search
 
 #: How a cell ends of which a prediction is not finite.
 NOT_FINITE = {"status": "diverged", "reason": "a prediction is not finite"}
@@ -39,6 +40,9 @@ class Fit(Work):
         Key of the choice of the other hyperparameters.
     train_accuracy : bool
         Also predict the training rows of a classification; the time that this takes is not counted.
+    calibrate : Split or None
+        Inner folds, on which a classifier without `predict_proba` is fitted again: its decision values there determine
+        the sigmoid for those of the test rows, and the label is the likeliest one. This is part of the fit's time.
     """
 
     kind = "cell"
@@ -49,6 +53,7 @@ class Fit(Work):
     carry_over: str = "none"
     chosen: str | None = None
     train_accuracy: bool = field(default=False, metadata=OPTIONAL)
+    calibrate: Split | None = field(default=None, metadata=OPTIONAL)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -60,7 +65,7 @@ class Fit(Work):
 
     @property
     def number_of_fits(self) -> int:
-        return 1
+        return 1 + (self.calibrate.folds if self.calibrate else 0)
 
     @property
     def label(self) -> str:
@@ -68,7 +73,7 @@ class Fit(Work):
 
     def seconds(self) -> float:
         features = self.place.dataset.n_features
-        return 1.2 * fit_seconds(self.model.name, self.place.n_train, features, self.params)
+        return 1.2 * self.number_of_fits * fit_seconds(self.model.name, self.place.n_train, features, self.params)
 
     def memory_over(self, limit: int) -> bool:
         return memory_over(self.model.name, self.place, self.params, limit)
@@ -96,11 +101,12 @@ class Fit(Work):
             self._learn_through_folds(estimator, context)
         else:
             estimator.fit(data.X_train, data.y_train)
+        classifier = self._calibrated(estimator, chosen, data, context)
         seconds = time.perf_counter() - started
         context.solvers.update(getattr(estimator, "solvers_", {}))
 
         started = time.perf_counter()
-        predicted = estimator.predict(data.X_test)
+        predicted = classifier.predict(data.X_test)
         predict_seconds = time.perf_counter() - started
         predicted = check_predictions(data.y_test, predicted, data.labels)
 
@@ -116,10 +122,26 @@ class Fit(Work):
             "n_train": len(data.y_train),
             "n_test": len(data.y_test),
         }
-        predictions = stored_predictions(estimator, data.X_test, data.y_test, predicted, data.labels)
+        predictions = stored_predictions(classifier, data.X_test, data.y_test, predicted, data.labels)
         if predictions is None:
             return result | NOT_FINITE
         return result | {"predictions": predictions} | self.more(estimator, data)
+
+    def _calibrated(self, estimator: Any, chosen: Result, data: FoldData, context: Context) -> Any:
+        """Return a fitted classifier with probabilities; the model itself if they are not asked for or not needed."""
+        needed = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+        if self.calibrate is None or data.labels is None or not needed:
+            return estimator
+        from elmbench.protocol.calibration import Calibrated, sigmoids
+
+        search = Search(self.place, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
+        parts = [
+            (outputs, class_numbers(problem.y[problem.folds[j][1]], data.labels))
+            for problem in search.problems(chosen, data, context)
+            for _, j, outputs, _ in problem.decisions()
+        ]
+        scores, true = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Calibrated(estimator, sigmoids(scores, true), data.labels) if np.isfinite(scores).all() else estimator
 
     def more(self, estimator: Any, data: FoldData) -> Result:
         """Return what is stored of a fitted model beside its predictions: `measured`, by the name of the measure."""

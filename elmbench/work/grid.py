@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.work.base import Context, GridWork, Result, chosen_for
+from elmbench.work.scoring import grid_scores
 from elmbench.work.search import Folds, finished, grid_problem, in_all
 
 
@@ -36,7 +37,7 @@ class GridEvaluation(GridWork):
 def scores_on_test_rows(work: Any, given: Result, context: Context) -> Result:
     """Return the scores of a grid on the test rows of its outer fold, with the time and the solvers that they took."""
     data = fold_data(work.place, context.data_dir)
-    scores, spent = grid_problem(work, given, outer_rows(data), data.labels, context).scores(work.metric)
+    scores, spent = grid_scores([grid_problem(work, given, outer_rows(data), data.labels, context)], work.metric)
     return {"scores": scores[:, 0].tolist(), **in_all(spent)}
 
 

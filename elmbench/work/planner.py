@@ -108,6 +108,7 @@ class DatasetPlanner:
         work = self.work
         model = work.models[column]
         learnt = TRAIN_ACCURACY in work.protocol.metrics_for(work.dataset.task)
+        calibrate = work.calibration(column)
         choice = work.oracle(column) if select == "oracle" else None
         singly = {} if all(map(work.shares_work, work.chain(column))) else {"paths": False}
         family = key_of(
@@ -120,6 +121,7 @@ class DatasetPlanner:
                 work.how_chosen() | singly if select == "nested" else None,
                 # Over the outer folds of every run: with more runs, another one for all of them.
                 choice,
+                *([content_of(calibrate)] if calibrate else []),
             ]
         )
         for run in range(work.runs):
@@ -132,7 +134,7 @@ class DatasetPlanner:
                 # What the column fixes stands, whatever the paper prints elsewhere.
                 params = (printed or {}) | model.params
                 place, ref = work.place(run, fold), work.model_ref(column)
-                fit = kind(place, ref, params, model.carry_over, choice, train_accuracy=learnt)
+                fit = kind(place, ref, params, model.carry_over, choice, learnt, calibrate)
                 self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
 
     def _printed(self, column: str) -> dict[str, Any] | None:

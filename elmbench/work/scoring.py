@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -156,6 +156,8 @@ class GridProblem:
         """Yield what a metric takes; for probabilities every candidate is fitted by itself."""
         if metric.takes in ("counts", "values"):
             return self.predictions()
+        if self.calibrates(metric):
+            return self.decisions()
         every = all(len(np.unique(self.y[train])) == len(self.labels or ()) for train, _ in self.folds)
         path = self._decision_path if metric.takes == "scores" and every else None
         return self._evaluated(path, lambda model, X: outputs_for(metric, model, X, self.labels))
@@ -163,6 +165,17 @@ class GridProblem:
     @property
     def _decision_path(self) -> Callable[..., Any] | None:
         return self.factory.decision_grid if isinstance(self.factory, DecisionPath) else None
+
+    def decisions(self) -> Iterator[Evaluated]:
+        """Yield decision values, of shape (n_test,) for two classes or (n_test, n_classes)."""
+        return self.outputs(find_metric("roc_auc"))
+
+    def calibrates(self, metric: Metric) -> bool:
+        """Return True if a metric takes probabilities, and the model has decision values only."""
+        if metric.takes != "probabilities":
+            return False
+        model = self.factory(**self.fixed, **self.candidates[0])
+        return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
 
     def _evaluated(self, path: Callable[..., Any] | None, outputs: Callable[[Any, Any], Any]) -> Iterator[Evaluated]:
         largest = max(len(train) for train, _ in self.folds)
@@ -185,32 +198,66 @@ class GridProblem:
                 solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
                 yield Evaluated(i, j, outputs(estimator, self.X[test]), solvers)
 
-    def scores(self, metric: str) -> tuple[NDArray[np.float64], list[Spent]]:
-        """Return the score of every candidate on every fold, and what each fold took.
 
-        Returns
-        -------
-        scores : ndarray of shape (n_candidates, n_folds)
-            Larger is better; NaN where a path yields nothing.
-        spent : list of Spent
-            By fold.
-        """
-        by = find_metric(metric)
-        folds = [FoldScores(by, self.y[test], self.labels, len(self.candidates)) for _, test in self.folds]
-        spent = [Spent() for _ in self.folds]
-        started = time.perf_counter()
-        for i, j, outputs, solvers in self.outputs(by):
-            folds[j].add(i, outputs)
+def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[np.float64], list[Spent]]:
+    """Return the score of every candidate on every fold, and what each fold took.
+
+    If a metric of probabilities compares a model that lacks them, one sigmoid for each candidate calibrates its
+    decision values on all folds, as it will when the chosen one is fitted.
+
+    Parameters
+    ----------
+    problems : iterable of GridProblem
+        The same grid on different folds.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_candidates, n_folds)
+        Larger is better; NaN where a path yields nothing.
+    spent : list of Spent
+        By fold.
+    """
+    by = find_metric(metric)
+    every: list[FoldScores] = []
+    spent: list[Spent] = []
+    uncalibrated: dict[int, list[tuple[FoldScores, NDArray[Any]]]] = {}
+    started = time.perf_counter()
+    for problem in problems:
+        calibrates = problem.calibrates(by)
+        folds = [FoldScores(by, problem.y[test], problem.labels, len(problem.candidates)) for _, test in problem.folds]
+        taken = [Spent() for _ in folds]
+        for i, j, outputs, solvers in problem.outputs(by):
+            if calibrates:
+                uncalibrated.setdefault(i, []).append((folds[j], outputs))
+            else:
+                folds[j].add(i, outputs)
             now = time.perf_counter()
-            spent[j].seconds += now - started
-            spent[j].solvers.update(solvers)
+            taken[j].seconds += now - started
+            taken[j].solvers.update(solvers)
             started = now
-        for fold, own in zip(folds, spent, strict=True):
+        for fold, own in zip(folds, taken, strict=True):
             fold.finish()
             now = time.perf_counter()
             own.seconds += now - started
             started = now
-        return np.column_stack([fold.scores for fold in folds]), spent
+        every += folds
+        spent += taken
+    for i, parts in uncalibrated.items():
+        _calibrate(i, parts)
+    spent[-1].seconds += time.perf_counter() - started
+    return np.column_stack([fold.scores for fold in every]), spent
+
+
+def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any]]]) -> None:
+    """Add the probabilities of a candidate to the scores of its folds, from its decision values there."""
+    from elmbench.protocol.calibration import sigmoids
+
+    values = np.concatenate([outputs for _, outputs in parts])
+    if np.isfinite(values).all():
+        probabilities = sigmoids(values, np.concatenate([fold.true for fold, _ in parts]))
+        parts = [(fold, probabilities(outputs)) for fold, outputs in parts]
+    for fold, outputs in parts:
+        fold.add(candidate, outputs)
 
 
 def best(scores: NDArray[np.float64]) -> int:

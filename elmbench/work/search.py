@@ -16,7 +16,7 @@ from elmbench.protocol.splits import Indices, splitter, stratified_rows
 from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale, Split
 from elmbench.work.base import Context, GridWork, Result, chosen_for
-from elmbench.work.scoring import GridProblem, Spent, best, fixed_parameters, model_seed
+from elmbench.work.scoring import GridProblem, Spent, best, fixed_parameters, grid_scores, model_seed
 
 INNER = Split("kfold", 3)
 Folds = list[tuple[Indices, Indices]]
@@ -61,9 +61,7 @@ class Search(GridWork):
         """
         given = chosen_for(self.given, inputs)
         data = fold_data(self.place, context.data_dir)
-        parts = [problem.scores(self.metric) for problem in self.problems(given, data, context)]
-        scores = np.hstack([scores for scores, _ in parts])
-        return finished(self.chosen(given, scores, [fold for _, spent in parts for fold in spent]), given)
+        return finished(self.chosen(given, *grid_scores(self.problems(given, data, context), self.metric)), given)
 
     def problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
         """Yield the grid on all inner folds, or one after the other where each prepares the inputs by itself."""

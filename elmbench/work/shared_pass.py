@@ -7,10 +7,12 @@ both are still to be run, one call of the model's path over the inner folds and 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from elmbench.metrics import find_metric
 from elmbench.protocol.content import FLAT
 from elmbench.protocol.folds import DatasetRef, fold_data
 from elmbench.work.base import Context, Result, Work
 from elmbench.work.grid import GridEvaluation, outer_rows
+from elmbench.work.scoring import grid_scores
 from elmbench.work.search import Search, finished, grid_problem, in_all
 
 _NOTHING: Result = {"params": {}, "seconds": 0.0}
@@ -62,13 +64,14 @@ class SharedPass(Work):
         _, y_inner, inner = search.inner_folds(data)
         scale = search.place.protocol.scale
         parts: tuple[Result, Result]
-        if data.raw is not None or len(y_inner) < len(data.y_train) or (scale is not None and scale.fit_on == "train"):
-            # Other rows, or others' scales: there is nothing to share.
+        alone = find_metric(search.metric).takes not in ("counts", "values") or (scale and scale.fit_on == "train")
+        if alone or data.raw is not None or len(y_inner) < len(data.y_train):
+            # Single fits, or other rows, or others' scales: there is nothing to share.
             parts = search.run({}, context), evaluation.run({}, context)
         else:
             X, y, outer = outer_rows(data)
             problem = grid_problem(search, _NOTHING, (X, y, [*inner, *outer]), data.labels, context)
-            scores, spent = problem.scores(search.metric)
+            scores, spent = grid_scores([problem], search.metric)
             tested = {"scores": scores[:, -1].tolist(), **in_all(spent[-1:])}
             chosen = search.chosen(_NOTHING, scores[:, :-1], spent[:-1])
             parts = finished(chosen, _NOTHING), finished(tested, _NOTHING)

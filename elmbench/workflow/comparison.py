@@ -14,7 +14,7 @@ from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
 from elmbench.protocol.splits import outer_parts
-from elmbench.registry import check_parameters, find_model
+from elmbench.registry import check_parameters, find_model, has_method
 from elmbench.running.planning import extra_column
 from elmbench.specs.comparisons import PROFILE, comparison_of
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
@@ -227,13 +227,9 @@ def metric_for(asked: Comparison, task: str) -> Metric:
 
 def _lacks(factory: Callable[..., Any], metric: Metric) -> str:
     """Return why a metric cannot choose hyperparameters of a model; empty if it can."""
-    try:
-        model = factory()
-    except TypeError:  # it has parameters without defaults
-        return ""
-    if any(hasattr(model, method) for method in metric.methods):
-        return ""
-    return f"it has no {' or '.join(metric.methods)}, which {metric.name} takes"
+    # Decision values are calibrated.
+    methods = dict.fromkeys((*metric.methods, *(["decision_function"] if metric.takes == "probabilities" else [])))
+    return "" if has_method(factory, *methods) else f"it has no {' or '.join(methods)}, which {metric.name} takes"
 
 
 def _too_large(name: str, spec: DatasetSpec, folds: int) -> str:

@@ -27,7 +27,7 @@ from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
-from elmbench.work.scoring import best, fixed_parameters, model_seed
+from elmbench.work.scoring import best, fixed_parameters, grid_scores, model_seed
 from elmbench.work.search import Search
 from elmbench.workflow.prepare import PreparedRun
 
@@ -87,8 +87,13 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     factory = find_model(work.model.name).factory(spec.task)
     chosen = _searched(run, work, load(spec))
     params = fixed_parameters(factory, chosen | work.params, model_seed(work.place, work.model))
+    model = factory(**params)
+    if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
+        from sklearn.calibration import CalibratedClassifierCV
+
+        model = CalibratedClassifierCV(model, cv=work.calibrate.folds, ensemble=False)
     X = sp.csr_matrix(table.X) if spec.sparse else frame_of(table)
-    return _pipeline(table, factory(**params), spec).fit(X, _targets(table, spec.task))
+    return _pipeline(table, model, spec).fit(X, _targets(table, spec.task))
 
 
 def _best_column(results: Results, spec: DatasetSpec) -> str:
@@ -162,7 +167,7 @@ def _searched(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
     raw = data.X if data.is_raw else None
     whole = FoldData(X, y, X[:0], y[:0], labels_of(data), raw, data.nominal, data.groups)
     problems = search.problems({"params": {}, "seconds": 0.0}, whole, Context())
-    scores = np.hstack([problem.scores(search.metric)[0] for problem in problems])
+    scores, _ = grid_scores(problems, search.metric)
     return search.params | search.grid.candidates()[best(scores)]
 
 

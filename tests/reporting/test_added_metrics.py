@@ -21,7 +21,7 @@ from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Cell
-from elmbench.work.scoring import GridProblem, best
+from elmbench.work.scoring import GridProblem, best, grid_scores
 
 Toy = Callable[..., Resolved]
 TRUE = [1, 1, 1, 0, 0, 0, 0, 0]
@@ -82,7 +82,7 @@ def test_one_entry_is_in_tables_comparisons_searches_and_the_check(toy: Toy, tmp
     X, y = random.normal(size=(40, 2)), np.where(random.random(40) < 0.4, 1, -1)
     folds = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
     grid: list[Any] = [{"C": C, "gamma": 1.0} for C in (1e-6, 1.0, 1e6)]
-    scores, _ = GridProblem(KELMClassifier, X, y, folds, grid, {}, [-1, 1]).scores("specificity")
+    scores, _ = grid_scores([GridProblem(KELMClassifier, X, y, folds, grid, {}, [-1, 1])], "specificity")
     expected = [
         [
             sk.recall_score(y[test], KELMClassifier(**one).fit(X[train], y[train]).predict(X[test]), pos_label=-1)

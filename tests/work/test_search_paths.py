@@ -17,7 +17,7 @@ from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.predictions import metric_value
 from elmbench.registry import find_model
 from elmbench.specs.grids import candidates
-from elmbench.work.scoring import GridProblem, best, fixed_parameters
+from elmbench.work.scoring import GridProblem, best, fixed_parameters, grid_scores
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
@@ -70,7 +70,7 @@ def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit,
     extra = {"initial_batch": 15, "batch_size": 10, "start": "ridge"} if name == "os-elm" else {}
     fixed = fixed_parameters(factory, extra, 5)
     problem = GridProblem(factory, X, y, inner, grid, fixed, data.labels)
-    found, _ = problem.scores(unit["metric"])
+    found, _ = grid_scores([problem], unit["metric"])
     expected = np.full((len(grid), 3), np.nan)
     for i, j, predicted, _ in problem.clone_and_fit():
         value = metric_value(unit["metric"], y[inner[j][1]], predicted, data.labels)
@@ -86,5 +86,6 @@ def test_a_path_that_leaves_one_out_never_chooses_it() -> None:
 
     y = np.array([-1, 1, 1, -1])
     inner = [(np.array([1, 2]), np.arange(4))]
-    scores, _ = GridProblem(Partial, y[:, None] * 1.0, y, inner, [{"C": 1}, {"C": 2}], {}, [-1, 1]).scores("mcc")
+    problem = GridProblem(Partial, y[:, None] * 1.0, y, inner, [{"C": 1}, {"C": 2}], {}, [-1, 1])
+    scores, _ = grid_scores([problem], "mcc")
     assert best(scores) == 1

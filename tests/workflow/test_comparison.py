@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 
 import elmbench
@@ -121,15 +122,20 @@ def test_a_comparison_is_ranked_again_by_another_metric_with_nothing_computed() 
         recorded_comparison("own/other", Path("results"))
 
 
-def test_a_model_without_probabilities_is_not_searched_by_them() -> None:
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
-    frame.assign(y=(frame["a"] > 0).astype(int)).to_csv("a.csv", index=False)
-    run = prepared(UserData("a.csv"), models=("ridge", "knn"), metrics=("neg_log_loss",))
-    ((resolved, plan),) = run.tables
-    why = "it has no predict_proba, which neg_log_loss takes"
-    assert {name: dict(column.not_run) for name, column in resolved.spec.models.items() if column.not_run} == {
-        "ridge": {"a": why}
-    }
+def test_a_model_with_labels_only_is_not_searched_by_probabilities() -> None:
+    class Labels(ClassifierMixin, BaseEstimator):
+        def fit(self, X: Any, y: Any) -> Any:
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X: Any) -> Any:
+            return np.repeat(self.classes_[:1], len(X))
+
+    X, y = make_classification(60, 4, random_state=0)
+    found = elmbench.compare(pd.DataFrame(X), y, [Labels(), "knn"], metric="neg_log_loss", folds=3)
+    ((resolved, plan),) = found.run.tables
+    why = "it has no predict_proba or decision_function, which neg_log_loss takes"
+    assert [set(column.not_run.values()) for column in resolved.spec.models.values() if column.not_run] == [{why}]
     assert {cell.model for cell in plan.cells} == {"knn", "dummy"}
 
 

@@ -1,0 +1,110 @@
+"""Comparisons by a metric of probabilities: models with decision values only are calibrated on the inner folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import elmbench
+from elmbench.metrics import find_metric
+from elmbench.protocol.calibration import sigmoids
+from elmbench.protocol.folds import fold_data
+from elmbench.work.fit import Fit
+from elmbench.work.search import Search
+from elmbench.workflow.comparison import MODELS
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+GRID = [0.001, 10.0]
+
+
+def frame(n_classes: int, n: int = 150) -> tuple[pd.DataFrame, Any]:
+    options = {"n_informative": 4, "flip_y": 0.1, "weights": [0.6] + [0.4 / (n_classes - 1)] * (n_classes - 1)}
+    X, y = make_classification(n, 6, n_classes=n_classes, random_state=3, **options)
+    return pd.DataFrame(X, columns=list("abcdef")), np.array(["no", "yes", "maybe"])[y]
+
+
+def compared(n_classes: int, models: list[str], *metrics: str, **options: Any) -> Any:
+    X, y = frame(n_classes)
+    grids = {"ridge": {"C": GRID}} | options.pop("grids", {})
+    return elmbench.compare(X, y, models, metric=metrics, grids=grids, folds=3, name="mine", **options)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sigmoids_are_those_of_scikit_learn(n_classes: int) -> None:
+    X, words = frame(n_classes)
+    y = np.unique(words, return_inverse=True)[1]
+    model, parts = RidgeClassifier(), [(np.arange(50, 150), np.arange(50)), (np.arange(50), np.arange(50, 150))]
+    expected = CalibratedClassifierCV(model, cv=parts, ensemble=False).fit(X, y).predict_proba(X)
+    scores = cross_val_predict(model, X, y, cv=parts, method="decision_function")
+    found = sigmoids(scores, y)(model.fit(X, y).decision_function(X))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+
+
+def test_a_class_without_rows_keeps_a_small_probability() -> None:
+    scores = np.random.default_rng(0).normal(size=(40, 3))
+    found = sigmoids(scores, scores[:, :2].argmax(axis=1))(scores)
+    assert ((found[:, 2] > 0) & (found[:, 2] < 0.1)).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classes: int) -> None:
+    found = compared(n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy")
+    fits = {work.place.fold: work for work in found.run.works.values() if isinstance(work, Fit) and work.calibrate}
+    assert {work.model.name for work in fits.values()} == {"ridge"}
+    cells = found.cells[found.cells["model"] == "ridge"].set_index("fold")
+    for fold, work in fits.items():
+        data = fold_data(work.place, None)
+        search = found.run.works[work.chosen]
+        assert isinstance(search, Search)
+        rows, y, parts = search.inner_folds(data)
+        losses = []
+        for C in GRID:
+            model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1 / C))
+            values = cross_val_predict(model, rows, y, cv=parts, method="decision_function")
+            shares = sigmoids(values, np.searchsorted(data.labels, y))(values)
+            losses.append(np.mean([log_loss(y[test], shares[test], labels=data.labels) for _, test in parts]))
+        C = GRID[int(np.argmin(losses))]
+        assert f'"C": {C}' in cells["params"][fold]
+        model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1 / C))
+        model = CalibratedClassifierCV(model, cv=parts, ensemble=False).fit(rows, y)
+        loss = log_loss(data.y_test, model.predict_proba(data.X_test), labels=data.labels)
+        assert cells["log_loss"][fold] == pytest.approx(loss, rel=1e-5)
+        assert cells["accuracy"][fold] == np.mean(model.predict(data.X_test) == data.y_test)
+    best = found.best_estimator("ridge")
+    X, y = frame(n_classes)
+    np.testing.assert_allclose(best.predict_proba(X).sum(axis=1), 1, atol=1e-12)
+    assert best.classes_.tolist() == sorted(set(y))
+    assert set(pd.read_csv(found.folder / "reliability.csv")["model"]) == {"ridge", "knn"}
+
+
+def test_who_does_not_ask_for_probabilities_pays_nothing() -> None:
+    found = compared(2, ["ridge"], "roc_auc")
+    works = [work for work in found.run.works.values() if isinstance(work, Fit)]
+    assert all(work.calibrate is None and work.number_of_fits == 1 for work in works)
+    assert all("calibrate" not in work.content() for work in works)
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "neg_brier_score"])
+def test_every_default_model_is_compared(metric: str) -> None:
+    small = {"C": [1.0], "gamma": [0.1], "budget": [20], "n_landmarks": [20], "n_hidden": [20], "n_estimators": [5]}
+    grids: dict[str, Any] = {}
+    for name in MODELS:
+        searched = elmbench.registry.find_model(name).grid
+        grids[name] = {key: small.get(key, list(values)[:1]) for key, values in searched.items()}
+    found = compared(3, [], metric, grids=grids)
+    assert set(found.cells["model"]) == {*MODELS, "dummy"}
+    assert set(found.cells["status"]) == {"ok"}
+    assert np.isfinite(found.cells[metric]).all()
+    assert find_metric(metric).takes == "probabilities"
