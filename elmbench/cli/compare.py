@@ -20,53 +20,48 @@ if TYPE_CHECKING:
 
 @app.command()
 def compare(
-    data: Annotated[
-        list[str], typer.Argument(help="Files (CSV, Parquet, ARFF, LIBSVM, npz), openml:ID or sklearn:NAME.")
-    ],
-    target: Annotated[
-        str, typer.Option("-t", "--target", help="Target column; else target, class, label or y, else the last.")
-    ] = "",
+    data: Annotated[list[str], typer.Argument(help="Files (see docs), openml:ID or sklearn:NAME.")],
+    target: Annotated[str, typer.Option("-t", "--target", help="Target column; else by name, or the last.")] = "",
     model: Annotated[
-        list[str] | None, typer.Option("-m", "--model", help="Models, separated by commas or repeated; else a dozen.")
+        list[str] | None, typer.Option("-m", "--model", help="Models, by commas or repeated; else a dozen.")
     ] = None,
     grid: Annotated[list[str] | None, typer.Option(help="Grid of a model: 'k-elm: {C: [1, 10]}'.")] = None,
     task: Annotated[str | None, typer.Option(help="classification or regression; else by the target.")] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metrics or scorers, see `elmbench list metrics`; the first chooses and ranks."),
+        typer.Option(help="Metrics or scorers; the first chooses and ranks."),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Outer folds.")] = 5,
-    runs: Annotated[int, typer.Option(min=1, help="Repetitions of the outer folds.")] = 1,
+    runs: Annotated[int, typer.Option(min=1, help="Repetitions of the folds.")] = 1,
+    fold: Annotated[str | None, typer.Option(help="Column with the outer fold of each row.")] = None,
+    test: Annotated[str, typer.Option(help="File of held-out rows: all of DATA is learnt.")] = "",
     groups: Annotated[str | None, typer.Option(help="Column of groups that stay in one fold.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Column with the weight of each row in fits.")] = None,
     time_order: Annotated[
-        str | None, typer.Option("--time-order", help="Column to sort by: each fold is learnt from what is before.")
+        str | None, typer.Option("--time-order", help="Column to sort by; each fold follows its rows.")
     ] = None,
-    dates: Annotated[str, typer.Option(help="How to read a date such as 1/2/2023: day-first or month-first.")] = "",
+    dates: Annotated[str, typer.Option(help="Order of 1/2/2023: day-first or month-first.")] = "",
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")] = None,
     words: Annotated[list[str] | None, typer.Option(help="Column of categories that look like numbers.")] = None,
     drop_missing_target: Annotated[
         bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
     ] = False,
-    sep: Annotated[str, typer.Option(help="Separator of a text table, such as ';' or tab; else detected.")] = "",
+    sep: Annotated[str, typer.Option(help="Separator of a text table; else detected.")] = "",
     decimal: Annotated[str, typer.Option(help="Decimal mark, '.' or ','; else detected.")] = "",
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Whether line 1 holds names; else detected.")
     ] = None,
     impute: Annotated[bool, typer.Option("--impute", help="Fill missing values in, by training rows.")] = False,
-    name: Annotated[str, typer.Option(help="Of the results' folder; else made of the data's names.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the folder of the results.")] = "",
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
-    limit: Annotated[str, typer.Option(help="Of each search and fit; time=600s if not given.")] = "",
-    budget: Annotated[str, typer.Option(help="Time of the whole, such as 10min: cheap models first.")] = "",
-    save: Annotated[
-        Path | None, typer.Option(help="Write the best model, fitted to all rows, with joblib: see `elmbench predict`.")
-    ] = None,
-    page: Annotated[
-        Path | None, typer.Option("--html", help="Write a page of tables and charts, with permutation importance.")
-    ] = None,
+    limit: Annotated[str, typer.Option(help="Limit of each search and fit.  [default: time=600s]")] = "",
+    budget: Annotated[str, typer.Option(help="Time for all, such as 10min: cheap models first.")] = "",
+    save: Annotated[Path | None, typer.Option(help="Write the best model, fitted to all rows (joblib).")] = None,
+    page: Annotated[Path | None, typer.Option("--html", help="Write a page of tables, charts and importances.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended other than ok.")] = False,
 ) -> None:
-    """Compare models on your own data, with nested search; what has been computed before is not computed again."""
+    """Compare models on your own data by nested search. Stored results are not computed again."""
     from elmbench.cli.run import run_prepared, show_plan
     from elmbench.errors import unknown_name
     from elmbench.running.executors.local import LocalExecutor
@@ -104,6 +99,9 @@ def compare(
                 decimal=cast(Literal["", ".", ","], decimal),
                 header=header,
                 drop_missing_target=drop_missing_target,
+                test=test,
+                fold=fold,
+                weights=weights,
             )
             for location in data
         )

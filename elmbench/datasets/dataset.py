@@ -44,6 +44,10 @@ class Dataset:
         Columns that hold numbers of categories, which are still to be encoded on each fold.
     groups : ndarray of shape (n,) or None
         Which rows belong together.
+    folds : ndarray of shape (n,) or None
+        The outer fold of each row, from 0; -1 for rows that are always learnt.
+    weights : ndarray of shape (n,) or None
+        The weight of each row in a fit.
     rows : ndarray of shape (n,) or None
         The number of each row in the user's file, from 0; None if they are all there, in their order.
     """
@@ -61,6 +65,8 @@ class Dataset:
     remarks: tuple[str, ...] = ()
     nominal: tuple[int, ...] = ()
     groups: NDArray[np.int64] | None = None
+    folds: NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] | None = None
     rows: NDArray[np.intp] | None = None
 
     @property

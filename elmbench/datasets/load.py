@@ -18,7 +18,7 @@ from elmbench.datasets.sources.base import Request, Source
 from elmbench.datasets.sources.folder import FolderSource
 from elmbench.datasets.table import Table
 from elmbench.datasets.targets import check_numeric, check_shape, code_target, with_labels
-from elmbench.datasets.user_table import group_numbers, sorted_by, take_column, with_numbered_categories
+from elmbench.datasets.user_table import sorted_by, take_row_columns, with_numbered_categories
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.datasets.fingerprint import OTHER_DATA
@@ -125,12 +125,11 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None, cache_dir
 
 def load_from(source: Source, request: Request) -> Dataset:
     """Load a data set from one source; an error if it has other counts than the public file."""
-    spec, table, groups = request.spec, source.load(request), None
+    spec, table = request.spec, source.load(request)
     if spec.ordered_by is not None:
         table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
-    if spec.groups is not None:
-        table, column = take_column(table, spec.groups)
-        groups = group_numbers(column)
+    table, columns = take_row_columns(table, spec)
+    groups, folds, weights = (columns.get(name) for name in ("groups", "fold", "weights"))
     if sp.issparse(table.X) and not spec.sparse:
         table = replace(table, X=table.X.toarray())
     table = with_labels(prepare(table, source.prepare), spec, source.labels)
@@ -153,7 +152,8 @@ def load_from(source: Source, request: Request) -> Dataset:
         splits = {"train": rows[: table.n_train], "test": rows[table.n_train :]}
     words = [source.checksum(request)] if source.generated else []
     words += map(str, nominal)
-    words += [] if groups is None else [hashlib.sha256(groups.tobytes()).hexdigest()]
+    words += [hashlib.sha256(column.tobytes()).hexdigest() for column in columns.values()]
+    words += [f"train {table.n_train}"] if source.is_users and table.n_train is not None else []
     notes = tuple(dict.fromkeys((*spec.notes, *table.notes)))
     return Dataset(
         X,
@@ -169,6 +169,8 @@ def load_from(source: Source, request: Request) -> Dataset:
         notes if source.is_users else table.notes,
         nominal,
         groups,
+        folds,
+        weights,
         table.positions,
     )
 

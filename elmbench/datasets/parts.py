@@ -66,7 +66,7 @@ def read_parts(parts: Parts, spec: DatasetSpec, width: int | None = None, origin
     read = partial(read_table, n_features=width, sparse=spec.sparse)
     most = unpacked_bytes(spec.shape.instances, width, spec.sparse)
     tables = [read(path, partial(_target_of, path, spec), most=most) for path in parts.values()]
-    table = tables[0] if len(tables) == 1 else _join(*tables)
+    table = tables[0] if len(tables) == 1 else join_parts(*tables)
     return replace(table, origin=origin) if origin else table
 
 
@@ -81,7 +81,8 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
     raise ElmbenchError(f"{path} has no target column: its columns are {shown}", expected=expected, next_step=next_step)
 
 
-def _join(train: Table, test: Table) -> Table:
+def join_parts(train: Table, test: Table) -> Table:
+    """Return the rows of the official training and test part in one table."""
     if train.names != test.names or set(train.nominal) != set(test.nominal):
         counts = f"{train.origin} has {train.X.shape[1]} columns and {test.origin} has {test.X.shape[1]}"
         problem = f"{counts}, or they differ in name or kind"

@@ -123,9 +123,9 @@ class Table:
             positions=rows if self.positions is None else self.positions[rows],
         )
 
-    def columns(self, keep: NDArray[np.bool_]) -> Table:
-        """Return the table of the columns where `keep` is true."""
-        positions = np.flatnonzero(keep)
+    def columns(self, keep: NDArray[Any]) -> Table:
+        """Return the table of the columns where `keep` is true, or of these positions, in their order."""
+        positions = np.arange(len(self.names))[keep]
         where = {int(position): index for index, position in enumerate(positions)}
         return replace(
             self,

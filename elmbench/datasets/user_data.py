@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.dates import read_dates
@@ -16,7 +15,7 @@ from elmbench.datasets.local_files import local_file, name_of
 from elmbench.datasets.prepare import category_order
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words, to_numbers
-from elmbench.datasets.user_table import TARGETS, read_user_file, sorted_by, take_column, with_date_features
+from elmbench.datasets.user_table import TARGETS, read_user_file, sorted_by, take_row_columns, with_date_features
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
 
@@ -28,7 +27,7 @@ MOST_DIFFERENT = 0.5
 #: Reasons for which a column is left out.
 _EMPTY, _NAMES = "all values are missing", "nearly every row has a word of its own"
 #: Options that a `FileSource` has too.
-FILE_OPTIONS = ("drop", "words", "separator", "decimal", "header", "drop_missing_target")
+FILE_OPTIONS = ("drop", "words", "separator", "decimal", "header", "drop_missing_target", "test")
 #: Floats represent all whole numbers up to this one.
 _EXACT = 2**53
 #: Sparse rows become dense if they have no more values, zeros included.
@@ -61,6 +60,10 @@ class UserData:
         Whether line 1 of a text table holds the names of the columns; None to detect it.
     drop_missing_target : bool
         Whether rows without a target are left out.
+    test : str
+        Path of a file of held-out rows.
+    fold, weights : str or None
+        Names of columns, see `DatasetSpec`.
     """
 
     location: str
@@ -76,6 +79,9 @@ class UserData:
     decimal: Literal["", ".", ","] = ""
     header: bool | None = None
     drop_missing_target: bool = False
+    test: str = ""
+    fold: str | None = None
+    weights: str | None = None
 
 
 def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpec:
@@ -88,15 +94,21 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
     """
     path, title, target = local_file(asked.location, asked.target, cache_dir)
     options = {name: getattr(asked, name) for name in FILE_OPTIONS}
+    if asked.test:
+        options["test"] = str(local_file(asked.test)[0])
     source = FileSource(kind="file", path=str(path), target=target, **options)
-    table = read_user_file(source, asked.groups)
+    table = read_user_file(source, asked.groups, asked.fold)
     settings = []
     if asked.ordered_by is not None:
         table, ends = sorted_by(table, asked.ordered_by, asked.day_first)
         settings.append(f"sorted by {asked.ordered_by}, {ends}")
-    if asked.groups is not None:
-        table, groups = take_column(table, asked.groups)
-        _check_groups(groups, asked.groups, title)
+    table, columns = take_row_columns(table, asked)
+    if table.n_train is not None:
+        settings.append(f"{len(table.target) - table.n_train} held-out rows of {Path(asked.test).name}")
+    if "fold" in columns:
+        settings.append(f"{columns['fold'].max() + 1} outer folds, of the column {asked.fold}")
+    if asked.weights is not None:
+        settings.append(f"fits are weighted by {asked.weights}, metrics are not")
     dates = _date_columns(table, asked)
     left_out = _left_out(table, dates)
     names = [name for group in left_out.values() for name in group]
@@ -119,7 +131,8 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
         settings.append(f"dates, replaced by their parts and the days since the first: {', '.join(dates)}")
     settings += [f"left out, as {reason}: {', '.join(group)}" for reason, group in left_out.items() if group]
     n, d = table.X.shape
-    outside = len({asked.groups, asked.ordered_by} - {None})
+    outside = len({asked.groups, asked.fold, asked.weights, asked.ordered_by} - {None})
+    split = None if table.n_train is None else (table.n_train, n - table.n_train)
     missing = not sp.issparse(table.X) and bool(np.isnan(table.X).any())
     if filled := [] if sp.issparse(table.X) else np.flatnonzero(table.missing().any(axis=0)).tolist():
         settings.append(f"missing values, filled in on each training part: {_few([table.names[i] for i in filled])}")
@@ -129,10 +142,12 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
         title=title,
         task=task,
         positive=(labels[-1],) if len(labels) == 2 else (),
-        shape=Shape(instances=n, features=d, classes={label: counts[label] for label in labels} or None),
+        shape=Shape(instances=n, features=d, classes={label: counts[label] for label in labels} or None, split=split),
         sparse=sp.issparse(table.X) and n * d > DENSE_VALUES,
         by_fold=bool(table.nominal) or (missing and asked.impute),
         groups=asked.groups,
+        fold=asked.fold,
+        weights=asked.weights,
         ordered_by=asked.ordered_by,
         day_first=asked.day_first,
         sources=(source.model_copy(update=changes),),
@@ -189,14 +204,6 @@ def _task_of(table: Table) -> Task:
     n_labels = len(set(label_words(table.target)))
     whole = bool((values == np.round(values)).all())
     return "classification" if whole and n_labels <= min(MOST_CLASSES, len(values) // 3) else "regression"
-
-
-def _check_groups(groups: NDArray[Any], column: str, title: str) -> None:
-    missing = sum(group is None or group != group for group in groups)
-    if missing:
-        problem = f"{title}: the group is missing in {missing} of {len(groups)} rows"
-        next_step = f"complete the column {column!r}, or remove these rows from the file"
-        raise ElmbenchError(problem, expected="a group in every row", next_step=next_step)
 
 
 def _check_labels(table: Table, labels: list[str], title: str) -> None:

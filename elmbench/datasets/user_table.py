@@ -1,5 +1,6 @@
 """A user's file as a table, and its columns that are not features as they are: the order, groups and dates."""
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
@@ -7,19 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.dates import Dates, features_of, read_dates, span
 from elmbench.datasets.numbers import with_numbers
+from elmbench.datasets.parts import join_parts
+from elmbench.datasets.prepare import category_order
 from elmbench.datasets.readers import COMPRESSIONS, FORMATS, compression_of, read_table
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words
 from elmbench.datasets.text import Layout
-from elmbench.errors import ElmbenchError, closest
+from elmbench.errors import ElmbenchError, closest, first_line
 
 #: Names of a target column that is not given; the last column if there is none of these.
 TARGETS = ("target", "class", "label", "y")
 _OTHER_ENDINGS = {"tsv": "csv", "txt": "csv", "libsvm": "svm", "svmlight": "svm", "pq": "parquet"}
+#: A name of a column of a file without a header.
+_UNNAMED = re.compile(r"x\d+")
 #: Largest unpacked size of a file: so many bytes, and so many times its own.
 MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 
@@ -36,6 +42,11 @@ def read_user_file(source: FileSource, *words: str | None) -> Table:
     if not path.is_file():
         problem = f"{path} is {'not a regular file' if path.exists() else 'not there'}"
         raise ElmbenchError(problem, expected="a file of rows", next_step="check the path")
+    table = _read_file(source, path, words)
+    return _with_test_part(table, source, words) if source.test else table
+
+
+def _read_file(source: FileSource, path: Path, words: Collection[str | None]) -> Table:
     layout = Layout(source.separator, source.decimal, source.header, {*source.words, *filter(None, words)})
     most = MOST_AT_LEAST + MOST_TIMES * path.stat().st_size
     choose = partial(_target, source, path)
@@ -49,6 +60,34 @@ def read_user_file(source: FileSource, *words: str | None) -> Table:
     if not source.drop_missing_target or known.all():
         return table
     return table.rows(known).remarked(f"{int((~known).sum())} of {len(known)} rows have no target and are left out")
+
+
+def header_of(names: Collection[str]) -> bool | None:
+    """Return True if a file with columns of these names has a header; None if that has to be detected."""
+    return None if all(_UNNAMED.fullmatch(name) for name in names) else True
+
+
+def _with_test_part(train: Table, source: FileSource, words: Collection[str | None]) -> Table:
+    """Return training rows with the rows of the test file below them, in the same columns."""
+    kinds = [*words, *(train.names[position] for position in train.nominal)]
+    target = train.target_name or source.target
+    header = source.header if source.header is not None else header_of(train.names)
+    changes = {"path": source.test, "test": "", "drop": (), "words": (), "target": target, "header": header}
+    test = read_user_file(source.model_copy(update=changes), *kinds)
+    if sp.issparse(test.X):  # whose last features may be zero in all rows
+        test.X.resize(test.X.shape[0], train.X.shape[1])
+        test = replace(test, names=train.names)
+    order = [_position(test, name) for name in train.names]
+    test = test.columns(np.array(order))
+    odd = next((test.names[position] for position in test.nominal if position not in train.nominal), None)
+    if odd is not None:
+        word = next(filter(None, test.nominal[test.names.index(odd)]), None)
+        problem = f"{test.origin}: the column {odd!r} holds {word!r}"
+        raise ElmbenchError(
+            problem, expected=f"numbers, as in {train.origin}", next_step=f"--words {odd}, or --drop it"
+        )
+    rows = [np.arange(len(part.target)) if part.positions is None else part.positions for part in (train, test)]
+    return replace(join_parts(train, test), positions=np.concatenate(rows))
 
 
 def _form_of(path: Path) -> str:
@@ -113,7 +152,9 @@ def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[T
         ends = span(values)
     else:
         ends = f"{values.min():.12g} to {values.max():.12g}"
-    return table.taken(np.argsort(values, kind="stable")), ends
+    # Test rows stay below training rows.
+    part = np.arange(len(values)) >= (len(values) if table.n_train is None else table.n_train)
+    return table.taken(np.lexsort((values, part))), ends
 
 
 def _dates_of(table: Table, name: str, words: NDArray[np.object_], day_first: bool | None) -> Dates:
@@ -142,7 +183,50 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
     return table
 
 
-def group_numbers(values: NDArray[Any]) -> NDArray[np.int64]:
+def take_row_columns(table: Table, spec: Any) -> tuple[Table, dict[str, NDArray[Any]]]:
+    """Return a table without the columns of groups, folds and weights of rows, and these by the field of the spec.
+
+    Raises
+    ------
+    ElmbenchError
+        If a value is missing, or is no weight.
+    """
+    columns = {}
+    for field, read in (("groups", _group_numbers), ("fold", _fold_numbers), ("weights", _weights)):
+        name = getattr(spec, field)
+        if name is None:
+            continue
+        table, values = take_column(table, name)
+        missing = sum(value is None or value != value for value in values)
+        what = field.removesuffix("s")
+        if missing:
+            problem = f"{table.origin}: the {what} is missing in {missing} of {len(values)} rows"
+            next_step = f"complete the column {name!r}, or remove these rows from the file"
+            raise ElmbenchError(problem, expected=f"a {what} in every row", next_step=next_step)
+        try:
+            columns[field] = read(values)
+        except ValueError as error:
+            problem = f"{table.origin}: the column {name!r} holds {first_line(error)}"
+            raise ElmbenchError(problem, expected="weights of 0 or more", next_step="correct the file") from error
+    return table, columns
+
+
+def _weights(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the weights of rows; raise ValueError with one that is none."""
+    odd = [value for value in values if isinstance(value, str) or not 0 <= value < np.inf]
+    if odd or not any(values):
+        raise ValueError(str(odd[0]) if odd else "no weight above 0")
+    return values.astype(np.float64)
+
+
+def _fold_numbers(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the fold of each row, from 0 in the order of the values; -1 stays, for rows that are always learnt."""
+    words = label_words(values)
+    folds = sorted(set(words) - {"-1"}, key=category_order)
+    return np.array([-1 if word == "-1" else folds.index(word) for word in words], dtype=np.int64)
+
+
+def _group_numbers(values: NDArray[Any]) -> NDArray[np.int64]:
     """Return a number for each row, the same for rows of equal values."""
     words = np.array([str(word) for word in label_words(values)])
     return np.unique(words, return_inverse=True)[1].astype(np.int64)

@@ -48,7 +48,8 @@ class Comparison(Layout):
     def heading(self, resolved: Resolved) -> str:
         first, chooses = (spec.protocol.metrics[0] for spec in (resolved.spec, resolved.file.spec))
         order = "best first" if first == chooses else f"best {first} first, hyperparameters chosen by {chooses}"
-        return f"{order}; p: p-value of the difference from the best model"
+        official = resolved.spec.protocol.outer.kind == "official"
+        return order if official else f"{order}; p: p-value of the difference from the best model"
 
     def measures(self, resolved: Resolved, dataset: str, model: str) -> list[Measure]:
         """Return the metrics of the task in the protocol's order, rank and probability, times and sizes."""
@@ -129,7 +130,7 @@ class Comparison(Layout):
                 yield Note("dummy", text)
             rivals = scores.drop(columns=dummies(resolved), errors="ignore")
             outer = resolved.spec.protocol.outer
-            most = 1 if outer.kind == "ordered-kfold" else MOST_RUNS
+            most = 1 if outer.kind in ("ordered-kfold", "predefined-kfold") else MOST_RUNS
             needed = runs_needed(rivals, _test_share(resolved, str(dataset)), outer.folds_of(str(dataset)), most)
             if needed:
                 best = rivals.mean().idxmax()
@@ -223,6 +224,7 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
         A line for each fold, a column for each model; more is better.
     test_share : float
         Test rows over training rows: the variance of the mean of n differences is s^2 (1/n + test_share).
+        No p-values for infinity.
     n : int, optional
         The number of folds that the mean and the deviation of the differences are taken for; by default, as many as
         there are.
@@ -236,7 +238,7 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
 
     n_scores = len(scores)
     n = n_scores if n is None else n
-    if n_scores < 2 or not len(scores.columns):
+    if n_scores < 2 or not len(scores.columns) or test_share == math.inf:
         return pd.Series(dtype=float)
     best = scores.mean().idxmax()
     p: dict[str, float] = {}
@@ -272,7 +274,10 @@ def runs_needed(scores: pd.DataFrame, test_share: float, folds: int, most: int =
 
 
 def _test_share(resolved: Resolved, dataset: str) -> float:
+    """Return the test rows over the training rows; infinity if the test rows of all runs are the same."""
     outer = resolved.spec.protocol.outer
+    if outer.kind == "official":
+        return math.inf
     folds = outer.folds_of(dataset)
     # If rows are in order, a fold is 1/(k+1) of all, and half of all rows are learnt on average.
     return 2 / (folds + 1) if outer.kind == "ordered-kfold" else 1 / (folds - 1)

@@ -85,9 +85,10 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
     costs: ArrayLike | Mapping[Any, float] | None = None
     random_state: int | np.random.RandomState | None = None
 
-    def _fit(self, X: Rows, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
         kernel = self._make_kernel()
-        numbers = check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks]
+        counting = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+        numbers = check_random_state(self.random_state).permutation(counting)[: self.n_landmarks]
         chosen = kernel.chosen(X, numbers)
         landmarks = LandmarkFeatures(kernel.matrix(kernel.part(X, numbers, numbers)))
         rank = landmarks.map.shape[1]
@@ -100,7 +101,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin, BaseEstimator):
         def features(rows: NDArray[np.intp]) -> Array:
             return kernel.matrix(X[rows], chosen) @ landmarks.map
 
-        result = discriminants(features, T, [rank], CONSTANT_KERNEL, dimension=len(numbers))[rank]
+        result = discriminants(features, T, [rank], CONSTANT_KERNEL, len(numbers), weights)[rank]
         # beta^ = K^(-1/2) beta, section 6
         self._kernel = kernel
         self.landmarks_, self.beta_ = chosen, landmarks.map @ np.column_stack([d.beta for d in result])

@@ -64,7 +64,8 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
 
     Notes
     -----
-    Rows may be sparse, as for `ELMClassifier`.
+    Rows may be sparse, as for `ELMClassifier`. A `sample_weight` of `fit` counts a row so many times in the mean and
+    the covariance of its class; `priors` and `costs` weigh the classes.
 
     References
     ----------
@@ -95,10 +96,10 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, BaseEstimator):
     costs: ArrayLike | Mapping[Any, float] | None = None
     random_state: int | np.random.RandomState | None = None
 
-    def _fit(self, X: Rows, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
         self._draw_nodes(X.shape[1])
         n_hidden = len(self.weights_)
-        result = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER)[n_hidden]
+        result = discriminants(self._features(X), T, [n_hidden], CONSTANT_LAYER, weights=weights)[n_hidden]
         self.beta_ = np.column_stack([d.beta for d in result])
         self._set(result)
 

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from elmbench.models.base.family import FamilyClassifier, FamilyRegressor, target_bytes
+from elmbench.models.base.family import target_bytes
 from elmbench.models.base.nodes import HiddenNodesMixin
 from elmbench.models.base.parameters import estimator
+from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.centres import Rows
 from elmbench.numerics.online.recursive_least_squares import pseudo_inverse_of_gram, update_as_printed, update_symmetric
@@ -31,10 +32,10 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"start": [StrOptions({"pinv", "ridge"})]}
 
-    def _fit(self, X: Rows, T: Array) -> None:
+    def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._start(X.shape[1], T.shape[1])
-        self._update(X[: self.initial_batch], T[: self.initial_batch])
-        self._update(X[self.initial_batch :], T[self.initial_batch :])
+        for part in (slice(self.initial_batch), slice(self.initial_batch, None)):
+            self._update(X[part], T[part], None if scale is None else scale[part, np.newaxis])
 
     def _start(self, n_features: int, n_outputs: int) -> None:
         self._draw_nodes(n_features)
@@ -42,19 +43,20 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         self.n_seen_ = 0
         self.P_: Array = np.zeros((0, 0))
 
-    def _update(self, X: Rows, T: Array) -> None:
+    def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
+        T = _scaled(T, scale)
         if self.n_seen_ == 0:
-            self._begin(X, T)
+            self._begin(_scaled(self._hidden(X), scale), T)
         else:
             step = update_as_printed if self.start == "pinv" else update_symmetric
             for start in range(0, X.shape[0], self.batch_size):
                 block = slice(start, start + self.batch_size)
-                self.P_, self.beta_ = step(self.P_, self.beta_, self._hidden(X[block]), T[block])
+                H = _scaled(self._hidden(X[block]), None if scale is None else scale[block])
+                self.P_, self.beta_ = step(self.P_, self.beta_, H, T[block])
         self.n_seen_ += X.shape[0]
 
-    def _begin(self, X: Rows, T: Array) -> None:
+    def _begin(self, H: Array, T: Array) -> None:
         """Learn the first block by eqs. (5) and (6), with the inverse that `start` names."""
-        H = self._hidden(X)
         if self.start == "pinv":
             self.P_ = pseudo_inverse_of_gram(H)
         else:
@@ -82,7 +84,12 @@ class _OSELM(HiddenNodesMixin, BaseEstimator):
         return 8 * (floats + nodes + 2 * n_hidden * n_outputs) + target_bytes(n_samples, n_outputs)
 
 
-class OSELMClassifier(FamilyClassifier, _OSELM):
+def _scaled(values: Array, scale: Array | None) -> Array:
+    return values if scale is None else scale * values
+
+
+@estimator
+class OSELMClassifier(WeightedClassifier, _OSELM):
     """Online sequential extreme learning machine for classification.
 
     The output weights of an `ELMClassifier`, found from a first block of rows and updated with every later block.
@@ -103,6 +110,8 @@ class OSELMClassifier(FamilyClassifier, _OSELM):
         diverge. "ridge": (H_1'H_1 + I/C)^-1; the network then equals `ELMClassifier` for every cut into blocks.
     activation, random_state
         As in `ELMClassifier`.
+    class_weight : "balanced", dict or None, default=None
+        As in `KELMClassifier`; of `fit` only, like `sample_weight`.
 
     Attributes
     ----------
@@ -142,8 +151,14 @@ class OSELMClassifier(FamilyClassifier, _OSELM):
     0.98
     """
 
+    def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
+        if self.class_weight is not None and scale is None:
+            expected = "expected None for partial_fit, which sees a part of the rows"
+            raise ValueError(f"class_weight: {expected}, got {self.class_weight!r} instead")
+        super()._update(X, T, scale)
 
-class OSELMRegressor(FamilyRegressor, _OSELM):
+
+class OSELMRegressor(WeightedRegressor, _OSELM):
     """Online sequential ELM for regression: `OSELMClassifier` with `y`, one column or several, as targets.
 
     See Also

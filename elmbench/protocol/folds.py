@@ -140,6 +140,8 @@ class FoldData:
         Columns of `raw` that hold numbers of categories.
     groups : ndarray of shape (n_train,) or None
         Which training rows belong together.
+    weights : ndarray of shape (n_train,) or None
+        The weights of the training rows in a fit.
     """
 
     X_train: Any
@@ -150,6 +152,7 @@ class FoldData:
     raw: NDArray[np.float64] | None = None
     nominal: tuple[int, ...] = ()
     groups: NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] | None = None
 
 
 def labels_of(data: Dataset) -> list[int] | None:
@@ -168,7 +171,7 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> Dataset:
     if len(keep) == len(data.y):
         return data
     splits = data.splits and {part: np.flatnonzero(np.isin(keep, rows)) for part, rows in data.splits.items()}
-    by_row: dict[str, Any] = {name: getattr(data, name) for name in ("groups", "rows")}
+    by_row: dict[str, Any] = {name: getattr(data, name) for name in ("groups", "folds", "weights", "rows")}
     kept = {name: values[keep] for name, values in by_row.items() if values is not None}
     return replace(data, X=data.X[keep], y=data.y[keep], splits=splits, **kept)
 
@@ -215,8 +218,10 @@ def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
     else:
         X = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train)
     y = _targets(place, data, train)
-    raw, groups = (data.X[train] if data.is_raw else None), (None if data.groups is None else data.groups[train])
-    return FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups)
+    raw = data.X[train] if data.is_raw else None
+    by_row: tuple[Any, Any] = data.groups, data.weights
+    groups, weights = (None if column is None else column[train] for column in by_row)
+    return FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
 
 
 def fold_rows(place: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:

@@ -63,6 +63,10 @@ def presented(train: Indices, order: str, name: str, run: int, fold: int) -> Ind
 def outer_parts(data: Dataset, split: Split, run: int) -> list[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, in the order of the file; see `outer_split`."""
     check_splittable(data, split)
+    if split.kind == "predefined-kfold":
+        from sklearn.model_selection import PredefinedSplit
+
+        return list(PredefinedSplit(data.folds).split())
     if split.kind.endswith("kfold"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of rare classes: `rare_class_remark` names them
@@ -141,6 +145,11 @@ def check_splittable(data: Dataset, split: Split) -> None:
             return
     if split.kind.endswith("group-kfold"):
         _check_groups(data, split)
+    if split.kind == "predefined-kfold":
+        n_folds = 0 if data.folds is None else int(data.folds.max()) + 1
+        if n_folds < 2 or n_folds != split.folds:
+            problem, expected = f"{data.name} has a column of {n_folds} folds", f"{max(2, split.folds)} folds"
+            raise ElmbenchError(problem, expected=expected, next_step="correct the column, or name another one")
     rows, what, needed, for_what = n, "rows", split.folds + (split.kind == "ordered-kfold"), f"{split.folds} folds"
     if split.kind.startswith("stratified-"):
         sizes = np.unique(data.y, return_counts=True)[1]

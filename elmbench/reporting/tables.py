@@ -145,7 +145,8 @@ def _protocol(resolved: Resolved) -> str:
     searched = f"at most {rows} rows of each training part, in " if rows else "each training part, in "
     inner = f"{protocol.inner.folds} inner folds"
     kinds = sorted({outer.split(spec.name, spec.task).kind for spec in resolved.datasets.values()})
-    return f"{outer.folds} outer folds ({', '.join(kinds)}){runs}; hyperparameters are searched on {searched}{inner}."
+    parts = f"{outer.folds} outer folds ({', '.join(kinds)})" if outer.folds > 1 else "one held-out test part"
+    return f"{parts}{runs}; hyperparameters are searched on {searched}{inner}."
 
 
 def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:

@@ -144,15 +144,15 @@ class OuterOverride(Spec):
 class Outer(Spec):
     """The outer splits, repeated `runs` times.
 
-    The kinds of folds are those of `Splitter`; `holdout` shuffles the rows into a training and a test part of the
-    printed `sizes`, and `stratified-holdout` keeps the proportions of the classes in both; `official`
-    takes the two parts that the public source has; `in-order` takes the first rows of a series for training and those
-    that follow for the test.
+    The kinds of folds are those of `Splitter`, and `predefined-kfold`, which are numbered in a column of the data set;
+    `holdout` shuffles the rows into a training and a test part of the printed `sizes`, and `stratified-holdout` keeps
+    the proportions of the classes in both; `official` takes the two parts that the public source has; `in-order` takes
+    the first rows of a series for training and those that follow for the test.
     """
 
     kind: Literal[
         "stratified-kfold", "kfold", "stratified-group-kfold", "group-kfold", "ordered-kfold",
-        "holdout", "stratified-holdout", "official", "in-order",
+        "predefined-kfold", "holdout", "stratified-holdout", "official", "in-order",
     ]  # fmt: skip
     folds: int = Field(default=1, ge=1)
     runs: int = Field(default=1, ge=1)

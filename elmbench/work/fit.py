@@ -17,7 +17,7 @@ from elmbench.protocol.stored import stored_predictions
 from elmbench.registry import find_model
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
 from elmbench.work.base import Context, Grid, ModelRef, Result, Work, chosen_for, fit_seconds, memory_over
-from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
+from elmbench.work.scoring import check_memory, fitted, fixed_parameters, model_seed, n_outputs, shown_parameters
 from elmbench.work.search import Search
 
 #: How a cell ends of which a prediction is not finite.
@@ -100,7 +100,7 @@ class Fit(Work):
         if self.carry_over == "folds":
             self._learn_through_folds(estimator, context)
         else:
-            estimator.fit(data.X_train, data.y_train)
+            fitted(estimator, data.X_train, data.y_train, data.weights)
         classifier = self._calibrated(estimator, chosen, data, context)
         seconds = time.perf_counter() - started
         context.solvers.update(getattr(estimator, "solvers_", {}))

@@ -37,7 +37,9 @@ class GridEvaluation(GridWork):
 def scores_on_test_rows(work: Any, given: Result, context: Context) -> Result:
     """Return the scores of a grid on the test rows of its outer fold, with the time and the solvers that they took."""
     data = fold_data(work.place, context.data_dir)
-    scores, spent = grid_scores([grid_problem(work, given, outer_rows(data), data.labels, context)], work.metric)
+    weights = None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
+    problem = grid_problem(work, given, outer_rows(data), data.labels, context, weights)
+    scores, spent = grid_scores([problem], work.metric)
     return {"scores": scores[:, 0].tolist(), **in_all(spent)}
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from elmbench.metrics import Metric, find_metric
 from elmbench.models.protocols import DecisionPath, Evaluated, GridPath, MemoryEstimate, ProjectionPath
+from elmbench.numerics.arrays import Array
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.folds import OuterFold
 from elmbench.protocol.predictions import FoldScores, outputs_for
@@ -74,6 +75,34 @@ def check_memory(
         raise MemoryError(f"would need about {in_words(needed)}; the limit is {in_words(limit)}")
 
 
+def weight_argument(model: Any) -> str | None:
+    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes none."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        argument = weight_argument(last)
+        return f"{name}__{argument}" if argument else None
+    return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
+
+
+def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
+    """Return a model fitted to rows of these weights; all weigh the same if there are none.
+
+    Raises
+    ------
+    ValueError
+        If there are weights, and the model takes none.
+    """
+    if weights is None:
+        return model.fit(X, y)
+    argument = weight_argument(model)
+    if argument is None:
+        raise ValueError(f"{type(model).__name__} takes no weights of rows")
+    return model.fit(X, y, **{argument: weights})
+
+
 def n_outputs(labels: list[int] | None) -> int:
     """Return the number of outputs of a model: one, or one a class where there are more than two."""
     return len(labels) if labels is not None and len(labels) > 2 else 1
@@ -121,6 +150,8 @@ class GridProblem:
         Every label; None for regression.
     paths : bool
         False fits every candidate by itself, whatever the model offers.
+    weights : ndarray of shape (n_samples,) or None
+        Weights of the rows in fits; every candidate is then fitted by itself.
     """
 
     factory: Callable[..., Any]
@@ -132,6 +163,7 @@ class GridProblem:
     labels: list[int] | None
     paths: bool = True
     context: Context = field(default_factory=Context)
+    weights: Array | None = None
 
     def predictions(self) -> Iterator[Evaluated]:
         """Yield labels or values by every candidate for the test rows of every fold, in any order.
@@ -182,7 +214,7 @@ class GridProblem:
         shape = (largest, self.X.shape[1], n_outputs(self.labels))
         for candidate in self.candidates:
             check_memory(self.factory, shape, self.fixed | candidate, self.context.memory_limit)
-        if path is not None and self.paths:
+        if path is not None and self.paths and self.weights is None:
             each = path(self.X, self.y, self.folds, self.candidates, **self.fixed)
         else:
             each = self.clone_and_fit(outputs)
@@ -194,7 +226,8 @@ class GridProblem:
         """Yield the outputs of one fit for each candidate and fold: what every path must agree with."""
         for i, candidate in enumerate(self.candidates):
             for j, (train, test) in enumerate(self.folds):
-                estimator = self.factory(**self.fixed, **candidate).fit(self.X[train], self.y[train])
+                weights = None if self.weights is None else self.weights[train]
+                estimator = fitted(self.factory(**self.fixed, **candidate), self.X[train], self.y[train], weights)
                 solvers = Counter(getattr(estimator, "solvers_", {})) + Counter({"clone and fit": 1})
                 yield Evaluated(i, j, outputs(estimator, self.X[test]), solvers)
 

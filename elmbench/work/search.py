@@ -66,13 +66,15 @@ class Search(GridWork):
     def problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
         """Yield the grid on all inner folds, or one after the other where each prepares the inputs by itself."""
         X, y, folds = self.inner_folds(data)
+        keep = _tuning_places(self, data)
+        weights = data.weights if data.weights is None or keep is None else data.weights[keep]
         scale = self.place.protocol.scale
         if data.raw is None and (scale is None or scale.fit_on == "all"):
-            yield grid_problem(self, given, (X, y, folds), data.labels, context)
+            yield grid_problem(self, given, (X, y, folds), data.labels, context, weights)
             return
         for train, test in folds:
             inputs_here = _inputs(X, train, scale, data)
-            yield grid_problem(self, given, (inputs_here, y, [(train, test)]), data.labels, context)
+            yield grid_problem(self, given, (inputs_here, y, [(train, test)]), data.labels, context, weights)
 
     def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], Folds]:
         """Return the rows that hyperparameters are searched on, and the inner folds of them."""
@@ -112,7 +114,12 @@ def _inputs(X: Any, train: Indices, scale: Scale | None, data: FoldData) -> Any:
 
 
 def grid_problem(
-    work: GridWork, given: Result, rows: tuple[Any, NDArray[Any], Folds], labels: list[int] | None, context: Context
+    work: GridWork,
+    given: Result,
+    rows: tuple[Any, NDArray[Any], Folds],
+    labels: list[int] | None,
+    context: Context,
+    weights: NDArray[np.float64] | None = None,
 ) -> GridProblem:
     """Return the problem of a grid on some rows and folds of them.
 
@@ -123,7 +130,7 @@ def grid_problem(
     fixed = fixed_parameters(factory, given["params"] | work.params, model_seed(work.place, work.model))
     fixed = {name: value for name, value in fixed.items() if name not in work.grid.values}
     candidates = work.grid.candidates()
-    return GridProblem(factory, X, y, folds, candidates, fixed, labels, work.paths, context)
+    return GridProblem(factory, X, y, folds, candidates, fixed, labels, work.paths, context, weights)
 
 
 def in_all(spent: list[Spent]) -> Result:

@@ -65,7 +65,8 @@ class SharedPass(Work):
         scale = search.place.protocol.scale
         parts: tuple[Result, Result]
         alone = find_metric(search.metric).takes not in ("counts", "values") or (scale and scale.fit_on == "train")
-        if alone or data.raw is not None or len(y_inner) < len(data.y_train):
+        others = data.raw is not None or data.weights is not None or len(y_inner) < len(data.y_train)
+        if alone or others:
             # Single fits, or other rows, or others' scales: there is nothing to share.
             parts = search.run({}, context), evaluation.run({}, context)
         else:

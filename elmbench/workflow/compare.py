@@ -42,6 +42,8 @@ def compare(
     runs: int = 1,
     groups: Any = None,
     time_order: Any = None,
+    fold: Any = None,
+    weights: Any = None,
     impute: bool = False,
     jobs: int = 1,
     blas_threads: int = 1,
@@ -78,6 +80,10 @@ def compare(
         Rows of one group stay in one fold.
     time_order : array-like of shape (n_samples,), optional
         Rows are learnt in this order and tested by what came before.
+    fold : array-like of shape (n_samples,), optional
+        The outer fold of each row; -1 for rows that are always learnt.
+    weights : array-like of shape (n_samples,), optional
+        Weights of the rows in fits. Models that take none are left out.
     impute : bool, default=False
         Fill missing values in, by the training rows of each fold.
     jobs, blas_threads : int, default=1
@@ -102,7 +108,9 @@ def compare(
     """
     from elmbench.registry.plugins import load_plugins, loaded_plugins
 
-    extra = {key: values for key, values in (("_groups", groups), ("_order", time_order)) if values is not None}
+    columns = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
+    extra = {key: values for key, values in columns.items() if values is not None}
+    named = {key: key if key in extra else None for key in columns}
     X = X if hasattr(X, "shape") else _array(X)
     digest = sha256(str(joblib.hash((X, y, extra))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
@@ -110,9 +118,17 @@ def compare(
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = load_plugins(plugins)
-    order = "_order" if time_order is not None else None
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    rows = UserData(str(path), "target", task, "_groups" if groups is not None else None, order, impute)
+    rows = UserData(
+        str(path),
+        "target",
+        task,
+        named["_groups"],
+        named["_order"],
+        impute,
+        fold=named["_fold"],
+        weights=named["_weights"],
+    )
     asked = Comparison(
         (rows,), tuple(names), dict(grids or {}), metrics, folds, runs, limit, f"{short_slug(name)}-{digest[:8]}"
     )

@@ -13,7 +13,7 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.layouts import SIDE_BY_SIDE
 from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
-from elmbench.protocol.splits import outer_parts
+from elmbench.protocol.splits import check_splittable, outer_parts
 from elmbench.registry import check_parameters, find_model, has_method
 from elmbench.running.planning import extra_column
 from elmbench.specs.comparisons import PROFILE, comparison_of
@@ -22,6 +22,7 @@ from elmbench.specs.experiments import Model
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import Split
 from elmbench.work.plan import Request
+from elmbench.work.scoring import weight_argument
 from elmbench.workflow.prepare import PreparedRun, RunOptions, prepare_tables
 
 #: The default models: the ELM family and common alternatives.
@@ -156,13 +157,30 @@ def _protocol(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]
         "scale": by_column,
         "scale-except": {spec.name: {"kind": "max-abs", "fit-on": "train"} for spec in specs if spec.sparse},
         "targets": by_column,
-        "outer": {"kind": kind, "folds": asked.folds, "runs": asked.runs},
+        "outer": _outer(asked, specs, kind) | {"runs": asked.runs},
         "inner": {"kind": kind, "folds": INNER_FOLDS},
         "select": "nested",
         "metrics": _metrics(asked, specs),
         "std": "of-folds",
         "order": "stored" if ordered else "shuffled",
     }
+
+
+def _outer(asked: Comparison, specs: Sequence[DatasetSpec], kind: str) -> dict[str, Any]:
+    """Return the outer splits: the user's own, or folds of a kind."""
+    own = [option for option, given in (("--test", specs[0].shape.split), ("--fold", specs[0].fold)) if given]
+    if not own:
+        return {"kind": kind, "folds": asked.folds}
+    if len(own) > 1 or len(specs) > 1:
+        problem = f"{own[0]} is given with " + (own[1] if len(own) > 1 else f"{len(specs)} data sets")
+        raise ElmbenchError(problem, expected="one split of one data set", next_step="compare them one by one")
+    if own == ["--test"]:
+        return {"kind": "official"}
+    data = load(specs[0])
+    assert data.folds is not None
+    split = Split("predefined-kfold", int(data.folds.max()) + 1)
+    check_splittable(data, split)
+    return {"kind": split.kind, "folds": split.folds}
 
 
 def _metrics(asked: Comparison, specs: Sequence[DatasetSpec]) -> list[str]:
@@ -197,7 +215,9 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
             column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
         chooses = {task: metric_for(asked, task) for task in able}
         left_out = {
-            spec.name: _lacks(entry.factory(spec.task), chooses[spec.task]) for spec in specs if spec.task in able
+            spec.name: _lacks(entry.factory(spec.task), chooses[spec.task], weighted=spec.weights is not None)
+            for spec in specs
+            if spec.task in able
         }
         if not asked.models:
             left_out |= {spec.name: why for spec in specs if (why := _too_large(name, spec, asked.folds))}
@@ -225,11 +245,16 @@ def metric_for(asked: Comparison, task: str) -> Metric:
     return next(metric for name in (*asked.metrics, *METRICS) if (metric := find_metric(name)).task == task)
 
 
-def _lacks(factory: Callable[..., Any], metric: Metric) -> str:
-    """Return why a metric cannot choose hyperparameters of a model; empty if it can."""
+def _lacks(factory: Callable[..., Any], metric: Metric, *, weighted: bool) -> str:
+    """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it can."""
     # Decision values are calibrated.
     methods = dict.fromkeys((*metric.methods, *(["decision_function"] if metric.takes == "probabilities" else [])))
-    return "" if has_method(factory, *methods) else f"it has no {' or '.join(methods)}, which {metric.name} takes"
+    if not has_method(factory, *methods):
+        return f"it has no {' or '.join(methods)}, which {metric.name} takes"
+    try:
+        return "it takes no weights of rows" if weighted and weight_argument(factory()) is None else ""
+    except TypeError:  # it has parameters without defaults
+        return ""
 
 
 def _too_large(name: str, spec: DatasetSpec, folds: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +14,7 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.load import load
 from elmbench.datasets.sources.file import FileSource
 from elmbench.datasets.table import Table, label_words
-from elmbench.datasets.user_table import read_user_file, sorted_by, take_column
+from elmbench.datasets.user_table import header_of, read_user_file, sorted_by, take_row_columns
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import replacing
 from elmbench.layouts.comparison import ranking
@@ -27,15 +27,12 @@ from elmbench.reporting.results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.work.base import Context
 from elmbench.work.fit import Fit
-from elmbench.work.scoring import best, fixed_parameters, grid_scores, model_seed
+from elmbench.work.scoring import best, fixed_parameters, grid_scores, model_seed, weight_argument
 from elmbench.work.search import Search
 from elmbench.workflow.prepare import PreparedRun
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Names of columns without a header.
-_UNNAMED = re.compile(r"x\d+")
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
         problem = f"{column!r} is not a model of this comparison"
         known = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
         raise ElmbenchError(problem, expected=f"one of {known}", next_step="correct the name, or add it with -m")
-    table = _rows(spec)
+    table, weights = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
     factory = find_model(work.model.name).factory(spec.task)
@@ -93,7 +90,8 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
 
         model = CalibratedClassifierCV(model, cv=work.calibrate.folds, ensemble=False)
     X = sp.csr_matrix(table.X) if spec.sparse else frame_of(table)
-    return _pipeline(table, model, spec).fit(X, _targets(table, spec.task))
+    by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
+    return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **by_weight)
 
 
 def _best_column(results: Results, spec: DatasetSpec) -> str:
@@ -104,13 +102,17 @@ def _best_column(results: Results, spec: DatasetSpec) -> str:
     return ranked[0]
 
 
-def _rows(spec: DatasetSpec) -> Table:
+def _rows(spec: DatasetSpec) -> tuple[Table, Any]:
+    """Return the rows of a user's file that are learnt, and their weights."""
     (source,) = spec.sources
     assert isinstance(source, FileSource)
-    table = read_user_file(source, spec.groups)
+    table = read_user_file(source, spec.groups, spec.fold)
     if spec.ordered_by is not None:
         table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
-    return table if spec.groups is None else take_column(table, spec.groups)[0]
+    table, columns = take_row_columns(table, spec)
+    learnt = np.arange(len(table.target))[: table.n_train]
+    weights = columns.get("weights")
+    return table.taken(learnt), None if weights is None else weights[learnt]
 
 
 def frame_of(table: Table) -> pd.DataFrame:
@@ -153,21 +155,25 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
 
 
 def _searched(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
-    """Return the hyperparameters that the search of a comparison chooses if it learns all rows."""
+    """Return the hyperparameters that the search of a comparison chooses if it learns all rows but held-out ones."""
     search = run.works[work.chosen] if work.chosen else None
     if not isinstance(search, Search):
         return {}
-    rows, protocol = np.arange(len(data.y)), work.place.protocol
+    rows, protocol = np.arange(len(data.y)) if data.splits is None else data.splits["train"], work.place.protocol
     if data.is_raw:
         X = prepared_inputs(data.X, rows, protocol.scale, data.nominal)
     else:
         X = data.X if protocol.scale is None else scale_columns(data.X, rows, protocol.scale)
     scaled = data.classes is None and protocol.targets is not None
     y = scale_targets(data.y, rows, protocol.targets) if scaled and protocol.targets else data.y
-    raw = data.X if data.is_raw else None
-    whole = FoldData(X, y, X[:0], y[:0], labels_of(data), raw, data.nominal, data.groups)
+    raw = data.X[rows] if data.is_raw else None
+    by_row: tuple[Any, Any] = data.groups, data.weights
+    groups, weights = (None if column is None else column[rows] for column in by_row)
+    whole = FoldData(X[rows], y[rows], X[:0], y[:0], labels_of(data), raw, data.nominal, groups, weights)
     problems = search.problems({"params": {}, "seconds": 0.0}, whole, Context())
-    scores, _ = grid_scores(problems, search.metric)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # those of the cells' fits are in the table
+        scores, _ = grid_scores(problems, search.metric)
     return search.params | search.grid.candidates()[best(scores)]
 
 
@@ -216,8 +222,7 @@ def predict_file(
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
         raise ElmbenchError(problem, expected="a classifier that does", next_step="leave --proba out")
     words = (*columns.get("words", ()), *columns.get("dates", ()))
-    # Of few rows the header could not be told.
-    header = None if all(_UNNAMED.fullmatch(name) for name in names) else True
+    header = header_of(names)
     source = FileSource(
         kind="file", path=str(file), target=-1, words=words, separator=separator, decimal=decimal, header=header
     )

@@ -74,7 +74,7 @@ def _completed(name: object, path: Path, entry: Any) -> Any:
     if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
         return entry
     sources = [
-        source | {"path": str(path.parent / str(source["path"]))} if {"kind", "path"} <= set(source) else source
+        source | {key: str(path.parent / str(source[key])) for key in ("path", "test") if {"kind", key} <= set(source)}
         for source in sources
     ]
     entry = entry | {"sources": sources}
@@ -82,7 +82,9 @@ def _completed(name: object, path: Path, entry: Any) -> Any:
     if "shape" in entry or "like" in entry or kinds != ["file"] or len(sources) > 1:
         return entry
     file = parse_spec(FileSource, sources[0], path, f"{name}.sources.0")
-    options = {key: entry[key] for key in ("groups", "ordered_by", "day_first", "task") if key in entry}
+    options = {
+        key: entry[key] for key in ("groups", "fold", "weights", "ordered_by", "day_first", "task") if key in entry
+    }
     options |= file.model_dump(include=set(FILE_OPTIONS))
     data = UserData(file.path, str(file.target), impute=bool(entry.get("by_fold", False)), **options)
     described = describe(data).model_dump(mode="json", exclude_defaults=True, exclude={"name"})

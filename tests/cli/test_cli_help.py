@@ -57,6 +57,10 @@ def test_help_of_every_command_fits_80_columns(elmbench: Callable, command: str,
     assert max(map(len, found.out.splitlines())) <= 80
 
 
+def test_help_of_compare_fits_a_screen(elmbench: Callable) -> None:
+    assert len(elmbench("compare", "--help").out.splitlines()) <= 40
+
+
 def test_options_of_run_stay_few(elmbench: Callable) -> None:
     found = elmbench("run", "compare", "--help").out
     options = {word.strip(",") for line in found.splitlines() for word in line.split()[:2] if word.startswith("--")}

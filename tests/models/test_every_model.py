@@ -84,7 +84,7 @@ OTHER_CENTRES = {
 
 @parametrize_with_checks(
     [*(getattr(models, name)() for name in models.__all__), *OPTIONS],
-    expected_failed_checks=lambda model: OTHER_CENTRES if type(model).__name__.startswith("RKELM") else {},
+    expected_failed_checks=lambda model: OTHER_CENTRES if type(model).__name__.startswith(("RKELM", "EEKM")) else {},
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -17,10 +17,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from elmbench import PathSearchCV
 from elmbench.models import (
+    EEKMClassifier,
     ELMClassifier,
     ELMRBFClassifier,
     KELMClassifier,
     KELMRegressor,
+    OSELMClassifier,
     RKELMClassifier,
     RKELMRegressor,
 )
@@ -31,7 +33,11 @@ SMALL = {
     "LSSVM": {"C": 4.0, "gamma": 0.5},
     "ELM": {"C": 4.0, "n_hidden": 12, "random_state": 0},
     "WELM": {"n_hidden": 5, "activation": "rbf", "random_state": 0},
+    "OSELM": {"C": 4.0, "n_hidden": 12, "start": "ridge", "initial_batch": 7, "batch_size": 5, "random_state": 0},
+    "EEM": {"n_hidden": 5, "activation": "rbf", "random_state": 0},
 }
+#: Their classes have `priors` and `costs`, and no `class_weight`.
+BY_PRIORS = ("EEM",)
 WEIGHTS = (None, "balanced", {1: 3.0}, {1: 0.25, -1: 2.0})
 
 
@@ -47,14 +53,14 @@ WEIGHTS = (None, "balanced", {1: 3.0}, {1: 0.25, -1: 2.0})
 )
 def test_whole_weights_are_repeated_rows(name, kind, n, nodes, class_weight, sparse, seed):
     """And no weight is no row, whichever of its two systems an ELM solves."""
-    if name == "WELM" and kind not in ("binary", "multi"):
+    if name in ("WELM", "EEM") and kind not in ("binary", "multi"):
         return
     X, probe = rows(n, 3, seed), rows(9, 3, seed + 1)
     y = targets(X, seed, kind)
     weights = np.random.RandomState(seed).randint(0, 4, n)
     weights[:2] = 1
     params = dict(SMALL[name])
-    if kind in ("binary", "multi"):
+    if kind in ("binary", "multi") and name not in BY_PRIORS:
         params["class_weight"] = class_weight
     if name == "ELM":
         params["n_hidden"] = nodes
@@ -109,6 +115,31 @@ def test_rows_of_a_kernel_matrix_without_weight_are_left_out(name, seed):
     alone.fit(K[np.ix_(kept, kept)], y[kept], sample_weight=weights[kept])
     np.testing.assert_array_equal(model.classes_, alone.classes_)
     np.testing.assert_allclose(model.decision_function(K), alone.decision_function(K[:, kept]), atol=1e-9)
+
+
+def test_gaussians_of_weighted_landmark_features(seed):
+    """The landmarks of EEKM are rows with weight; the Gaussians of the classes are those of the repeated rows."""
+    X = rows(40, 3, seed)
+    y = targets(X, seed, "binary")
+    weights = np.random.RandomState(seed).randint(0, 4, 40)
+    model = EEKMClassifier(n_landmarks=8, gamma=0.5, random_state=0).fit(X, y, sample_weight=weights)
+    assert all(any((row == other).all() for other in X[weights > 0]) for row in model.landmarks_)
+    projections = np.repeat(model.project(X), weights)
+    for label, mean in zip((-1, 1), model.means_[0], strict=True):
+        assert projections[np.repeat(y, weights) == label].mean() == pytest.approx(mean, abs=1e-7)
+    ones = EEKMClassifier(n_landmarks=8, gamma=0.5, random_state=0)
+    expected = ones.fit(X, y).decision_function(X)
+    np.testing.assert_allclose(ones.fit(X, y, sample_weight=np.full(40, 1.0)).decision_function(X), expected)
+
+
+def test_online_class_weights_are_those_of_fit(seed):
+    X = rows(40, 3, seed)
+    y = targets(X, seed, "binary")
+    model = OSELMClassifier(start="ridge", class_weight="balanced", random_state=0)
+    expected = ELMClassifier(n_hidden=20, class_weight="balanced", random_state=0).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(model.fit(X, y).decision_function(X), expected, atol=1e-8)
+    with pytest.raises(ValueError, match="class_weight: expected None for partial_fit"):
+        model.partial_fit(X, y)
 
 
 @pytest.mark.parametrize("cls", [ELMClassifier, KELMClassifier, RKELMClassifier, ELMRBFClassifier])
@@ -173,7 +204,7 @@ def test_bad_weights(name, weights, message):
 
 
 @pytest.mark.parametrize(("weight", "error"), [("heavy", ValueError), ({0: -1.0}, ValueError), ({0: "1"}, TypeError)])
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("name", sorted({*SMALL} - {*BY_PRIORS}))
 def test_bad_class_weights(name, weight, error):
     with pytest.raises(error, match="class_weight"):
         class_of(name, "binary")(**SMALL[name] | {"class_weight": weight}).fit(rows(12, 2, 0), np.arange(12) % 2)

@@ -169,8 +169,8 @@ def test_outputs_that_are_not_finite(
 def test_a_model_of_the_suite_that_diverges(
     toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def spoil(self: OSELMRegressor, X: Any, T: Any) -> None:
-        original(self, X, T)
+    def spoil(self: OSELMRegressor, *data: Any) -> None:
+        original(self, *data)
         self.beta_ = self.beta_ * np.inf
 
     original = OSELMRegressor._update

@@ -18,7 +18,7 @@ class FileSource(Source):
     target, class, label or y, else the last. `drop` names columns that are not features, `words` columns of categories
     even if they look like numbers, `dates` columns of dates, which become features. `separator`, `decimal` and `header`
     describe a text table; they are detected unless they are given. `drop_missing_target` leaves out rows without a
-    target.
+    target. `test` is another file with the official test rows.
     """
 
     is_users: ClassVar[bool] = True
@@ -33,6 +33,7 @@ class FileSource(Source):
     decimal: Literal["", ".", ","] = ""
     header: bool | None = None
     drop_missing_target: bool = False
+    test: str = ""
 
     @property
     def title(self) -> str:
@@ -42,10 +43,10 @@ class FileSource(Source):
         return ("file", self.path) if Path(self.path).exists() else None
 
     def files(self, request: Request) -> tuple[Path, ...]:
-        return (Path(self.path),)
+        return tuple(map(Path, filter(None, (self.path, self.test))))
 
     def load(self, request: Request) -> Table:
         from elmbench.datasets.user_table import read_user_file, with_date_features
 
-        table = read_user_file(self, request.spec.groups)
+        table = read_user_file(self, request.spec.groups, request.spec.fold)
         return with_date_features(table, self.dates, request.spec.day_first)

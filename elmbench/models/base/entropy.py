@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from elmbench.models.base.family import FamilyClassifier
 from elmbench.models.base.parameters import check_real
+from elmbench.models.base.weights import RowWeightedClassifier
 from elmbench.numerics.arrays import Array
 from elmbench.numerics.entropy.covariance import Moments, moments
 from elmbench.numerics.entropy.discriminant import (
@@ -37,19 +37,21 @@ def discriminants(
     sizes: Iterable[int],
     if_constant: str,
     dimension: int | None = None,
+    weights: Array | None = None,
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
     `features` returns a new array with those of the numbered rows; `if_constant` is the warning for features that are
-    the same in all rows; `dimension` is as in `discriminant`.
+    the same in all rows; `dimension` is as in `discriminant`. Rows count as often as `weights` tells.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
 
     def moments_of(side: NDArray[np.intp]) -> Moments:
-        return moments(lambda rows: features(side[rows]), len(side), result)
+        return moments(lambda rows: features(side[rows]), len(side), result, None if weights is None else weights[side])
 
     for t in T.T:
-        sides = [np.flatnonzero(t < 0), np.flatnonzero(t > 0)]
+        counts = True if weights is None else weights > 0
+        sides = [np.flatnonzero((t < 0) & counts), np.flatnonzero((t > 0) & counts)]
         fewest = min(map(len, sides))
         if fewest == 0:
             for size, columns in result.items():
@@ -74,7 +76,7 @@ def odds_of(projections: Array, result: list[Discriminant], log_weights: Array) 
     return np.column_stack(columns)
 
 
-class EntropyClassifier(FamilyClassifier):
+class EntropyClassifier(RowWeightedClassifier):
     """Densities, decisions and probabilities of an extreme entropy machine.
 
     A subclass fits by `_set` and returns beta'phi(x), of shape (n, k), from `_projections(X)`.

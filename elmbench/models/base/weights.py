@@ -20,13 +20,35 @@ from elmbench.numerics.arrays import Array
 from elmbench.numerics.rows import Rows
 
 
-@estimator
-class WeightedClassifier(FamilyClassifier):
-    """A classifier whose `fit` takes weights, with the parameter `class_weight`.
+class RowWeightedClassifier(FamilyClassifier):
+    """A classifier whose `fit` takes weights of rows; its implementation is ``_fit(X, T, scale)``."""
 
-    A subclass implements ``_fit(X, T, scale)``. `_local` sets scikit-learn's tag `poor_score` for models without an
-    intercept whose features vanish away from all rows or fit all of them exactly: no weight makes one class the
-    likelier everywhere, as the check of `class_weight` expects.
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
+
+        A row counts `sample_weight` times, 1 by default: a weight of 2 is the row twice, one of 0 leaves it out. The
+        `class_weight` of a model that has one comes on top.
+        """
+        rows, labels = self._validated(X, y)
+        check_classification_targets(labels)
+        rows, labels, weights = _counting(self, rows, labels, sample_weight)
+        self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
+        self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
+        return self
+
+    def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
+        """Return what `_fit` takes of the weights of rows, or None for ones."""
+        return weights
+
+
+@estimator
+class WeightedClassifier(RowWeightedClassifier):
+    """A classifier that minimises weighted squared errors, with the parameter `class_weight`.
+
+    `_local` sets scikit-learn's tag `poor_score` for models without an intercept whose features vanish away from all
+    rows or fit all of them exactly: no weight makes one class the likelier everywhere, as the check of `class_weight`
+    expects.
     """
 
     _local: ClassVar[bool] = False
@@ -37,20 +59,6 @@ class WeightedClassifier(FamilyClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self._local
         return tags
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to inputs `X` and labels `y`, of more than two classes one against the rest, forgetting earlier fits.
-
-        The squared errors of a row count `sample_weight` times, 1 by default: a weight of 2 is the row twice, one of 0
-        leaves it out. The weight of its class comes on top.
-        """
-        rows, labels = self._validated(X, y)
-        check_classification_targets(labels)
-        rows, labels, weights = _counting(self, rows, labels, sample_weight)
-        self.classes_ = unique_labels(labels if weights is None else labels[weights > 0])
-        self._fit(rows, encode_classes(labels, self.classes_), self._scale(labels, weights))
-        return self
 
     def _scale(self, labels: NDArray[Any], weights: Array | None = None) -> Array | None:
         """Return the scale of rows by the weights of their classes and of the rows, or None for ones."""

@@ -21,10 +21,10 @@ class Moments:
     `first` is the first row; `mean` the mean less the first row, exactly zero for a constant feature; `spread` the
     largest distance of a value from that of the first row, all of shape (w,). `scatter`, (w, w), is the sum of the
     outer products of the centred rows; `fourth` maps each number of leading features to the sum of the fourth powers of
-    their norms.
+    their norms. A row of weight w counts w times: `n_rows` is then the sum of the weights.
     """
 
-    n_rows: int
+    n_rows: float
     first: Array
     mean: Array
     spread: Array
@@ -53,10 +53,13 @@ class Moments:
         return covariance, float(shrinkage)
 
 
-def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int]) -> Moments:
+def moments(
+    features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int], weights: Array | None = None
+) -> Moments:
     """Return the moments of rows, one or more, for some numbers of leading features, in two passes over blocks of rows.
 
-    `features` returns those of a slice of the rows, of shape (rows, w), a fresh array; no size exceeds w.
+    `features` returns those of a slice of the rows, of shape (rows, w), a fresh array; no size exceeds w. The weights
+    of the rows are greater than 0, and 1 by default.
     """
     held: list[Array] = []
     blocks = list(layer_blocks(n_rows))
@@ -68,11 +71,12 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
         if i > 0:
             block = features(rows)
         block -= first
-        total += block.sum(axis=0)
+        total += block.sum(axis=0) if weights is None else weights[rows] @ block
         np.maximum(spread, np.abs(block).max(axis=0), out=spread)
         if hold:
             held.append(block)
-    mean = total / n_rows
+    n_counted = n_rows if weights is None else float(weights.sum())
+    mean = total / n_counted
     scatter = np.zeros((len(first), len(first)), order="F")
     ascending = sorted(set(sizes))
     fourth = np.zeros(len(ascending))
@@ -83,10 +87,14 @@ def moments(features: Callable[[slice], Array], n_rows: int, sizes: Iterable[int
             block = features(rows)
             block -= first
         block -= mean
+        if weights is not None:
+            block *= np.sqrt(weights[rows])[:, np.newaxis]
         add_gram(scatter, block)
         np.square(block, out=block)
         # Squared norms in the leading features: the sums between one size and the next, added up.
         norms = np.add.reduceat(block, [0, *ascending[:-1]], axis=1).cumsum(axis=1)
-        fourth += np.einsum("ij,ij->j", norms, norms)
+        # Of weighted rows, the squares have the weight already.
+        once = norms if weights is None else norms / weights[rows][:, np.newaxis]
+        fourth += np.einsum("ij,ij->j", norms, once)
     mirror(scatter)
-    return Moments(n_rows, first, mean, spread, scatter, dict(zip(ascending, fourth.tolist(), strict=True)))
+    return Moments(n_counted, first, mean, spread, scatter, dict(zip(ascending, fourth.tolist(), strict=True)))

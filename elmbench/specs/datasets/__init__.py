@@ -78,8 +78,9 @@ class DatasetSpec(SpecPart):
     prepared rows of the public file, where they were at hand.
 
     With `by_fold`, words and missing values are left to the folds: what replaces them is taken from training rows only.
-    `groups` names a column that tells which rows belong together, `ordered_by` one that the rows are sorted by; neither
-    is a feature. `day_first` settles whether the date 1/2/2023 is in February or in January, if no value does.
+    `groups` names a column that tells which rows belong together, `fold` one with the outer fold of each row, `weights`
+    one with the weights of rows in fits, and `ordered_by` one that the rows are sorted by; none is a feature.
+    `day_first` settles whether the date 1/2/2023 is in February or in January, if no value does.
 
     The name of generated data may fix their options, as in `sparse-10k[density=0.6]` (see `with_options`).
     """
@@ -97,6 +98,8 @@ class DatasetSpec(SpecPart):
     sparse: bool = False
     by_fold: bool = False
     groups: str | None = None
+    fold: str | None = None
+    weights: str | None = None
     ordered_by: str | None = None
     day_first: bool | None = None
     redraw: Literal["run"] | None = None

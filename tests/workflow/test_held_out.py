@@ -1,0 +1,157 @@
+"""Held-out files, folds of the user's own and weights of rows in comparisons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from elmbench.datasets.load import load
+from elmbench.datasets.user_data import UserData
+from elmbench.errors import ElmbenchError
+from elmbench.protocol.folds import fold_data
+from elmbench.reporting.results import Results
+from elmbench.work.base import Context
+from elmbench.work.fit import Fit
+from elmbench.work.search import Search
+from elmbench.workflow.comparison import Comparison, prepare_comparison
+from elmbench.workflow.execute import execute
+from elmbench.workflow.prepare import PreparedRun, RunOptions
+from elmbench.workflow.takeaway import fit_final
+
+pytestmark = pytest.mark.usefixtures("alone")
+GRIDS = {"logistic-regression": {"C": [1.0]}, "k-elm": {"C": [1.0, 16.0], "gamma": [0.1]}}
+
+
+def shop(rows: int = 120) -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": random.normal(40, 10, rows), "colour": random.choice(["red", "green", "blue"], rows)})
+    frame["when"] = pd.date_range("2022-01-01", periods=rows, freq="4D").strftime("%d.%m.%Y")
+    frame["part"] = random.integers(-1, 4, rows)
+    frame["heavy"] = random.integers(0, 4, rows)
+    frame["buys"] = np.where(frame["age"] + random.normal(0, 3, rows) > 40, "yes", "no")
+    return frame
+
+
+def prepared(*models: str, **options: Any) -> PreparedRun:
+    data = UserData("shop.csv", "buys", **options)
+    grids = {name: GRIDS[name] for name in models if name in GRIDS}
+    return prepare_comparison(Comparison((data,), models, grids, folds=3), RunOptions(), Path("elmbench-results"))
+
+
+def predictions(results: Results) -> pd.DataFrame:
+    lines = pd.read_csv(results.folder / "predictions.csv")
+    return lines[lines["model"] != "dummy"]
+
+
+@pytest.mark.parametrize("ordered_by", [None, "when"])
+def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> None:
+    frame = shop()
+    frame.iloc[:80].to_csv("shop.csv", index=False)
+    held_out = frame.iloc[80:].sample(frac=1, random_state=0)[["buys", "when", "colour", "age", "heavy", "part"]]
+    held_out["colour"] = held_out["colour"].replace("red", "violet")
+    held_out.to_csv("held-out.csv", index=False)
+    run = prepared("logistic-regression", test="held-out.csv", ordered_by=ordered_by)
+    (results,) = execute(run)
+    cells = results.cells[results.cells["model"] == "logistic-regression"]
+    assert cells["n_test"].tolist() == [40]
+    lines = predictions(results).sort_values("row")
+    assert lines["row"].tolist() == list(range(40))
+    assert lines["true"].tolist() == held_out["buys"].tolist()
+    best = fit_final(run, results, "logistic-regression")
+    columns = list(best.feature_names_in_)
+    assert lines["predicted"].tolist() == best.predict(held_out[columns]).tolist()
+    by_hand = fold_data(next(work.place for work in run.works.values() if isinstance(work, Fit)), None)
+    np.testing.assert_allclose(best[:-1].transform(held_out[columns])[:, 0].sum(), by_hand.X_test[:, 0].sum())
+    assert len(by_hand.y_train) == 80
+    assert "p-value" not in results.text
+    assert "one held-out test part" in results.text
+
+
+def test_folds_of_a_column_are_the_outer_folds() -> None:
+    frame = shop()
+    frame.to_csv("shop.csv", index=False)
+    (results,) = execute(prepared("logistic-regression", fold="part", drop=("heavy",)))
+    lines = predictions(results)
+    assert (lines["fold"].to_numpy() == frame["part"].to_numpy()[lines["row"]]).all()
+    assert len(lines) == (frame["part"] >= 0).sum()
+    assert "4 outer folds (predefined-kfold)" in results.text
+
+
+def test_weights_enter_searches_fits_and_the_saved_model() -> None:
+    frame = shop()
+    frame.to_csv("shop.csv", index=False)
+    options = {"weights": "heavy", "drop": ("part", "when")}
+    run = prepared("logistic-regression", "k-elm", "knn", **options)
+    (results,) = execute(run)
+    assert "knn not run: it takes no weights of rows" in results.text
+    for work in run.works.values():
+        data = fold_data(work.place, None)
+        if isinstance(work, Fit) and work.model.name == "logistic-regression":
+            model = LogisticRegression(max_iter=1000).fit(data.X_train, data.y_train, sample_weight=data.weights)
+            lines = predictions(results)
+            lines = lines[(lines["model"] == "logistic-regression") & (lines["fold"] == work.place.fold)]
+            np.testing.assert_allclose(lines["decision"], model.decision_function(data.X_test), rtol=1e-5)
+            plain = LogisticRegression(max_iter=1000).fit(data.X_train, data.y_train)
+            assert np.abs(plain.decision_function(data.X_test) - lines["decision"]).max() > 1e-3
+        elif isinstance(work, Search):
+            solvers = run.store.result(work.key)["solvers"]
+            assert solvers["clone and fit"] == len(work.grid) * 3
+    best = fit_final(run, results, "logistic-regression")
+    X, y = best[:-1].transform(frame[["age", "colour"]]), frame["buys"]
+    by_hand = LogisticRegression(max_iter=1000).fit(X, y, sample_weight=frame["heavy"])
+    np.testing.assert_allclose(best["model"].coef_, by_hand.coef_, rtol=1e-6)
+
+
+def test_a_search_with_weights_scores_weighted_fits() -> None:
+    frame = shop()
+    frame.to_csv("shop.csv", index=False)
+    run = prepared("k-elm", weights="heavy", drop=("part", "when"))
+    work = next(work for work in run.works.values() if isinstance(work, Search))
+    data = fold_data(work.place, None)
+    assert data.weights is not None
+    (problem, *_) = work.problems({"params": {}, "seconds": 0.0}, data, Context())
+    (train, _), (first, *_) = problem.folds[0], problem.candidates
+    expected = problem.factory(**problem.fixed, **first).fit(problem.X[train], problem.y[train], data.weights[train])
+    outputs = next(iter(problem.outputs(_accuracy())))
+    np.testing.assert_array_equal(outputs[2], expected.predict(problem.X[problem.folds[0][1]]))
+
+
+def _accuracy() -> Any:
+    from elmbench.metrics import find_metric
+
+    return find_metric("accuracy")
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({"heavy": -1.0}, {"weights": "heavy"}, r"'heavy' holds -1.0"),
+        ({"heavy": 0}, {"weights": "heavy"}, "no weight above 0"),
+        ({"part": 1}, {"fold": "part"}, "a column of 1 folds"),
+        ({"part": [None, *[0, 1] * 59, 1]}, {"fold": "part"}, "the fold is missing in 1 of 120 rows"),
+        ({}, {"test": "none.csv"}, "not there"),
+        ({}, {"test": "other.csv"}, "no column 'colour'"),
+        ({}, {"test": "words.csv"}, "the column 'age' holds 'old'"),
+        ({}, {"test": "shop.csv", "fold": "part"}, "--test is given with --fold"),
+    ],
+)
+def test_what_cannot_be_used_is_named(changes: dict[str, Any], options: dict[str, Any], message: str) -> None:
+    frame = shop().assign(**changes)
+    frame.to_csv("shop.csv", index=False)
+    frame.drop(columns="colour").to_csv("other.csv", index=False)
+    frame.assign(age="old").to_csv("words.csv", index=False)
+    with pytest.raises(ElmbenchError, match=message):
+        prepared("logistic-regression", **options)
+
+
+def test_rows_without_weights_or_folds_are_the_same_data_as_before() -> None:
+    frame = shop()
+    frame.drop(columns=["part", "heavy"]).to_csv("shop.csv", index=False)
+    (spec,) = prepared("logistic-regression").tables[0][0].datasets.values()
+    data = load(spec)
+    assert data.weights is data.folds is data.splits is data.rows is None
