@@ -220,7 +220,8 @@ def predict_file(
         raise ElmbenchError(problem, expected="a file of --save", next_step="check the path") from error
     if proba and not hasattr(estimator, "predict_proba"):
         problem = f"{model} holds {type(steps['model']).__name__}, which gives no probabilities"
-        raise ElmbenchError(problem, expected="a classifier that does", next_step="leave --proba out")
+        next_step = "leave --proba out, or save a model again by: elmbench compare ... --metric log_loss --save FILE"
+        raise ElmbenchError(problem, expected="a classifier that does", next_step=next_step)
     words = (*columns.get("words", ()), *columns.get("dates", ()))
     header = header_of(names)
     source = FileSource(

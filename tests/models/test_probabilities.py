@@ -36,6 +36,7 @@ def made(name):
     return eval(recipe, {"CalibratedClassifierCV": CalibratedClassifierCV, "model": model})
 
 
+@pytest.mark.filterwarnings("ignore:the kernel weights still change")
 @pytest.mark.parametrize("name", CLASSIFIERS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_classifier_has_probabilities(name, n_classes):
