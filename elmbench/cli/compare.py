@@ -158,13 +158,15 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
     from elmbench.cli.run import run_cells
     from elmbench.running.executors.local import LocalExecutor
     from elmbench.workflow.execute import compute
-    from elmbench.workflow.own_page import plan_importance, write_own_page
+    from elmbench.workflow.own_page import failures_of, plan_importance, write_own_page
 
     importance = plan_importance(prepared, results)
     if importance.todo:
         state.say("permutation importance of the columns for the best model, on its test folds:")
         with LocalExecutor(prepared.options.settings) as executor:
             run_cells(importance, executor, compute)
+    for reason in failures_of(importance):
+        state.say(f"no permutation importance of a test part: {reason}")
     write_own_page(prepared, importance, results, path)
     state.say(f"written to {path}")
 

@@ -125,7 +125,7 @@ class Fit(Work):
         predictions = stored_predictions(classifier, data.X_test, data.y_test, predicted, data.labels)
         if predictions is None:
             return result | NOT_FINITE
-        return result | {"predictions": predictions} | self.more(estimator, data)
+        return result | {"predictions": predictions} | self.more(classifier, data)
 
     def _calibrated(self, estimator: Any, chosen: Result, data: FoldData, context: Context) -> Any:
         """Return a fitted classifier with probabilities; the model itself if they are not asked for or not needed."""

@@ -38,23 +38,25 @@ class Importance(Fit):
 
     def more(self, estimator: Any, data: FoldData) -> Result:
         """Return `importances`, the mean loss of each column of the data set."""
+        from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance
 
         metric, sources = find_metric(self.metric), _sources(data)
 
-        def score(fitted: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
+        def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
             X = np.take_along_axis(data.X_test, rows[:, sources], axis=0)
             scores = FoldScores(metric, y, data.labels, 1)
-            scores.add(0, outputs_for(metric, fitted, X, data.labels))
+            scores.add(0, outputs_for(metric, estimator, X, data.labels))
             scores.finish()
             return float(scores.scores[0])
 
-        # Numbers of rows are shuffled, so that all indicators of a column of words move together.
+        # Numbers of rows are shuffled, so that all indicators of a column of words move together. The first argument
+        # must have `fit`, which a calibrated model lacks.
         n, d = len(data.y_test), int(sources.max()) + 1
         rows = np.tile(np.arange(n)[:, None], d)
         share = min(1.0, MOST_ROWS / n)
         losses = permutation_importance(
-            estimator, rows, data.y_test, scoring=score, n_repeats=REPEATS, random_state=0, max_samples=share
+            DummyClassifier(), rows, data.y_test, scoring=score, n_repeats=REPEATS, random_state=0, max_samples=share
         )
         return {"measured": {}, "importances": losses["importances_mean"].tolist()}
 

@@ -44,6 +44,12 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     return replace(run, tables=[(resolved, wanted)], works=wanted.works, limits=limits, todo=todo, estimates=estimates)
 
 
+def failures_of(run: PreparedRun) -> list[str]:
+    """Return the reasons of planned work that has not ended ok, each once."""
+    results = [run.store.result(key) or {} for key in run.works]
+    return list(dict.fromkeys(result["reason"] for result in results if result.get("reason")))
+
+
 def importance_of(run: PreparedRun) -> pd.DataFrame:
     """Return the mean loss and its deviation over folds of each column of each data set, the largest first."""
     ((resolved, plan),) = run.tables
@@ -55,7 +61,7 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
         if len(losses):
             columns = {"column": load(spec).feature_names, "importance": losses.mean(axis=0)}
             about = {"dataset": name, "model": cells[0].model, "metric": resolved.spec.protocol.metric_for(spec.task)}
-            lines = pd.DataFrame(columns | {"std": losses.std(axis=0, ddof=1), "folds": len(losses)}).assign(**about)
+            lines = pd.DataFrame(columns | {"std": pd.DataFrame(losses).std(), "folds": len(losses)}).assign(**about)
             parts.append(lines.sort_values("importance", ascending=False, kind="stable"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 

@@ -44,7 +44,7 @@ FIRST = {command for command in commands_of(PAGES[0]) if not command.startswith(
 
 def whole() -> Any:
     """The command with all its verbs."""
-    commands.declare()
+    commands.declare([])
     return typer.main.get_command(app.app)
 
 
