@@ -51,7 +51,6 @@ def run(house: Path, command: str, exported: dict[str, str]) -> str:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.timeout(600)
 def test_every_example_runs(house: Path) -> None:
     said: dict[str, str] = {}
     exported: dict[str, str] = {}

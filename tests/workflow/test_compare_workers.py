@@ -14,7 +14,6 @@ from sklearn.svm import SVC
 import elmbench
 
 
-@pytest.mark.timeout(300)
 def test_estimators_reach_the_workers(tmp_path: Path) -> None:
     class First(ClassifierMixin, BaseEstimator):
         """Predicts the first class."""
