@@ -59,7 +59,7 @@ def pid(box: Sandbox) -> int:
 
 def gone(process: int) -> bool:
     """Return True if a process ends (or is a zombie that nobody has waited for) within a minute."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         try:
             if psutil.Process(process).status() == psutil.STATUS_ZOMBIE:
@@ -80,7 +80,7 @@ def ends(process: int) -> bool:
 
 def logged(log: Path) -> int:
     """Return the process that a model has told of."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not (log.exists() and log.read_text().endswith("\n")) and time.monotonic() < deadline:
         time.sleep(0.02)
     (process,) = map(int, log.read_text().split())
