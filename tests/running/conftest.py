@@ -97,7 +97,8 @@ class Stuck(Base):
     """Hangs in compiled code, deaf to signals that Python would handle."""
 
     def act(self, X, y):
-        ctypes.CDLL(None).sleep(3600)
+        while True:  # a signal ends a sleep
+            ctypes.CDLL(None).sleep(3600)
 
 
 class Leaking(Base):
@@ -230,7 +231,8 @@ class Locking(Base):
 
     def act(self, X, y):
         tell(os.getpid())
-        ctypes.PyDLL(None).sleep(3600)
+        while True:
+            ctypes.PyDLL(None).sleep(3600)
 
 
 class SlowToMake(Base):
