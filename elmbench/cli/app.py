@@ -11,13 +11,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from elmbench.cli import commands
 from elmbench.cli.state import state
 from elmbench.errors import ElmbenchError
 
+
+class _InOrder(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands in the order of the table, whichever was imported first."""
+        return sorted(super().list_commands(ctx), key=commands.VERBS.index)
+
+
 app = typer.Typer(
     name="elmbench",
+    cls=_InOrder,
     help="Rerun the experiments of five papers on extreme learning machines and check which numbers can be reproduced.",
     epilog="The options above may stand before or after the command.",
     no_args_is_help=True,

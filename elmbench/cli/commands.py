@@ -11,6 +11,7 @@ _MODULES = {
     "results": ("status", "merge", "table", "check", "report", "baseline"),
     "data": ("data",),
 }
+VERBS = [verb for verbs in _MODULES.values() for verb in verbs]
 
 
 def declare(arguments: Sequence[str]) -> None:

@@ -130,17 +130,17 @@ def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, plan_mode
 
 
 @pytest.mark.parametrize("model", ["stuck", "locking"])
-def test_a_model_that_hangs(sandbox: Sandbox, told: Path, plan_models: PlanModels, model: str) -> None:
+def test_a_model_that_hangs(fresh: Sandbox, told: Path, plan_models: PlanModels, model: str) -> None:
     """In compiled code, without or with the lock of the interpreter."""
     healthy = cells(plan_models("healthy"))[0]
-    sandbox.run(healthy, {})
-    worker = pid(sandbox)
+    fresh.run(healthy, {})
+    worker = pid(fresh)
     started = time.monotonic()
-    result = sandbox.run(cells(plan_models(model))[0], {}, Limits(seconds=0.5))
+    result = fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=0.5))
     assert time.monotonic() - started >= 0.5  # and it came back: the model sleeps for an hour
     assert result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
     assert gone(worker)
-    assert sandbox.run(healthy, {})["status"] == "ok"
+    assert fresh.run(healthy, {})["status"] == "ok"
 
 
 def test_a_worker_that_is_stopped_ends_with_its_limit(sandbox: Sandbox, plan_models: PlanModels) -> None:
