@@ -20,7 +20,8 @@ from elmbench.layouts.table import SIGNS, VERDICTS
 from elmbench.reporting.agreement import agreements, error_and_power
 from elmbench.reporting.figures import ComparedFigure
 from elmbench.reporting.folders import ResultsDirs, has_results
-from elmbench.reporting.joint import FEWEST_FIGURES, JointVerdict, main_verdict, pattern_error_and_power, self_test
+from elmbench.reporting.joint import FEWEST_FIGURES, JointVerdict, main_verdict
+from elmbench.reporting.known_prints import pattern_error_and_power, self_test
 from elmbench.reporting.main_claims import main_claims, tested_claims
 from elmbench.reporting.papers import answer_papers
 from elmbench.reporting.results import Results, read_results

@@ -15,7 +15,8 @@ from elmbench.layouts import layout_of
 from elmbench.layouts.base import UNJUDGED
 from elmbench.layouts.table import COMPLETE, Quantity
 from elmbench.reporting.comparisons import LEVEL, Region, corrected_t
-from elmbench.reporting.results import Results, read_commands
+from elmbench.reporting.provenance import read_commands
+from elmbench.reporting.results import Results
 from elmbench.reporting.summary import share_of_test_rows
 from elmbench.reporting.verdicts import FEWEST_RUNS, draws_of_means, run_means
 from elmbench.specs.papers import Paper, Reading

@@ -1,8 +1,6 @@
 """The files of a table below the results folder."""
 
-import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +26,7 @@ from elmbench.reporting.figures import ComparedFigure, compared_figures, counts_
 from elmbench.reporting.folders import PICTURE, RELIABILITY, pictures, results_folder
 from elmbench.reporting.joint import JointVerdict, judge_table
 from elmbench.reporting.notes import with_remarks
+from elmbench.reporting.provenance import provenance, read_commands
 from elmbench.reporting.reliability import reliability
 from elmbench.reporting.summary import optimism, summarise
 from elmbench.reporting.tables import EntrySection, build_table, entry_sections
@@ -37,9 +36,7 @@ from elmbench.reporting.writers.terminal import MARKS, as_text, table_text
 from elmbench.reporting.writers.text import WIDTH
 from elmbench.running.store import Store
 from elmbench.specs.comparisons import PROFILE as COMPARE
-from elmbench.specs.comparisons import comparison_record
 from elmbench.specs.profiles import Resolved
-from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
 
@@ -169,7 +166,7 @@ def write_results(resolved: Resolved, store: Store, results_dir: Path) -> Result
         write_frame(predictions_frame(planned, store, resolved), folder / "predictions.csv")
         _write_figure(reliability(_outputs(planned, store), resolved), folder / RELIABILITY)
     write_atomically(folder / "table.md", markdown(results.table, commands, pictures(folder)))
-    record = _provenance(resolved, planned, store, commands)
+    record = provenance(resolved, planned, store, commands)
     write_atomically(folder / "environment.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return results
 
@@ -279,75 +276,3 @@ def _outputs(planned: list[Cell], store: Store) -> Iterator[Outputs]:
         result = store.result(cell.key) if cell.key and not cell.reading else None
         if result is not None and result["status"] == "ok":
             yield Outputs(cell, result)
-
-
-def _provenance(resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]) -> dict[str, Any]:
-    """Return the data, models, software and commands that the numbers of the table come from."""
-    datasets: dict[str, set[str]] = {}
-    models: dict[str, str] = {}
-    environments: Counter[str] = Counter()
-    for cell in planned:
-        record = store.get(cell.key) if cell.key else None
-        if record is None:
-            continue
-        unit = _first_on_data(cell.key, store)
-        if "dataset" in unit:
-            datasets.setdefault(cell.dataset, set()).add(unit["dataset"]["identity"])
-        if "model" in unit:
-            models[cell.model] = f"{unit['model']}, version {unit['version']}"
-        environments[record["environment"]] += 1
-    spec = json.dumps(resolved.file.content, sort_keys=True, default=str)
-    remarks = {cell.dataset: cell.remarks for cell in planned if cell.remarks}
-    return {
-        "experiment": resolved.file.id,
-        "profile": resolved.profile,
-        "commands": commands,
-        "spec_sha256": hashlib.sha256(spec.encode()).hexdigest(),
-        "datasets": {name: sorted(checksums) for name, checksums in datasets.items()},
-        **({"remarks": remarks} if remarks else {}),
-        "models": models,
-        "environments": [{"cells": n, **store.environment(name)} for name, n in environments.items()],
-        "solvers": _solvers(planned, store),
-        **(comparison_record(resolved) if resolved.profile == COMPARE else {}),
-    }
-
-
-def _first_on_data(key: str, store: Store) -> dict[str, Any]:
-    """Return the work of a key or, if it only looks at results of other work, the first that these come from."""
-    record = store.get(key)
-    unit: dict[str, Any] = record["unit"] if record is not None else {}
-    needs = work_from(unit).needs if unit and "dataset" not in unit else ()
-    return _first_on_data(needs[0], store) if needs else unit
-
-
-def _solvers(planned: list[Cell], store: Store) -> dict[str, int]:
-    """Return how often each way of solving was used for these cells and the searches before them, each counted once.
-
-    Each candidate on each fold counts once; "bound failed" and "... given up" count those that then used another way.
-    """
-    total: Counter[str] = Counter()
-    seen: set[str] = set()
-    ahead = [cell.key for cell in planned if cell.key]
-    while ahead:
-        key = ahead.pop()
-        record = store.get(key) if key not in seen else None
-        seen.add(key)
-        if record is not None:
-            total.update(record["result"].get("solvers", {}))
-            ahead += work_from(record["unit"]).needs
-    return dict(total)
-
-
-def read_environment(folder: Path) -> dict[str, Any]:
-    """Return the content of a table's `environment.json`; empty if it is missing or damaged."""
-    try:
-        record = json.loads((folder / "environment.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def read_commands(folder: Path) -> list[str]:
-    """Return the commands that made a table's results, from its `environment.json`."""
-    commands = read_environment(folder).get("commands")
-    return list(map(str, commands)) if isinstance(commands, list) else []

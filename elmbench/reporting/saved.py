@@ -14,7 +14,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.files import RESULTS_DIR
 from elmbench.reporting import claim_outcomes
 from elmbench.reporting.cells import read_cells
-from elmbench.reporting.results import read_environment
+from elmbench.reporting.provenance import read_environment
 from elmbench.reporting.summary import COLUMNS, GAINS
 
 #: Columns of the frames of several tables, before those of their files.

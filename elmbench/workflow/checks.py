@@ -13,7 +13,8 @@ from elmbench.reporting.baseline import BaselineCheck, compare_with_baseline, re
 from elmbench.reporting.cells import read_cells
 from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import ResultsDirs, has_results, results_folder
-from elmbench.reporting.joint import joint_record, self_test
+from elmbench.reporting.joint import joint_record
+from elmbench.reporting.known_prints import self_test
 from elmbench.reporting.main_claims import tested_claims
 from elmbench.reporting.results import Results, read_results, records, rewrite_results
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, find_experiment, load_catalogue

@@ -22,11 +22,10 @@ from elmbench.reporting.joint import (
     joint_record,
     judge_metric,
     judge_table,
-    pattern_error_and_power,
     pattern_test,
     rank_correlation,
-    self_test,
 )
+from elmbench.reporting.known_prints import pattern_error_and_power, self_test
 from elmbench.reporting.results import Results, read_results
 from elmbench.reporting.verdicts import Printed, draws_of_means
 from elmbench.specs.catalogue import find_experiment

@@ -17,7 +17,8 @@ from made_cells import keep, predictions
 from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.layouts import precision_recall
-from elmbench.reporting.results import read_commands, read_results, write_results
+from elmbench.reporting.provenance import read_commands
+from elmbench.reporting.results import read_results, write_results
 from elmbench.running.store import Store
 from elmbench.specs.profiles import Resolved
 from elmbench.work.plan import Cell

@@ -16,8 +16,9 @@ from elmbench.reporting.figures import verdict_counts
 from elmbench.reporting.folders import PICTURE, ResultsDirs
 from elmbench.reporting.main_claims import TestedClaim, tested_claims
 from elmbench.reporting.papers import PaperAnswer, answer_papers, worth
+from elmbench.reporting.provenance import read_environment
 from elmbench.reporting.readings import ReadingComparison, compare_readings
-from elmbench.reporting.results import Results, read_environment, read_results, records
+from elmbench.reporting.results import Results, read_results, records
 from elmbench.specs.catalogue import PROFILES, ExperimentFile, Watch, load_catalogue
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import Paper

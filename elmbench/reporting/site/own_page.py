@@ -9,7 +9,8 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.layouts.comparison import ranking
 from elmbench.reporting.folders import PICTURE, RELIABILITY
-from elmbench.reporting.results import Results, read_environment
+from elmbench.reporting.provenance import read_environment
+from elmbench.reporting.results import Results
 from elmbench.reporting.site.charts import Picture, rank_diagram
 from elmbench.reporting.site.own_charts import importance_chart, pictures_of
 from elmbench.reporting.site.pages import asset, environment

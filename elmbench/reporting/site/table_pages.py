@@ -11,7 +11,7 @@ from elmbench.reporting.agreement import Agreement
 from elmbench.reporting.figures import facts_sentence, verdict_counts
 from elmbench.reporting.grids import grids_of
 from elmbench.reporting.papers import table_sentence
-from elmbench.reporting.results import read_commands
+from elmbench.reporting.provenance import read_commands
 from elmbench.reporting.site.charts import rank_diagrams, trade_offs
 from elmbench.reporting.site.gather import PaperResults, ProfileResults, TableResults
 from elmbench.reporting.site.links import paper_page
