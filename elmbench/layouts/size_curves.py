@@ -64,13 +64,7 @@ def size_points(cells: pd.DataFrame, resolved: Resolved) -> Iterator[dict[str, A
 
 
 def draw_sizes(points: pd.DataFrame, title: str) -> bytes:
-    """Return the picture of a metric over the size of the models; a band is one deviation to both sides.
-
-    Parameters
-    ----------
-    points : DataFrame
-        With the keys of `size_points` as columns.
-    """
+    """Return the picture of a metric over the size of the models; a band is one deviation to both sides."""
     styles = line_styles(list(dict.fromkeys(points["model"])))
     figure, every = panels(points["dataset"].nunique())
     for axes, (dataset, group) in zip(every, points.groupby("dataset", sort=False), strict=True):

@@ -30,7 +30,6 @@ class ClaimOutcome:
 
     Attributes
     ----------
-    claim : Claim
     verdict : str
         One of `CLAIM_VERDICTS`.
     others : tuple of (tuple of str)

@@ -27,14 +27,7 @@ _MISSING = "cells are missing"
 
 
 def check_claims(summary: pd.DataFrame, cells: pd.DataFrame, resolved: Resolved) -> Iterator[ClaimOutcome]:
-    """Yield the outcome of each claim on models that were run, from the default readings and first selection.
-
-    Parameters
-    ----------
-    summary, cells : DataFrame
-        The lines of `summary.csv` and `cells.csv`.
-    resolved : Resolved
-    """
+    """Yield the outcome of each claim on models that were run, from the default readings and first selection."""
     if not len(summary) or not resolved.file.spec.claims:
         return
     results = _Results(summary, cells, resolved)

@@ -39,14 +39,10 @@ class ComparedFigure:
         The suite's name.
     printed_dataset : str
         The paper's name; a stand-in has the same one as the data set that it stands for.
-    model : str
-    measure : Measure
     runs : ndarray of int
         The numbers of our runs.
     means : ndarray of float
         The mean of each run.
-    draws : Draws
-    printed : Printed
     """
 
     dataset: str

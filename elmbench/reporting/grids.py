@@ -22,7 +22,6 @@ class GridFigure:
 
     Attributes
     ----------
-    entry : Entry
     line : mapping
         Its line of `summary.csv`.
     best, best_printed : bool
@@ -52,7 +51,6 @@ class Grid:
         The name that all its figures share: a measure, a data set or a model.
     corner : str
         The kind of its rows: data sets, models or measures.
-    columns : tuple of str
     rows : tuple of (str, tuple of GridFigure or None)
         The name of each row and its figures, one for each column; None if there is none.
     """

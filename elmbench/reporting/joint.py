@@ -39,7 +39,6 @@ class JointVerdict:
 
     Attributes
     ----------
-    metric : str
     figures, datasets : int
         The compared figures, and their data sets.
     inside, of : int

@@ -43,7 +43,6 @@ class ReadingComparison:
     ----------
     label : str
         Data set, model and metric, with the table, profile and selection.
-    published : float
     means : mapping of str to str
         By value of the reading, the mean as text, with the number of cells that did not end ok; only their ending if
         none ended ok. Values that were not run are left out.

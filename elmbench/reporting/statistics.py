@@ -181,11 +181,6 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
 
     It uses the first metric of each data set, the default readings and the table's first selection.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        The lines of `summary.csv`.
-
     Raises
     ------
     ElmbenchError

@@ -86,15 +86,7 @@ def build_table(
     claims: Sequence[ClaimOutcome],
     resolved: Resolved,
 ) -> ResultTable:
-    """Return the table that the sections of a summary make.
-
-    Parameters
-    ----------
-    parts : sequence of EntrySection
-    gains, summary, cells : DataFrame
-        The lines of `optimism.csv`, `summary.csv` and `cells.csv`.
-    claims : sequence of ClaimOutcome
-    """
+    """Return the table that the sections of a summary make."""
     layout = layout_of(resolved)
     columns = layout.columns(resolved, list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):

@@ -88,7 +88,6 @@ class Printed:
 
     Attributes
     ----------
-    value : float
     rounding : float
         Half of the last printed digit.
     mean_of : int

@@ -140,8 +140,6 @@ class GridProblem:
     ----------
     factory : callable
         The estimator class or factory.
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
     folds : list of (train, test)
         Row numbers.
     fixed : dict

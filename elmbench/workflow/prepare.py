@@ -70,7 +70,6 @@ class PreparedRun:
 
     Attributes
     ----------
-    tables : list of (Resolved, Plan)
     works : dict of str to Work
         The work of all tables by key, each once.
     limits : dict of str to Limits

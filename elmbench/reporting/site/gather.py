@@ -31,10 +31,8 @@ class ProfileResults:
 
     Attributes
     ----------
-    results : Results
     figures : list of dict
         A line of `summary.csv` for each published figure, under the default readings and the table's first selection.
-    agreements : list of Agreement
     environment : dict
         The content of `environment.json`; empty if the file is missing.
     """
@@ -76,7 +74,6 @@ class TableResults:
 
     Attributes
     ----------
-    file : ExperimentFile
     profiles : tuple of ProfileResults
         The most faithful profile first; empty if the table has not been run.
     printed : int
@@ -117,14 +114,12 @@ class PaperResults:
 
     Attributes
     ----------
-    paper : Paper
     tables : tuple of TableResults
         In the order of the paper.
     readings : dict of str to list of ReadingComparison
         The figures under each value of a reading, by the name of the reading.
     answer : PaperAnswer or None
         The verdicts on the tables in words, and the counts of figures; None without published figures.
-    claims : sequence of TestedClaim
     """
 
     paper: Paper
