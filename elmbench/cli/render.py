@@ -24,7 +24,7 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
         lines = _by_dataset(lines)
     rows: list[tuple[Any, ...]] = [
         (line["experiment"], line["dataset"], line["model"], line["cells"], line["to_run"], line["fits"],
-         "no data" if line["unavailable"] else _cost(line["seconds"]))
+         "no data" if line["unavailable"] else "unknown" if line["seconds"] is None else duration(line["seconds"]))
         for line in lines
     ]  # fmt: skip
     right = ("cells", "to run", "fits", "one core")
@@ -45,10 +45,6 @@ def _by_dataset(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
         totals["seconds"] = None if None in seconds else sum(seconds)
         merged.append({"experiment": experiment, "dataset": dataset, "model": names, **totals})
     return merged
-
-
-def _cost(seconds: float | None) -> str:
-    return "unknown" if seconds is None else duration(seconds)
 
 
 def show_experiment(file: ExperimentFile) -> RenderableType:

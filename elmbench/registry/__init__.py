@@ -26,14 +26,9 @@ def registry() -> dict[str, ModelEntry]:
     return entries
 
 
-@cache
-def _names_of_suite() -> frozenset[str]:
-    return frozenset(entry.name for entry in BUILT_IN)
-
-
 def is_built_in(name: str) -> bool:
     """Return True if the suite has a model of this name; models from outside may not take it."""
-    return name in _names_of_suite()
+    return any(entry.name == name for entry in BUILT_IN)
 
 
 def find_model(name: str) -> ModelEntry:

@@ -193,7 +193,7 @@ def _with_base(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         return content
     base_path = path.parent / f"{base}.yaml"
     # A plain name: with a folder in it one file has several paths, and a circle would not be seen.
-    if not re.fullmatch(r"[\w.-]{1,100}", str(base)) or not base_path.is_file() or base_path in (*seen, path):
+    if Path(f"{base}").name != base or not base_path.is_file() or base_path in (*seen, path):
         others = sorted(p.stem for p in path.parent.glob("*.yaml") if p.stem not in ("paper", path.stem))
         problem = f"{path}: based on {base!r}, which is not another table of this paper, or is based on this one"
         raise invalid(problem, f"one of {', '.join(others)}")

@@ -194,10 +194,6 @@ class Outer(Spec):
         return Split(_for_task(self.kind, task), 1, sizes.train, sizes.test)
 
 
-def _tasks_of(name: str) -> tuple[str, ...]:
-    return OF_LEARNT_ROWS.get(name) or (find_metric(name).task,)
-
-
 class Protocol(Spec):
     """How every model is evaluated."""
 
@@ -236,7 +232,8 @@ class Protocol(Spec):
 
     def metrics_for(self, task: str) -> list[str]:
         """Return every metric of the table that tells how good a model for a task is, in the table's order."""
-        return [name for name in self.metrics if name not in _OF_FITS and task in _tasks_of(name)]
+        names = (name for name in self.metrics if name not in _OF_FITS)
+        return [name for name in names if task in (OF_LEARNT_ROWS.get(name) or (find_metric(name).task,))]
 
     def scale_of(self, dataset: str) -> Scale | None:
         """Return how the inputs of a data set are scaled."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -120,14 +118,3 @@ def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
-
-
-def test_a_results_folder_without_rights(elmbench: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def refuse(path: object) -> None:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-
-    elmbench("status", "--results-dir", tmp_path)
-    monkeypatch.setattr(Path, "is_dir", refuse)
-    outcome = elmbench("status", "--results-dir", tmp_path)
-    assert outcome.code == 2
-    assert outcome.err.splitlines()[0] == f"error: cannot read or write {tmp_path}: Permission denied"

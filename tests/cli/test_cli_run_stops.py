@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,9 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_store import lines_of
-
-from elmbench.running.store import Store
 
 CI = ("run", "one", "--profile", "ci")
 
@@ -38,33 +34,6 @@ def test_a_results_folder_that_cannot_be_written(
     assert error[1].startswith("Expected: a results folder that can be written")
     assert "--results-dir" in error[2]
     assert len(error) == 3
-
-
-def test_a_folder_that_turns_unwritable_half_way_loses_only_the_cell_under_way(
-    elmbench: Callable, toy: Callable, worker: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    toy()
-    write = os.write
-
-    def full(descriptor: int, content: bytes) -> int:
-        if content[65:].startswith(b"unit:"):
-            if len(kept) == 5:
-                write(descriptor, content[:100])
-                raise OSError(28, "No space left on device")
-            kept.append(content)
-        return write(descriptor, content)
-
-    kept: list[bytes] = []
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", full)
-        found = elmbench(*CI, "-q")
-    assert (found.code, found.out) == (2, "")
-    assert "No space left on device" in found.err
-    assert not Path("elmbench-results/ci").exists()
-    assert [p for p in Path("elmbench-results").rglob("*") if p.name.endswith(".part")] == []
-    assert lines_of(Store(Path("elmbench-results"))) == kept
-    assert elmbench(*CI).code == 0
-    assert len(cells()) == 12
 
 
 def test_an_interrupted_run_keeps_what_has_ended(elmbench: Callable, toy: Callable, worker: dict) -> None:

