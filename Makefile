@@ -3,16 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-# Of `make fuzz`: each run has its own seed; it is in the command that make prints. Minutes for each reader.
+# Of `make fuzz`: each run has its own seed; it is in the command that make prints.
 SEED ?= $(shell date +%s)
-FUZZ_MINUTES ?= 10
 # Targets that make the committed results write to results/, where no command writes by itself.
 COMMITTED := $(BIN)/elmbench --results-dir results
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Numerical threads of the tests: pinned, so that results do not depend on the machine's cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench schemas pages fingerprints test fuzz fuzz-inputs fuzz-problems mutants lint types check baseline lock clean help
+.PHONY: reproduce test-all test-rest results results-eem results-rkelm results-ospvm results-mk-elm bench schemas pages fingerprints test fuzz mutants lint types check baseline lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -93,12 +92,7 @@ test-all: test test-rest ## Run the tests, then the rest: a quarter of an hour i
 test-rest: $(VENV)/.dev ## Run what `make test` leaves out: every variant, and ten times the random problems.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) -m "exhaustive or hypothesis" --hypothesis-profile=thorough
 
-fuzz: fuzz-inputs fuzz-problems ## Both of the next; SEED=... for what an earlier run had.
-
-fuzz-inputs: $(VENV)/.dev ## Feed all that reads what others wrote, FUZZ_MINUTES (10) each; READERS="csv cells" for some.
-	$(THREADS) SEED=$(SEED) FUZZ_MINUTES=$(FUZZ_MINUTES) $(BIN)/python tests/fuzz $(READERS)
-
-fuzz-problems: $(VENV)/.dev ## Run the tests of random problems on new and more ones.
+fuzz: $(VENV)/.dev ## Run the tests of random problems and of damaged input on new and more ones; SEED=... of an earlier run.
 	$(THREADS) $(BIN)/python -m pytest -n $(JOBS) --timeout=3000 -m "hypothesis or seeded" \
 	  --hypothesis-profile=fuzz --hypothesis-seed=$(SEED)
 

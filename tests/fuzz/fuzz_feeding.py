@@ -17,15 +17,7 @@ from elmbench.errors import ElmbenchError
 
 @dataclass(frozen=True)
 class Target:
-    """What is fed, and with what.
-
-    Attributes
-    ----------
-    inputs : callable
-        Returns a strategy of bytes.
-    feed : callable
-        Takes bytes and an empty folder.
-    """
+    """A strategy of bytes, and a function of bytes and an empty folder."""
 
     inputs: Callable[[], st.SearchStrategy[bytes]]
     feed: Callable[[bytes, Path], None]

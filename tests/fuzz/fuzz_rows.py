@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
 import io
-import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from fuzz_feeding import Target
-from fuzz_inputs import changed_bytes, changed_table
+from fuzz_inputs import changed_bytes
 from hypothesis import strategies as st
 
 from elmbench.datasets.load import load_from
@@ -49,10 +46,6 @@ def rows_spec(features: int, **changes: Any) -> DatasetSpec:
     return parse_dataset_specs({"rows": content | changes}, "rows.yaml").find("rows")
 
 
-def csv_bytes() -> bytes:
-    return FRAME.to_csv(index=False).encode()
-
-
 def arff_bytes() -> bytes:
     kinds = ["NUMERIC", "REAL", "INTEGER", "{red, blue}", "{'no',yes}"]
     head = [f"@ATTRIBUTE '{name}' {kind}" for name, kind in zip(FRAME, kinds, strict=True)]
@@ -65,17 +58,6 @@ def sparse_arff_bytes() -> bytes:
     rows = [", ".join(f"{j} {v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in SPARSE]
     lines = ["{" + row + ("" if i % 2 else ", 3 yes" if row else "3 yes") + "}" for i, row in enumerate(rows)]
     return "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]).encode()
-
-
-def svm_bytes() -> bytes:
-    rows = [" ".join(f"{j + 1}:{v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in SPARSE]
-    return "".join(f"{1 if i % 2 else -1} {row} # {i}\n" for i, row in enumerate(rows)).encode()
-
-
-def parquet_bytes(**how: Any) -> bytes:
-    stream = io.BytesIO()
-    FRAME.to_parquet(stream, **how)
-    return stream.getvalue()
 
 
 def npz_bytes(save: Callable[..., None] = np.savez, **arrays: Any) -> bytes:
@@ -116,12 +98,12 @@ def changed_arrays(draw: st.DrawFn) -> bytes:
     return npz_bytes(**parts)
 
 
-def rows(ending: str, *seeds: bytes, table: bool = False) -> Target:
+def rows(ending: str, *seeds: bytes) -> Target:
     """Return the target of a format: as a file of the suite's data and as one of the user's own."""
 
     def feed(content: bytes, folder: Path) -> None:
         (folder / f"rows.{ending}").write_bytes(content)
-        spec = rows_spec(3 if ending.startswith(("svm", "npz")) else 4)
+        spec = rows_spec(3 if ending == "npz" else 4)
         refused = 0
         try:
             data = load_from(FolderSource(parts={"all": folder / f"rows.{ending}"}), Request(spec))
@@ -140,10 +122,7 @@ def rows(ending: str, *seeds: bytes, table: bool = False) -> Target:
             raise ElmbenchError("refused")
 
     def inputs() -> st.SearchStrategy[bytes]:
-        found = changed_bytes(seeds)
-        if table:
-            found |= changed_table([content.decode() for content in seeds])
-        return found | changed_arrays() if ending == "npz" else found
+        return changed_bytes(seeds) | changed_arrays() if ending == "npz" else changed_bytes(seeds)
 
     return Target(inputs, feed)
 
@@ -156,13 +135,7 @@ def feed_sparse_arff(content: bytes, folder: Path) -> None:
 
 
 TARGETS: dict[str, Target] = {
-    "csv": rows("csv", csv_bytes(), table=True),
-    "csv.gz": rows("csv.gz", gzip.compress(csv_bytes()), gzip.compress(csv_bytes() * 40)),
-    "csv.bz2": rows("csv.bz2", bz2.compress(csv_bytes())),
-    "csv.xz": rows("csv.xz", lzma.compress(csv_bytes())),
     "arff": rows("arff", arff_bytes()),
     "sparse-arff": Target(lambda: changed_bytes([sparse_arff_bytes()]), feed_sparse_arff),
-    "svm": rows("svm", svm_bytes()),
     "npz": rows("npz", *npz_seeds()),
-    "parquet": rows("parquet", parquet_bytes(), parquet_bytes(compression="gzip")),
 }
