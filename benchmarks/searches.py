@@ -44,33 +44,6 @@ CENTRES_GRID: Grid = {"n_landmarks": [50, 100, 200, 400, 800, 1200], "C": [2.0**
 """Six numbers of centres, and the 36 ridges of the RKELM paper."""
 
 
-def subset_size(
-    total: int, seconds_each: float, strata: int, longest: float = LONG_SIDE, allowed: float = SUBSET_SECONDS
-) -> int:
-    """Return the number of candidates that a side is measured on.
-
-    All, if they take no more than `longest` seconds; else as many as fit in `allowed` seconds, a multiple of the number
-    of strata and at least one of each.
-    """
-    if total * seconds_each <= longest:
-        return total
-    return min(total, strata * max(1, int(allowed / seconds_each / strata)))
-
-
-def spread_order(strata: Sequence[Any], seed: int = 0) -> list[int]:
-    """Return candidate numbers in random order, in which each stratum has the same share of the first ones.
-
-    The strata are given as one value a candidate, such as its gamma.
-    """
-    random = np.random.default_rng(seed)
-    groups = list(dict.fromkeys(strata))
-    members = [random.permutation([i for i, group in enumerate(strata) if group == g]).tolist() for g in groups]
-    order: list[int] = []
-    for turn in range(max(map(len, members))):
-        order += random.permutation([group[turn] for group in members if turn < len(group)]).tolist()
-    return order
-
-
 @dataclass(frozen=True)
 class Compared:
     """A search by two sides, measured; choice and scores are compared on the candidates of both."""
@@ -96,17 +69,17 @@ def compare(
 ) -> Compared:
     """Measure a search by two sides, the second one on a subset of the candidates if all take too long."""
     every = candidates(grid)
-    first, strata = next(iter(grid)), [next(iter(candidate.values())) for candidate in every]
-    order = spread_order(strata)
+    order = np.random.default_rng(0).permutation(len(every))
     ours(problem, every[:2])  # loads and compiles
     pilot = order[:3]
     spent, _ = timed(lambda: theirs(problem, [every[i] for i in pilot]))
-    size = subset_size(len(every), spent.wall / len(pilot), len(set(strata)), longest, allowed)
+    each = spent.wall / len(pilot)
+    size = len(every) if len(every) * each <= longest else min(len(every), max(3, int(allowed / each)))
     chosen = sorted(order[:size])
     few = [every[i] for i in chosen]
     rounds = in_turn(lambda: ours(problem, every), lambda: theirs(problem, few), scale=len(every) / size)
     our_scores, their_scores = rounds.our_result[chosen], rounds.their_result
-    subset = f"{size} of {len(every)} candidates at random, equally many of each {first}" if size < len(every) else ""
+    subset = f"{size} of {len(every)} candidates at random" if size < len(every) else ""
     difference = float(np.max(np.abs(our_scores - their_scores)))
     return Compared(rounds, subset, best(our_scores) == best(their_scores), difference)
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 from benchmarks import measure
-from benchmarks.measure import Measurement, Result, Seconds, in_turn, measured, median_seconds
-from benchmarks.searches import slope, spread_order, subset_size
+from benchmarks.measure import Result, Seconds, in_turn, measured
 
 pytestmark = pytest.mark.exhaustive
 
@@ -63,43 +60,6 @@ def test_what_a_subset_takes_is_scaled(clock: Callable[..., Any]) -> None:
     assert (record["extrapolated"], record["cpu_seconds"], record["wall_seconds"]) == (True, 1.0, 2.0)
 
 
-def test_the_median_is_of_the_ratios_and_of_each_time_by_itself() -> None:
-    ours = [Seconds(1.0, 9.0), Seconds(2.0, 1.0), Seconds(3.0, 2.0)]
-    theirs = [Seconds(30.0, 1.0), Seconds(20.0, 1.0), Seconds(15.0, 1.0)]
-    assert median_seconds(ours) == Seconds(2.0, 2.0)
-    result = measured(Measurement(1.0, ours, theirs), name="x")
-    assert result.ratio == 10.0  # of 30, 10 and 5; the medians' own quotient is 10 too, but not their mean
-    assert result.record("")["spread"] == [5.0, 30.0]
-
-
-@pytest.mark.parametrize(
-    ("total", "each", "strata", "expected"),
-    [
-        (484, 0.01, 22, 484),  # 5 s in all
-        (484, 60 / 484, 22, 484),
-        (484, 0.13, 22, 220),  # 30 s are 230 candidates
-        (484, 1.4, 22, 22),
-        (484, 10.0, 22, 22),  # one of each at least
-        (418, 0.2, 19, 133),
-        (3, 100.0, 1, 1),
-        (2, 100.0, 5, 2),
-    ],
-)
-def test_a_side_of_over_a_minute_is_measured_on_a_subset(total: int, each: float, strata: int, expected: int) -> None:
-    assert subset_size(total, each, strata) == expected
-
-
-def test_a_subset_has_the_same_share_of_each_stratum() -> None:
-    strata = [gamma for gamma in range(6) for _ in range(5)]
-    order = spread_order(strata)
-    assert sorted(order) == list(range(30))
-    for size in (6, 12, 24):
-        assert set(Counter(strata[i] for i in order[:size]).values()) == {size // 6}
-    assert order == spread_order(strata) != spread_order(strata, seed=1)
-    # Not the same C of every gamma.
-    assert len({i % 5 for i in order[:6]}) > 1
-
-
 def test_a_target_is_met_by_ratio_choice_and_scores_together() -> None:
     def met(ratio: float, **facts: Any) -> bool | None:
         return Result("x", ratios=[ratio], **({"target": 10.0} | facts)).met
@@ -123,10 +83,3 @@ def test_a_record_is_json_whatever_was_found() -> None:
         record = json.loads(json.dumps(result.record("here"), allow_nan=False))
         assert names <= set(record)
     assert record["largest_difference"] > 1e300
-
-
-def test_the_slope_of_a_power_is_its_exponent() -> None:
-    sizes = [100, 200, 400]
-    assert slope(sizes, [3e-9 * n**2.5 for n in sizes]) == pytest.approx(2.5)
-    noisy = np.array([1.0, 2.0, 4.0]) * [1.1, 1.0, 1.1]
-    assert slope([1, 2, 4], noisy.tolist()) == pytest.approx(1.0)

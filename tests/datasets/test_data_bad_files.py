@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
-import os
 import re
 import zipfile
 from collections.abc import Callable
@@ -144,28 +141,19 @@ COLUMNS = {f"V{place}": np.zeros(3) for place in range(30)}
 REPEATED = {"V0": np.zeros(3_000_000), "target": np.zeros(3_000_000, dtype=int)}
 HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "nothing": ("csv", lambda: b"", "is empty"),
-    "nothing, compressed": ("csv.gz", lambda: gzip.compress(b"\n"), "is empty"),
     "not gzip": ("csv.gz", lambda: b"<html>not found</html>", "cannot be read"),
-    "not Parquet": ("parquet", lambda: b"PAR1 no", "cannot be read"),
     "not an archive": ("npz", lambda: b"PK no", "cannot be read"),
     "ARFF cut short": ("arff", lambda: b"@relation", "cannot be read"),
     "an index beyond the width": ("svm", lambda: b"1 1:3\n1 31:4\n", "30"),
-    "an index of zero": ("svm", lambda: b"1 1:3\n1 0:4\n", "[Ii]nvalid index 0"),
-    "an index without a value": ("svm", lambda: b"1 1:3\n1 5:\n", "cannot be read"),
     "no target": ("npz", lambda: npz(X=np.ones((3, 30))), "no target"),
-    "no features": ("npz", lambda: npz(target=np.ones(3)), "no features"),
     "too many targets": ("npz", lambda: npz(X=np.ones((3, 30)), target=np.ones(4)), "3 rows of features and 4"),
     "indices that are too large": ("npz", lambda: csr(indices=np.array([0, 30, 3, 4])), "must be < 30"),
-    "negative indices": ("npz", lambda: csr(indices=np.array([0, -1, 3, 4])), "must be >= 0"),
     "indices that are not integers": ("npz", lambda: csr(indices=np.array([0, 0.5, 3, 4])), "not integers"),
     "an index twice in a row": ("npz", lambda: csr(indices=np.array([5, 5, 3, 4])), "two values of one feature"),
     "indptr that falls": ("npz", lambda: csr(indptr=np.array([0, 3, 2, 4])), "non-decreasing"),
-    "indptr that goes too far": ("npz", lambda: csr(indptr=np.array([0, 2, 3, 9])), "index pointer"),
-    "fewer values than indices": ("npz", lambda: csr(data=np.ones(3)), "same size"),
     "values that are complex": ("npz", lambda: csr(data=np.ones(4) * 1j), "not numbers"),
-    "a shape of three numbers": ("npz", lambda: csr(shape=np.array([3, 30, 1])), "shape must have"),
-    "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "holds more than"),
     "a single number": ("npz", lambda: npz(X=np.array(3.0), target=np.ones(1)), "0 dimensions"),
+    "a matrix too wide to be dense": ("npz", lambda: csr(shape=np.array([3, 2**40])), "holds more than"),
     "records": ("npz", lambda: npz(X=np.zeros(3, dtype=[("a", "f8")]), target=np.ones(3)), "not numbers or words"),
     "a part that is shorter than its header": ("npz", long_header, "cannot be read"),
     "an archive bomb": ("npz", lambda: bomb(lambda content: zipped("X.npy", content), b"\0"), "more than the 1.6 MB"),
@@ -173,16 +161,12 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a header of 200 kB": ("csv", lambda: b"a" * 200_000 + b",target\n1,1\n", "cannot be read: field larger"),
     "a million columns": ("csv", lambda: b",".join(b"%d" % i for i in range(200_000)) + b"\n", "more than the"),
     "bytes of no text": ("csv", lambda: b"a,target\n\0,1\n", "not text"),
-    "an index beyond 64 bits": ("svm", lambda: b"1 99999999999999999999:1\n", "cannot be read"),
     "one endless line": ("svm", lambda: b"1 " + b" " * (MOST + 10), "holds more than"),
     "more rows than there can be": ("svm", lambda: b"1\n" * 100_000, "holds more than"),
     "an empty list of words": ("arff", lambda: b"@relation a\n@attribute b {}\n@data\n1\n", "parser gives up"),
-    "a word with a percent sign": ("arff", lambda: b"@relation a\n@attribute b {1%}\n@data\n50%\n", "Value in line 4"),
     "lists": ("parquet", lambda: parquet(**COLUMNS, target=[[1], [2], [1]]), "list<.*column 'target'"),
     "a column of one repeated value": ("parquet", lambda: parquet(**REPEATED), "holds more than"),
     "a gzip bomb": ("csv.gz", lambda: bomb(gzip.compress), "holds more than the 1.6 MB"),
-    "a bzip2 bomb": ("csv.bz2", lambda: bomb(bz2.compress), "holds more than the 1.6 MB"),
-    "an xz bomb": ("csv.xz", lambda: bomb(lzma.compress), "holds more than the 1.6 MB"),
     "a gzip bomb of LIBSVM text": ("svm.gz", lambda: bomb(gzip.compress, b"1 1:1\n"), "holds more than the 1.6 MB"),
 }
 
@@ -192,20 +176,6 @@ def test_one_message(folder: Path, case: str) -> None:
     ending, content, found = HOSTILE[case]
     (folder / f"wdbc.{ending}").write_bytes(content())
     check(folder, rf"wdbc\.{ending}.*{found}")
-
-
-def test_a_file_larger_than_the_memory(folder: Path) -> None:
-    """Zeros that take no room on the disk."""
-    with open(folder / "wdbc.csv", "wb") as stream:
-        stream.truncate(1 << 40)
-    check(folder, "holds more than")
-
-
-@pytest.mark.parametrize("kind", ["pipe", "directory"])
-def test_regular_files_only(folder: Path, kind: str) -> None:
-    path = folder / "wdbc.csv"
-    os.mkfifo(path) if kind == "pipe" else path.mkdir()
-    check(folder, "cannot be read: it is not a regular file", "complete file")
 
 
 def test_files_that_do_not_fit_together(folder: Path, wdbc_lines: Lines) -> None:

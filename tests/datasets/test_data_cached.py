@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -132,14 +131,3 @@ def test_sizes_before_a_download(server: Server, use_specs: Use, head: bool) -> 
     server.pages["/toy"] = Page(TEXT, head=head)
     (planned,) = plan(["toy"])
     assert planned.n_bytes == (len(TEXT) if head else None)
-
-
-def test_a_closed_port_is_unavailable(use_specs: Use, server: Server) -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{held.getsockname()[1]}"
-    use_specs(toy(f"{url}/toy"))
-    with pytest.raises(DataUnavailableError, match=r"127\.0\.0\.1:\d+ cannot be reached") as error:
-        fetch("toy")
-    assert "elmbench data fetch toy" in str(error.value.next_step)
-    assert plan(["toy"])[0].n_bytes is None

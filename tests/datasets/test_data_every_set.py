@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import dump_svmlight_file
 
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
@@ -131,12 +130,6 @@ def write_dense(path: Path, spec: DatasetSpec, target: np.ndarray) -> None:
     frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
 
 
-def write_sparse(path: Path, n_rows: int, n_features: int, target: np.ndarray) -> None:
-    columns = np.arange(n_rows) * 7919 % n_features
-    X = sp.csr_matrix((np.ones(n_rows), columns, np.arange(n_rows + 1)), shape=(n_rows, n_features))
-    dump_svmlight_file(X, target.astype(float), str(path), zero_based=False)
-
-
 @pytest.mark.parametrize(
     ("name", "form"),
     [
@@ -158,15 +151,6 @@ def test_a_set_that_is_not_here_loads_when_its_file_is_dropped_in(folder: Path, 
         write_dense(folder / f"{name}.csv", spec, target[:-1])
         with pytest.raises(ElmbenchError, match="rows"):
             load_dataset(name, folder)
-
-
-def test_the_official_parts_of_a_large_set(folder: Path) -> None:
-    spec = load_dataset_specs()["year-prediction-msd"]
-    for part, size in zip(("train", "test"), spec.shape.split or (), strict=True):
-        write_dense(folder / f"{spec.name}.{part}.parquet", spec, 1922.0 + np.arange(size) % 90)
-    splits = load_dataset(spec.name, folder).splits
-    assert splits is not None
-    assert tuple(len(rows) for rows in splits.values()) == spec.shape.split
 
 
 @pytest.mark.parametrize(
@@ -193,31 +177,6 @@ def test_another_width_after_the_preparation_is_noted(folder: Path) -> None:
     width, unknown = data.remarks
     assert width.startswith("937 rows and 49 features after the preparation; the public file has 937 and 48")
     assert unknown == "oil-spill.csv: only the counts were compared with those of the public file"
-
-
-def test_libras_move_with_all_fifteen_movements(folder: Path) -> None:
-    write_dense(folder / "libras-move.csv", load_dataset_specs()["libras-move"], np.repeat(np.arange(1, 16), 24))
-    np.testing.assert_array_equal(np.flatnonzero(load_dataset("libras-move", folder).y == 1), np.arange(24))
-
-
-@pytest.mark.parametrize("name", ["sector", "real-sim", "rcv1-binary", "rcv1-multiclass", "webspam", "news20"])
-def test_a_sparse_set_loads_when_its_file_is_dropped_in(folder: Path, name: str) -> None:
-    spec = load_dataset_specs()[name]
-    labels = labels_for(spec)
-    parts = {".": spec.shape.instances}
-    if spec.shape.split:
-        parts = {".train.": spec.shape.split[0], ".test.": spec.shape.split[1]}
-        labels = np.resize(np.unique(labels), len(labels)) if name == "news20" else labels
-    start = 0
-    for part, size in parts.items():
-        write_sparse(folder / f"{name}{part}svm", size, spec.shape.features, labels[start : start + size])
-        start += size
-    data = load_dataset(name, folder, other_data=True)
-    assert sp.issparse(data.X)
-    assert data.X.shape == (spec.shape.instances, spec.shape.features)
-    assert data.classes is not None
-    assert len(data.classes) == (spec.shape.classes if isinstance(spec.shape.classes, int) else len(spec.shape.labels))
-    assert "training part" not in " ".join(data.notes)
 
 
 def test_secom_with_its_missing_values(folder: Path) -> None:

@@ -14,7 +14,6 @@ import pytest
 import scipy.sparse as sp
 from loopback import API, Server, add_openml, arff_text, refuse_openml
 
-from elmbench.datasets import download
 from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -227,18 +226,6 @@ def test_a_wrong_checksum(openml_server: Server, use_specs: Use, tmp_path: Path)
         fetch("toy")
     assert not isinstance(error.value, DataUnavailableError)
     assert not list((tmp_path / "cache").rglob("*.parquet"))
-
-
-@pytest.mark.parametrize("limit", ["download", "rows"])
-def test_more_than_the_set_can_have(
-    openml_server: Server, use_specs: Use, monkeypatch: pytest.MonkeyPatch, limit: str
-) -> None:
-    use_specs(toy())
-    if limit == "download":
-        monkeypatch.setattr(download, "MOST_BYTES", -5000)
-    add_openml(openml_server, 7, ARFF + "4,red,1,no\n" * 100_000).length = False
-    with pytest.raises(ElmbenchError, match="the file has more than" if limit == "download" else "holds more than"):
-        fetch("toy")
 
 
 @pytest.mark.parametrize(("code", "message"), [(111, "Unknown dataset"), (112, "No access granted")])

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from elmbench.numerics.seeds import generator, integer_seed, seed_sequence
@@ -38,11 +37,3 @@ def test_keys_do_not_run_into_each_other() -> None:
     keys = [("a", 1), ("a", "1"), ("a1",), ("a", 1, 0), ("a", 0, 1), ("a", 11), ("a", 1, 1), ("b", 1)]
     assert len({integer_seed(*key) for key in keys}) == len(keys)
     assert len({tuple(seed_sequence(*key).generate_state(4)) for key in keys}) == len(keys)
-
-
-def test_integer_seeds_fit_scikit_learn() -> None:
-    seeds = [integer_seed("x", i) for i in range(500)]
-    assert min(seeds) >= 0
-    assert max(seeds) < 2**31
-    assert len(set(seeds)) == 500
-    np.random.RandomState(max(seeds))

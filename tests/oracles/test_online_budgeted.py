@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import dense_budgeted as dense
 import numpy as np
 import pytest
@@ -174,14 +172,3 @@ def test_with_room_for_all_rows_it_is_kernel_pegasos(shape, gamma, ridge):
     found = kernel(X, state.dense_vectors(), gamma) @ state.solution(ridge)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(counts).sum() / (ridge * t))
     assert state.size <= n
-
-
-def test_looking_at_a_state_does_not_change_it(seed):
-    X, labels = a_problem(40, 3, 1, seed)
-    state = BudgetedState(3, 1, 1.0, 5)
-    state.extend(X, labels, 0.1)
-    before = copy.deepcopy(state)
-    vectors, weights = state.dense_vectors(), state.solution(0.1)
-    vectors[:], weights[:] = np.nan, np.nan
-    np.testing.assert_array_equal(state.columns, before.columns)
-    np.testing.assert_array_equal(state.weights, before.weights)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from sklearn.metrics.pairwise import additive_chi2_kernel, cosine_similarity, manhattan_distances
@@ -66,23 +65,6 @@ class BaseKernel:
             CentreKernel(nowhere, self.name, self.gamma, self.degree, self.coef0).of(geometry)
 
 
-class BaseKernels(Protocol):
-    """m kernels on n training rows."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of kernels and of training rows, (m, n)."""
-
-    def pairwise(self, rows: slice, which: Indices) -> Array:
-        """Return values between the training rows `rows` and the rows up to the last of them.
-
-        `which` numbers the kernels; the result is of shape (len(which), length of rows, rows.stop).
-        """
-
-    def cross(self, X: Array, which: Indices) -> Array:
-        """Return values between the rows of `X` and the training rows, of shape (len(which), len(X), n)."""
-
-
 class ComputedKernels:
     """Kernels of rows `X`, of shape (n, d); those of one geometry on the same columns share its computation."""
 
@@ -96,11 +78,14 @@ class ComputedKernels:
         return len(self._kernels), len(self._X)
 
     def pairwise(self, rows: slice, which: Indices) -> Array:
-        """Return values between the training rows `rows` and the rows up to the last of them."""
+        """Return values between the training rows `rows` and the rows up to the last of them.
+
+        `which` numbers the kernels; the result is of shape (len(which), length of rows, rows.stop).
+        """
         return self._values(self._X[rows], self._X[: rows.stop], which, rows.start)
 
     def cross(self, X: Array, which: Indices) -> Array:
-        """Return values between the rows of `X` and the training rows."""
+        """Return values between the rows of `X` and the training rows, of shape (len(which), len(X), n)."""
         return self._values(X, self._X, which, None)
 
     def _values(self, X: Array, Y: Array, which: Indices, start: int | None) -> Array:
@@ -137,3 +122,6 @@ class GivenKernels:
         """Return values between rows, given as `X` of shape (len(X), m * n), and the training rows."""
         m, n = self.shape
         return X.reshape(len(X), m, n).transpose(1, 0, 2)[which]
+
+
+BaseKernels = ComputedKernels | GivenKernels

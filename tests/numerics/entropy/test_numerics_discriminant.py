@@ -104,25 +104,6 @@ def test_thresholds_are_where_root_finding_sees_the_densities_cross(mean, varian
         assert len(points) == 0
 
 
-@SETTINGS
-@given(mean=st.floats(-5, 5), variances=st.tuples(st.floats(1e-2, 1e2), st.floats(1e-2, 1e2)), weight=st.floats(-1, 1))
-def test_the_decision_changes_at_the_thresholds_and_nowhere_else(mean, variances, weight):
-    means = (mean, mean + 2.0)
-    points = crossing_points(means, variances, weight)
-    t = np.linspace(mean - 40, mean + 40, 4001)
-    assume(not len(points) or np.abs(t[:, None] - points).min() > 1e-9)
-    odds = log_odds(t, means, variances, weight)
-    np.testing.assert_allclose(
-        odds,
-        norm.logpdf(t, means[1], variances[1] ** 0.5) - norm.logpdf(t, mean, variances[0] ** 0.5) + weight,
-        atol=1e-9,
-    )
-    passed = (t[:, None] > points).sum(axis=1) % 2
-    assert len(set(zip(passed.tolist(), (odds > 0).tolist(), strict=True))) <= 2
-    if len(points):
-        assert ((odds > 0) == (odds[0] > 0)).tolist() == (passed == passed[0]).tolist()
-
-
 @pytest.mark.parametrize("exponent", [*range(-16, -12), *range(-11, -1)])
 def test_nearly_equal_variances_lose_no_digits(exponent):
     """The printed formula divides a difference that is all round-off by S- - S+ here."""
@@ -205,13 +186,3 @@ def test_theorem_1(pairs, h, seed):
         np.testing.assert_array_equal(np.sign(odds), T)
         # One equilibrium point, between the means.
         assert crossing_points(found.means, found.variances) == pytest.approx([0.0], abs=1e-6)
-
-
-def test_thresholds_just_before_one_class_is_the_likelier_everywhere():
-    means, variances = (0.0, 2.0), (2.0, 1.0)
-    # Where (m+ - m-)^2 + (S- - S+) c is zero both thresholds meet.
-    meet = -(4 + np.log(2)) / 2
-    points = crossing_points(means, variances, meet + 0.25)
-    assert len(points) == 2
-    np.testing.assert_allclose(log_odds(points, means, variances, meet + 0.25), 0, atol=1e-12)
-    assert len(crossing_points(means, variances, meet - 0.25)) == 0

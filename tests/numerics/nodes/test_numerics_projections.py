@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elmbench.numerics.nodes import hidden_layer, projections
+from elmbench.numerics.nodes import hidden_layer
 from elmbench.numerics.nodes.eem_nodes import node_outputs
 from elmbench.numerics.nodes.projections import projected_classes, unit_columns
 
@@ -54,22 +54,3 @@ def test_where_no_node_varies_all_is_exactly_zero() -> None:
     sets = [unit_columns(drawn, size) for size in SIZES]
     means, variances = projected_classes(X, positive, weights, biases, "sigmoid", sets)
     assert not any(values.any() for values in (*means, *variances))
-
-
-def test_operators_of_one_dimension_differ_in_sign_only() -> None:
-    X, positive, weights, biases, drawn = problem()
-    (means,), (variances,) = projected_classes(X, positive, weights, biases, "rbf", [unit_columns(drawn, 1)])
-    np.testing.assert_allclose(np.abs(means), np.abs(means[:1]).repeat(len(means), axis=0), rtol=1e-12)
-    np.testing.assert_allclose(variances, variances[:1].repeat(len(variances), axis=0), rtol=1e-12)
-
-
-def test_operators_have_length_one() -> None:
-    drawn = problem()[-1]
-    for size in SIZES:
-        columns = unit_columns(drawn, size)
-        np.testing.assert_allclose(np.linalg.norm(columns, axis=0), 1)
-        np.testing.assert_allclose(columns * np.linalg.norm(drawn[:size], axis=0), drawn[:size])
-
-
-def test_rows_are_taken_in_blocks() -> None:
-    assert projections.layer_blocks is hidden_layer.layer_blocks

@@ -75,22 +75,6 @@ def warned(recorded):
 
 
 @pytest.mark.usefixtures("fresh")
-def test_an_installation_that_cannot_be_written_to_uses_the_users_cache_folder(monkeypatch, tmp_path):
-    from numba.core import caching
-
-    def refuse(self):
-        raise PermissionError(13, "read-only")
-
-    monkeypatch.setattr(caching.InTreeCacheLocator, "ensure_cache_path", refuse)
-    monkeypatch.setattr(caching.UserWideCacheLocator, "get_cache_path", lambda self: str(tmp_path))
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        kernel()
-    assert warned(recorded) == []
-    assert list(tmp_path.glob("*kernel_row*.nbi"))
-
-
-@pytest.mark.usefixtures("fresh")
 def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch):
     from numba.core import caching
 
@@ -104,24 +88,6 @@ def test_without_any_folder_for_the_cache_it_warns_once_and_compiles(monkeypatch
     assert "cannot be kept on disk" in message
     assert "NUMBA_CACHE_DIR" in message
     assert hasattr(jit._built[jit._cached]["kernel_row"], "py_func")
-
-
-@pytest.mark.usefixtures("fresh")
-def test_a_cache_that_fails_while_it_is_written_changes_nothing(monkeypatch, tmp_path):
-    from numba.core import caching
-
-    def fail(self, key, data):
-        raise OSError(28, "No space left on device")
-
-    before = [kernel()]
-    monkeypatch.setattr(jit, "_built", {})
-    monkeypatch.setattr(caching.InTreeCacheLocator, "get_cache_path", lambda self: str(tmp_path))
-    monkeypatch.setattr(caching.IndexDataCacheFile, "save", fail)
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        assert_same(before, [kernel()])
-    (message,) = warned(recorded)
-    assert "No space left on device" in message
 
 
 def test_numba_is_imported_by_the_first_fit_only():
