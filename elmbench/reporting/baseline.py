@@ -91,48 +91,48 @@ def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[
     """
     counted = (*rates(), *OF_LEARNT_ROWS)
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counted}
-    old = {_place(line): line for line in read_cells(path).to_dict("records")}
-    new = {_place(line): line for line in cells.to_dict("records")}
+    old = {_name(line): line for line in read_cells(path).to_dict("records")}
+    new = {_name(line): line for line in cells.to_dict("records")}
     gone, extra = [p for p in old if p not in new], [p for p in new if p not in old]
-    differences = [Difference(place, "cell", "there", "missing", "the same cells") for place in gone]
-    differences += [Difference(place, "cell", "missing", "there", "the same cells") for place in extra]
-    common = [place for place in old if place in new]
-    for place in common:
-        differences += _compare_cell(place, old[place], new[place], points)
+    differences = [Difference(cell, "cell", "there", "missing", "the same cells") for cell in gone]
+    differences += [Difference(cell, "cell", "missing", "there", "the same cells") for cell in extra]
+    common = [cell for cell in old if cell in new]
+    for cell in common:
+        differences += _compare_cell(cell, old[cell], new[cell], points)
     return BaselineCheck(len(common), tuple(differences))
 
 
-def _place(line: dict[Any, Any]) -> str:
+def _name(line: dict[Any, Any]) -> str:
     words = [f"{line['dataset']} {line['model']} run {line['run']} fold {line['fold']} {line['select']}"]
     return " ".join(words + ([line["reading"]] if line["reading"] else []))
 
 
-def _compare_cell(place: str, old: dict[Any, Any], new: dict[Any, Any], points: set[str]) -> list[Difference]:
+def _compare_cell(cell: str, old: dict[Any, Any], new: dict[Any, Any], points: set[str]) -> list[Difference]:
     if old["status"] != new["status"]:
-        return [Difference(place, "status", old["status"], new["status"], "equal")]
+        return [Difference(cell, "status", old["status"], new["status"], "equal")]
     if old["status"] != "ok":
         return []
-    found = []
+    differences = []
     if not _within(0, _real(old, "n_units"), _real(new, "n_units")):
-        found.append(Difference(place, "n_units", str(old["n_units"]), str(new["n_units"]), "equal"))
+        differences.append(Difference(cell, "n_units", str(old["n_units"]), str(new["n_units"]), "equal"))
     tolerance = np.nanmax((RELATIVE, 10 * _real(old, "condition") * np.finfo(float).eps))
     if tolerance >= UNDECIDED:
-        return found
+        return differences
     if not np.isnan(_real(old, "mcc")):
-        return found + (_compare_counts(place, old, new) or _compare_rates(place, old, new))
+        return differences + (_compare_counts(cell, old, new) or _compare_rates(cell, old, new))
     metrics = [name for name in old if name not in NO_METRICS]
     if all(pd.isna(old[metric]) for metric in metrics) and old["params"] != new["params"]:
-        found.append(Difference(place, "params", old["params"], new["params"], "equal"))
+        differences.append(Difference(cell, "params", old["params"], new["params"], "equal"))
     for metric in metrics:
         a, b = _real(old, metric), _real(new, metric)
         allowed = AT_A_POINT if metric in points else tolerance * abs(a)
         if not _within(allowed, a, b):
             words = f"{AT_A_POINT}" if metric in points else f"{tolerance:.1e} relative"
-            found.append(Difference(place, metric, f"{a:.10g}", f"{b:.10g}", words))
-    return found
+            differences.append(Difference(cell, metric, f"{a:.10g}", f"{b:.10g}", words))
+    return differences
 
 
-def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
+def _compare_counts(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
     if not np.isnan(_real(old, "tp")):
         a, b = (np.array([_real(line, name) for name in COUNTS]) for line in (old, new))
         negatives, positives = slice(0, 2), slice(2, 4)
@@ -142,34 +142,29 @@ def _compare_counts(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> lis
     else:
         a, b = (np.round([_real(line, "accuracy") * _real(line, "n_test")]) for line in (old, new))
         what, agree = "right predictions", np.abs(a - b).max() <= 1
-    return [] if agree else [Difference(place, what, _whole(a), _whole(b), "one test row predicted otherwise")]
+    return [] if agree else [Difference(cell, what, _whole(a), _whole(b), "one test row predicted otherwise")]
 
 
-def _compare_rates(place: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
-    """Return which metrics differ though the counts that they are made from do not."""
+def _compare_rates(cell: str, old: dict[Any, Any], new: dict[Any, Any]) -> list[Difference]:
+    """Return the metrics that differ though the counts that they are made from are equal."""
     counted = not np.isnan(_real(old, "tp"))
-    same = all(_real(old, name) == _real(new, name) for name in COUNTS) if counted else _same_rows(old, new)
-    wrong = [
-        name for name in rates() if name in old and same and not _within(RELATIVE, _real(old, name), _real(new, name))
+    counts = [
+        [_real(line, name) for name in COUNTS] if counted else round(_real(line, "accuracy") * _real(line, "n_test"))
+        for line in (old, new)
     ]
+    measured = [name for name in rates() if name in old] if counts[0] == counts[1] else []
+    wrong = [name for name in measured if not _within(RELATIVE, _real(old, name), _real(new, name))]
     if not counted and len(wrong) > 1 and not set(wrong) & _OF_RECALLS:
         # A row has gone from one wrong class to another.
         wrong = []
-    found = [
-        Difference(place, name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", "that of equal counts")
-        for name in wrong
-    ]
+    allowed = dict.fromkeys(wrong, "that of equal counts")
     for name in (TRAIN_ACCURACY, *(name for name in ranking_names() if name in old)):
-        before, now = _real(old, name), _real(new, name)
-        if not _within(AT_A_POINT, before, now):
-            found.append(Difference(place, name, f"{before:.10g}", f"{now:.10g}", f"{AT_A_POINT}"))
-    return found
-
-
-def _same_rows(old: dict[Any, Any], new: dict[Any, Any]) -> bool:
-    """Tell whether as many rows were predicted right, of more than two classes."""
-    a, b = (round(_real(line, "accuracy") * _real(line, "n_test")) for line in (old, new))
-    return a == b
+        if not _within(AT_A_POINT, _real(old, name), _real(new, name)):
+            allowed[name] = f"{AT_A_POINT}"
+    return [
+        Difference(cell, name, f"{_real(old, name):.10g}", f"{_real(new, name):.10g}", words)
+        for name, words in allowed.items()
+    ]
 
 
 def _real(line: dict[Any, Any], name: str) -> float:
@@ -183,5 +178,5 @@ def _whole(counts: NDArray[np.float64]) -> str:
 
 
 def _within(allowed: float, a: float, b: float) -> bool:
-    """Tell whether two figures agree; one that is no number agrees with no other than its like."""
+    """Return True if two figures agree; NaN agrees with NaN only."""
     return bool(a == b or abs(a - b) <= allowed or np.isnan((a, b)).all())
