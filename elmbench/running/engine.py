@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Literal
 
 from elmbench.errors import ElmbenchError
@@ -78,34 +78,26 @@ def pending(
     return todo
 
 
+@dataclass
 class Run:
     """The work that is to be done, and where its results go.
 
-    `works`: all of the plan, by key. `limits`: by key. `on_event`: called in this thread at the start and end of all
-    work. `executor`: where the work is done, workers of this machine if it is not given; it is ended with the run.
-    `estimates`: estimates of all work; the run notes there how long its work took. `until`: the time of
-    `time.monotonic` at which the run ends, whatever is left to do.
+    `works` and `limits`, by key, are those of the whole plan; `on_event` is called in this thread at the start and end
+    of all work. The `executor`, by default workers of this machine, is ended with the run. The run notes in `estimates`
+    how long its work took. `until` is the time of `time.monotonic` at which it ends, whatever is left to do.
     """
 
-    def __init__(
-        self,
-        works: Mapping[str, Work],
-        limits: Mapping[str, Limits],
-        store: Store,
-        settings: Settings,
-        on_event: OnEvent = lambda event: None,
-        executor: Executor | None = None,
-        estimates: Estimates | None = None,
-        until: float = math.inf,
-    ) -> None:
-        self.works = works
-        self.limits = limits
-        self.store = store
-        self.settings = settings
-        self.on_event = on_event
-        self.executor = executor
-        self.estimates = estimates or Estimates(works, limits)
-        self.until = until
+    works: Mapping[str, Work]
+    limits: Mapping[str, Limits]
+    store: Store
+    settings: Settings
+    on_event: OnEvent = lambda event: None
+    executor: Executor | None = None
+    estimates: Estimates = None  # type: ignore[assignment]  # those of all work
+    until: float = math.inf
+
+    def __post_init__(self) -> None:
+        self.estimates = self.estimates or Estimates(self.works, self.limits)
 
     def run(self, todo: list[str], clean: Collection[str] = ()) -> None:
         """Do the work of these keys and keep its results in the store.
@@ -119,9 +111,9 @@ class Run:
             return
         with self.store.leases() as leases, self.executor or LocalExecutor(self.settings) as executor:
             alone = bool(clean) and executor.fixed and executor.workers == 1
-            _Running(self, todo, executor, leases, clean if alone else (), at_most=1 if alone else None).go_on()
+            _Running(self, todo, executor, leases, frozenset(clean if alone else ()), 1 if alone else None).go_on()
             if again := self._unclean(clean):
-                _Running(self, again, executor, leases, again, at_most=1, repeat=True).go_on()
+                _Running(self, again, executor, leases, frozenset(again), 1, repeat=True).go_on()
 
     def _unclean(self, fits: Iterable[str]) -> list[str]:
         """Return those fits that ended ok, but beside others."""
@@ -142,34 +134,28 @@ class Run:
         return done.seconds * formula[work.key] / sum(formula[key] for key in done.result["parts"])
 
 
+@dataclass
 class _Running:
     """A run under way.
 
-    `clean`: keys of the fits whose times are clean where no other run is at work. `at_most`: how many tasks are begun
-    at a time. `repeat`: do work again whose result is stored.
+    Fits whose keys are in `clean` have clean times if no other run is at work. No more than `at_most` tasks are begun
+    at a time. With `repeat`, work is done whose result is stored.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        todo: list[str],
-        executor: Executor,
-        leases: Leases,
-        clean: Collection[str] = (),
-        at_most: int | None = None,
-        repeat: bool = False,
-    ) -> None:
-        self.plan = run
-        self.store = run.store
-        self.on_event = run.on_event
-        self.executor = executor
-        self.leases = leases
-        self.clean = frozenset(clean)
-        self.at_most = at_most
-        self.repeat = repeat
+    plan: Run
+    todo: InitVar[list[str]]
+    executor: Executor
+    leases: Leases
+    clean: Collection[str] = ()
+    at_most: int | None = None
+    repeat: bool = False
+
+    def __post_init__(self, todo: list[str]) -> None:
+        self.store, self.on_event = self.plan.store, self.plan.on_event
         # One after the other, tasks keep the order of the plan: neighbours share their data.
-        in_turn = at_most == 1 or (executor.fixed and executor.workers == 1)
-        self.queue = TaskQueue(as_tasks(run.works, todo), None if in_turn else run.estimates.formula)
+        in_turn = self.at_most == 1 or (self.executor.fixed and self.executor.workers == 1)
+        tasks = as_tasks(self.plan.works, todo)
+        self.queue = TaskQueue(tasks, None if in_turn else self.plan.estimates.formula)
         self.running: dict[Future[Done], Task] = {}
         #: What other runs are computing, by the keys.
         self.elsewhere: dict[tuple[str, ...], Task] = {}

@@ -28,7 +28,10 @@ class Estimates:
 
     def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
         self.formula = {key: max(_within(work, limits[key]), _LEAST) for key, work in works.items()}
-        self.groups = {key: _group(work) for key, work in works.items()}
+        self.groups: dict[str, Group] = {
+            key: (work.kind, work.model_name, work.data.name if work.data is not None else "")
+            for key, work in works.items()
+        }
         self._unknown = {key for key, work in works.items() if not work.has_formula}
         #: Seconds of ended work, and seconds by its formula, by group and by kind and model.
         self._ended: dict[tuple[str, ...], tuple[float, float]] = {}
@@ -55,10 +58,6 @@ class Estimates:
         if factor is None:
             return None if key in self._unknown else self.formula[key]
         return factor * self.formula[key]
-
-
-def _group(work: Work) -> Group:
-    return work.kind, work.model_name, work.data.name if work.data is not None else ""
 
 
 def _within(work: Work, limits: Limits) -> float:

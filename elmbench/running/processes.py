@@ -130,9 +130,8 @@ def end_in_words(code: int) -> str:
     """Return how a process has ended by its exit code, which is negative after a signal."""
     if code >= 0:
         return f"the worker process ended by itself with exit code {code}"
-    with contextlib.suppress(ValueError):
-        return f"the worker process died by signal {-code} ({signal.Signals(-code).name})"
-    return f"the worker process died by signal {-code}"
+    names = {one.value: f" ({one.name})" for one in signal.Signals}
+    return f"the worker process died by signal {-code}{names.get(-code, '')}"
 
 
 if __name__ == "__main__":

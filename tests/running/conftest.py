@@ -76,13 +76,6 @@ class Exiting(Base):
         os._exit(7)
 
 
-class Ending(Base):
-    """Ends its process as if all were well."""
-
-    def act(self, X, y):
-        os._exit(0)
-
-
 class Leaving(Base):
     def act(self, X, y):
         sys.exit(5)
@@ -143,13 +136,6 @@ class Parent(Base):
         child = subprocess.Popen(["sleep", "3600"])
         tell(child.pid)
         child.wait()
-
-
-class Nameless(Base):
-    """Dies by a signal that has no name."""
-
-    def act(self, X, y):
-        os.kill(os.getpid(), 40)
 
 
 class Negative(Base):
@@ -213,11 +199,6 @@ class LeakingChild(Base):
         time.sleep(3600)
 
 
-class Interrupting(Base):
-    def act(self, X, y):
-        raise KeyboardInterrupt
-
-
 class Unjson(Base):
     """Makes a search count what JSON cannot hold."""
 
@@ -253,13 +234,13 @@ class SlowToMake(Base):
 
 
 MODELS = {
-    "nameless": Nameless, "interrupting": Interrupting, "unjson": Unjson, "locking": Locking,
+    "unjson": Unjson, "locking": Locking,
     "slow-to-make": SlowToMake,
     "colourful": Colourful,
     "no-label": NoLabel, "negative": Negative,
     "detaching": Detaching, "orphaning": Orphaning, "leaking-child": LeakingChild,
     "treacherous": Treacherous, "treacherous-once": TreacherousOnce,
-    "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "ending": Ending, "killed": Killed,
+    "healthy": Base, "raising": Raising, "exiting": Exiting, "leaving": Leaving, "killed": Killed,
     "stuck": Stuck, "leaking": Leaking, "printing": Printing,
     "not-finite": NotFinite, "forking": Forking, "parent": Parent,
 }

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from elmbench.running.leases import Leases, locked
+from elmbench.running.leases import Leases
 
 
 def in_a_child(action: Callable[[], None]) -> int:
@@ -118,33 +117,3 @@ def test_a_file_system_without_locks_claims_nothing(tmp_path: Path, monkeypatch:
             assert leases.take(["a"]) is None
     finally:
         end(other)
-
-
-@pytest.mark.parametrize("where", ["thread", "process"])
-def test_one_holds_a_lock_at_a_time(tmp_path: Path, where: str) -> None:
-    log = tmp_path / "log"
-
-    def use() -> None:
-        for _ in range(20):
-            with locked(tmp_path / "lock"), open(log, "a", buffering=1) as stream:
-                stream.write("in\n")
-                time.sleep(0.001)
-                stream.write("out\n")
-
-    if where == "thread":
-        threads = [threading.Thread(target=use) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    else:
-        children = []
-        for _ in range(3):
-            process = os.fork()
-            if process == 0:
-                use()
-                os._exit(0)
-            children.append(process)
-        for child in children:
-            os.waitpid(child, 0)
-    assert log.read_text() == "in\nout\n" * 60

@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import resource
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from made_store import KEY, OTHER, RESULT, WORK, again, cell, in_a_child, lines_of, log
 
-from elmbench.errors import ElmbenchError
 from elmbench.files import WriteError
 from elmbench.running import records
 from elmbench.running.store import Store
@@ -88,49 +86,3 @@ def test_a_results_folder_that_is_none(tmp_path: Path) -> None:
         store.add_cells("ci", "toy/one", [cell()], "run")
     with pytest.raises(WriteError, match="cannot write"), store.leases():
         pass
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_results_folder(store: Store) -> None:
-    store.put(WORK, RESULT, "e")
-    store.close()
-    folder = log(store).parent
-    folder.chmod(0o500)
-    try:
-        with pytest.raises(WriteError, match="Permission denied"):
-            store.put(WORK, RESULT | {"status": "failed"}, "e")
-        assert again(store).result(KEY) == RESULT
-    finally:
-        folder.chmod(0o700)
-
-
-@pytest.mark.parametrize("use", [lambda store: store.result(KEY), Store.tables, Store.under_way])
-def test_a_folder_without_rights_is_no_empty_store(
-    store: Store, monkeypatch: pytest.MonkeyPatch, use: Callable[[Store], object]
-) -> None:
-    with store.leases():
-        store.put(WORK, RESULT, "e")
-
-        def refuse(folder: object) -> None:
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
-
-        for call in ("scandir", "listdir"):
-            monkeypatch.setattr(os, call, refuse)
-        with pytest.raises(ElmbenchError, match=r"cannot read .*: Permission denied") as error:
-            use(again(store))
-        assert "make it readable" in str(error.value.next_step)
-        monkeypatch.undo()
-
-
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_files_honour_the_umask(store: Store, umask: int, mode: int) -> None:
-    before = os.umask(umask)
-    try:
-        with store.leases() as leases, store.writing_tables():
-            leases.take(["a"])
-            store.put(WORK, RESULT, "e")
-            files = [path for path in store.root.rglob("*") if path.is_file()]
-            assert len(files) == 4
-            assert {path.stat().st_mode & 0o777 for path in files} == {mode}
-    finally:
-        os.umask(before)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from elmbench.specs.limits import Limits
@@ -31,42 +31,53 @@ class Done:
     environment: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Executor(Protocol):
-    """Takes work and yields what comes of it; a context manager, which ends with all that it has started."""
+class Executor(ABC):
+    """Takes work and yields what comes of it; a context manager, which ends with all that it has started.
+
+    `deserted` is True while there is no worker; workers may still join.
+    """
+
+    #: Whether the number of workers is fixed.
+    fixed: ClassVar[bool] = False
+    #: Seconds that the latest task took.
+    _lately = float("inf")
 
     @property
-    def width(self) -> int:
-        """The number of tasks that it takes at a time now, at least 1: workers may join and leave."""
-
-    @property
+    @abstractmethod
     def workers(self) -> int:
         """The number of tasks that are worked on at the same time, at least 1."""
 
     @property
-    def fixed(self) -> bool:
-        """True if the number of workers is fixed."""
-
-    @property
-    def deserted(self) -> bool:
-        """True if there is no worker now; workers may still join."""
-
-    @property
+    @abstractmethod
     def memory(self) -> int:
         """The default memory limit of a task in bytes."""
 
+    @property
+    def deserted(self) -> bool:
+        return False
+
+    @property
+    def width(self) -> int:
+        """The number of tasks that it takes at a time now: if work is short, one more waits for each worker.
+
+        The worker begins it while the result of the one before is kept.
+        """
+        return self.workers * (2 if self._lately < SHORT else 1)
+
+    @abstractmethod
     def warm(self) -> None:
         """Start what takes a while before there is work."""
 
+    @abstractmethod
     def submit(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Future[Done]:
-        """Start some work.
+        """Start some work; `inputs` are the results of the work that it needs, by key."""
 
-        `inputs`: results of the work that it needs, by key.
-        """
+    @abstractmethod
+    def end(self) -> None:
+        """End at once, with whatever runs."""
 
     def __enter__(self) -> Self:
-        """Return itself."""
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End at once, with whatever runs."""
+    def __exit__(self, *_: object) -> None:
+        self.end()

@@ -17,12 +17,11 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
-from elmbench.running.executors.base import SHORT, Done
+from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.dask_worker import BEGUN, dask_setup, do_task, end_run
 from elmbench.running.executors.sandbox import Asked, Settings, asked_of
 from elmbench.running.limits import share_of_memory
@@ -55,14 +54,12 @@ class _Request:
     deaths: int = 0
 
 
-class DaskExecutor:
+class DaskExecutor(Executor):
     """Workers of a scheduler, or one worker on this machine for each job; a context manager.
 
     `scheduler`: address of a scheduler, such as `tls://host:8786`. By default, the executor starts a scheduler and
     workers that only this machine can reach.
     """
-
-    fixed = False
 
     def __init__(self, settings: Settings, scheduler: str | None = None) -> None:
         self._settings = settings
@@ -74,8 +71,6 @@ class DaskExecutor:
         self._threads, self._looked = settings.jobs, float("-inf")
         #: The last time at which there was a worker.
         self._manned = float("inf")
-        #: Seconds that the latest task took.
-        self._lately = float("inf")
         #: Futures of dask, which forgets results without a holder.
         self._held: set[Any] = set()
         #: Number of times that workers have begun a task, by its key.
@@ -135,11 +130,6 @@ class DaskExecutor:
         self.warm()
         assert self._connected is not None
         return self._connected.result()
-
-    @property
-    def width(self) -> int:
-        """The number of tasks that the workers take now: if work is short, one more waits for each thread."""
-        return self.workers * (2 if self._lately < SHORT else 1)
 
     @property
     def workers(self) -> int:
@@ -251,12 +241,8 @@ class DaskExecutor:
             next_step="start it and its workers again, then run again: finished work is stored",
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def end(self) -> None:
+        """Close the connection, and end a cluster that this executor has started."""
         self._sender.shutdown(wait=True, cancel_futures=True)
         if self._connected is None or self._connected.exception() is not None:
             return

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from elmbench.running.executors.base import SHORT, Done
+from elmbench.running.executors.base import Done, Executor
 from elmbench.running.executors.sandbox import Sandbox, Settings
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
@@ -17,33 +16,26 @@ if TYPE_CHECKING:
     from elmbench.work.base import Result, Work
 
 
-class LocalExecutor:
-    """A pool of threads, each of which owns a worker process; a context manager.
-
-    `workers`: how many tasks it works on at a time. `memory`: a worker's share of the machine's memory in bytes.
-    `fixed`, `deserted`: its workers are started as they are needed: always, and never.
-    """
+class LocalExecutor(Executor):
+    """A pool of threads, each of which owns a worker process, started as it is needed."""
 
     fixed = True
-    deserted = False
 
     def __init__(self, settings: Settings) -> None:
-        self.workers = settings.jobs
-        self.memory = share_of_memory(settings.jobs)
+        self._jobs = settings.jobs
         self._sandboxes = [Sandbox(settings) for _ in range(settings.jobs)]
         #: The idle ones; the latest to become idle, which has loaded its data, is the next to work.
         self._idle = self._sandboxes.copy()
         self._pool = ThreadPoolExecutor(settings.jobs)
-        #: Seconds that a piece of work has taken lately.
-        self._lately = float("inf")
 
     @property
-    def width(self) -> int:
-        """The number of tasks that it takes at a time now: if work is short, one more waits for each worker.
+    def workers(self) -> int:
+        return self._jobs
 
-        The worker begins it while the result of the one before is kept.
-        """
-        return self.workers * (2 if self._lately < SHORT else 1)
+    @property
+    def memory(self) -> int:
+        """A worker's share of the machine's memory in bytes."""
+        return share_of_memory(self._jobs)
 
     def warm(self) -> None:
         """Start a worker before there is work for it."""
@@ -63,13 +55,8 @@ class LocalExecutor:
         self._lately = time.monotonic() - started - sandbox.before
         return Done(result, self._lately, sandbox.before)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # Ending the workers first lets the threads that wait for them return.
+    def end(self) -> None:
+        """End the workers first, so that the threads that wait for them return."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         for sandbox in self._sandboxes:
             sandbox.stop()
