@@ -17,6 +17,7 @@ from elmbench.numerics.kernels import row_blocks
 from elmbench.numerics.multiple.base_kernels import KERNELS, BaseKernel, BaseKernels, ComputedKernels, GivenKernels
 from elmbench.numerics.multiple.blocks import BLOCK_BYTES, HELD_BYTES, KernelBlocks, triangle_bytes
 from elmbench.numerics.multiple.weights import Surface, learn_weights, squared_radii
+from elmbench.numerics.threads import threads_for
 
 KernelSpec = Sequence[Any]
 """A name and the parameters by theirs, as a pair: what a YAML or JSON file holds."""
@@ -100,14 +101,15 @@ class _MKELM(BaseEstimator):
         self._kernels = self._base_kernels(X)
         blocks = KernelBlocks(self._kernels)
         self.squared_radii_ = squared_radii(blocks) if self.radius else np.ones(blocks.shape[0])
-        result = learn_weights(
-            blocks,
-            self._targets(T),
-            1.0 / self.C,
-            Surface(self.q, self.squared_radii_),
-            self.max_iter,
-            lambda change, fall: change <= self.tol or fall < objective_tol,
-        )
+        with threads_for(X):
+            result = learn_weights(
+                blocks,
+                self._targets(T),
+                1.0 / self.C,
+                Surface(self.q, self.squared_radii_),
+                self.max_iter,
+                lambda change, fall: change <= self.tol or fall < objective_tol,
+            )
         if self.max_iter and not result.converged:
             warnings.warn(
                 f"the kernel weights still change by more than {self.tol:g} after {self.max_iter} iterations: "

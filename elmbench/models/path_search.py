@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples
 from elmbench.models.base.scorers import is_default, is_of_decisions, scores_of
 from elmbench.models.base.singular import warned_once
 from elmbench.models.protocols import DecisionPath, Folds, GridPath
+from elmbench.numerics.threads import threads_for
 
 #: Errors of a path for parameters or rows that it does not accept. Fits then raise them, candidate by candidate.
 _REFUSALS = (ValueError, TypeError, ArithmeticError, MemoryError)
@@ -118,7 +119,7 @@ class PathSearchCV(GridSearchCV):
         """
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        with warned_once():
+        with warned_once(), threads_for(X):
             if not self._fit_by_path(X, y, params):
                 super().fit(X, y, **params)
         return self

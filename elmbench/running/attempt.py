@@ -3,17 +3,16 @@
 import contextlib
 import json
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from elmbench.errors import ElmbenchError
+from elmbench.numerics.threads import libraries
 from elmbench.protocol.folds import load_rows
 from elmbench.registry import find_model, is_built_in
 from elmbench.work.base import Context, Result, Work
@@ -54,7 +53,7 @@ def _warm_up(factory: Callable[..., Any], task: str) -> None:
     X = np.random.default_rng(0).random((40, 3))
     y = np.where(X[:, 0] > 0.5, 1, -1) if task == "classification" else X[:, 0]
     # What fails here fails again where it counts.
-    with contextlib.suppress(Exception), warnings.catch_warnings(), _libraries(len(sys.modules)).limit(limits=1):
+    with contextlib.suppress(Exception), warnings.catch_warnings(), libraries().limit(limits=1):
         warnings.simplefilter("ignore")
         factory().fit(X, y).predict(X)
 
@@ -70,7 +69,7 @@ def attempt(work: Work, inputs: Mapping[str, Result], context: Context, blas_thr
     if failed is not None:
         # One prefix is enough for a chain of searches and choices.
         return {"status": failed["status"], "reason": BEFORE + failed["reason"].removeprefix(BEFORE)}
-    with warnings.catch_warnings(record=True) as caught, _libraries(len(sys.modules)).limit(limits=blas_threads):
+    with warnings.catch_warnings(record=True) as caught, libraries().limit(limits=blas_threads):
         warnings.simplefilter("default")
         result = guarded(lambda: work.run(inputs, context), context)
     messages = sorted({printable(f"{w.category.__name__}: {w.message}") for w in caught})
@@ -103,9 +102,3 @@ def _checked(result: Result) -> Result:
 def printable(text: str, longest: int = _LONGEST) -> str:
     """Return the beginning of a text, with a question mark for each character that is unsafe in a file or terminal."""
     return _UNPRINTABLE.sub("?", text[:longest])
-
-
-@lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:
-    """Return the libraries with threads of their own, listed again only after an import."""
-    return ThreadpoolController()

@@ -1,0 +1,32 @@
+"""Threads of the linear algebra libraries.
+
+On small matrices two threads wait for each other longer than they compute, on a machine with other load many times as
+long.
+"""
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+#: Up to this number of rows a fit has one thread.
+FEW_ROWS = 2000
+
+
+@lru_cache(maxsize=1)
+def _listed(n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def libraries() -> ThreadpoolController:
+    """Return the libraries with threads of their own, listed again only after an import."""
+    return _listed(len(sys.modules))
+
+
+def threads_for(X: Any) -> AbstractContextManager[Any]:
+    """Limit linear algebra to one thread inside the context if `X` has few rows."""
+    shape = getattr(X, "shape", ())
+    n_rows = shape[0] if shape else len(X) if hasattr(X, "__len__") else 0
+    return libraries().limit(limits=1, user_api="blas") if n_rows <= FEW_ROWS else nullcontext()
