@@ -17,7 +17,8 @@ from sklearn.svm import SVC, LinearSVC
 from benchmarks.measure import Measurement, Result, Row, Seconds, in_turn, measured, timed
 from benchmarks.problems import Array, series
 from elmbench.datasets.generators import waveform
-from elmbench.models import KELMRegressor, MKELMClassifier, RKELMClassifier
+from elmbench.models import ALDKOSELMRegressor, FBKOSELMRegressor, KELMRegressor, MKELMClassifier, RKELMClassifier
+from elmbench.numerics.projection.batch import singular_directions
 from elmbench.numerics.projection.stream import StreamedDecomposition
 from elmbench.protocol.scaling import scale_columns
 from elmbench.specs.protocol import Scale
@@ -68,6 +69,25 @@ def _rkelm() -> RKELMClassifier:
     return RKELMClassifier(n_landmarks=_CENTRES, C=_WAVE_C, gamma=_WAVE_GAMMA, random_state=0)
 
 
+def _reduced_fit(trial: bool) -> Iterator[Result]:
+    """Kernel values take 2 n L d operations, K'K n L^2, its Cholesky factor L^3 / 3, test rows 2 m L (d + k)."""
+    X, y, n, m = _waveforms(trial)
+    d, k, L = X.shape[1], 3, _CENTRES
+
+    def work() -> float:
+        return float(np.mean(_rkelm().fit(X[:n], y[:n]).predict(X[n:]) != y[n:]))
+
+    work()
+    operations = 2 * n * L * d + n * L**2 + L**3 / 3 + 2 * m * L * (d + k)
+    rounds, rate = against_products(work, 500 if trial else 2000, operations)
+    yield measured(
+        rounds,
+        name=f"RKELM fit and prediction, {n:,} rows, {m:,} test rows, L = {L}",
+        against="its operations, exp left aside, at the rate of dgemm",
+        note=f"{rate}; error on the test rows {rounds.our_result:.4f}",
+    )
+
+
 def _reduced_beside(trial: bool) -> Iterator[Result]:
     X, y, n, m = _waveforms(trial)
     signs = np.where(y[:n, np.newaxis] == np.arange(3), 1.0, -1.0)
@@ -98,6 +118,63 @@ def _reduced_beside(trial: bool) -> Iterator[Result]:
             against=f"scikit-learn's {name}",
             note=f"error on the test rows {rounds.our_result:.4f} against {rounds.their_result:.4f}",
         )
+
+
+def budget_bytes(X: Array, y: Array) -> tuple[int, int]:
+    """Return the bytes of the inverse that FB-KOS-ELM has to touch, in one pass a row, and its final size.
+
+    A row that joins reads and writes all m^2 entries; any other is multiplied with them.
+    """
+
+    def touched(before: Array, after: Array) -> int:
+        return (8 if np.array_equal(after, before) else 16) * len(after) ** 2
+
+    return _touched(FBKOSELMRegressor(C=C, gamma=GAMMA, budget=BUDGET), touched, X, y)
+
+
+def dependency_bytes(X: Array, y: Array) -> tuple[int, int]:
+    """Return the bytes that ALD-KOS-ELM has to touch, and its final size.
+
+    Every row takes one solve with a triangle of m^2 / 2 entries. A row that does not join takes a second one, and
+    reads and writes the m^2 entries of P.
+    """
+
+    def touched(before: Array, after: Array) -> int:
+        return (24 if len(after) == len(before) else 4) * len(before) ** 2
+
+    return _touched(ALDKOSELMRegressor(gamma=GAMMA, delta=DELTA), touched, X, y)
+
+
+def _touched(model: Any, touched: Callable[[Array, Array], int], X: Array, y: Array) -> tuple[int, int]:
+    """Return the sum of the bytes of each row, from the dictionaries before and after it, and the final size."""
+    total, before = 0, np.empty((0, X.shape[1]))
+    for i in range(len(X)):
+        after = model.partial_fit(X[i : i + 1], y[i : i + 1]).dictionary_
+        total += touched(before, after)
+        before = after
+    return total, len(before)
+
+
+def _online(key: str, name: str, model: Callable[[], Any], count: Callable[[Array, Array], tuple[int, int]]) -> Row:
+    def run(trial: bool) -> Iterator[Result]:
+        rows = 1000 if trial else 18_000
+        X, y = series(rows)
+        touched, size = count(X, y)
+        times = max(1, touched // (16 * size**2))
+        source, target = np.random.default_rng(0).random((size, size)), np.empty((size, size))
+
+        def copies() -> None:
+            for _ in range(times):
+                np.copyto(target, source)
+
+        copies()
+        rounds = in_turn(lambda: model().fit(X, y).n_units_, copies, scale=touched / (16 * size**2 * times))
+        rate = 16e-9 * size**2 * times / min(seconds.cpu for seconds in rounds.theirs)
+        note = f"{touched / 1e9:.1f} GB touched; copies of {size}^2 doubles: {rate:.0f} GB/s read and written"
+        against = "bytes touched at the bandwidth of copies"
+        yield measured(rounds, name=f"{name}, {rows:,} rows", against=against, target=0.5, note=note)
+
+    return Row(key, run)
 
 
 BOUND = 60.0
@@ -133,10 +210,29 @@ def _lapack(X: Array) -> Array:
     return values
 
 
+def _triangular(X: Array) -> Array:
+    return singular_directions(X - X.mean(axis=0))[0]
+
+
+def _inner_products(X: Array) -> Array:
+    """Return the singular values of few wide rows, with half of the digits; directions are computed, too."""
+    centred = X - X.mean(axis=0)
+    squares, vectors = np.linalg.eigh(centred @ centred.T)
+    values: Array = np.sqrt(np.maximum(squares[:0:-1], 0.0))
+    _ = (vectors[:, :0:-1].T @ centred) / values[:, np.newaxis]
+    return values
+
+
 def _streams(trial: bool) -> Iterator[Result]:
     """Measure one more chunk of rows, with all directions, against the decomposition of all rows."""
     tall, wide = ((1000, 50), (60, 500)) if trial else ((10_000, 200), (400, 10_000))
-    for (n, d), target in ((tall, 10.0), (wide, None)):
+    cases: list[tuple[tuple[int, int], Callable[[Array], Array], str, float | None]] = [
+        (tall, _lapack, "LAPACK's SVD of all rows", 10.0),
+        (tall, _triangular, "SVD of the triangular factor of all rows", None),
+        (wide, _lapack, "LAPACK's SVD of all rows", None),
+        (wide, _inner_products, "eigenvectors of the inner products of all rows", None),
+    ]
+    for (n, d), theirs, against, target in cases:
         X = np.random.default_rng(0).standard_normal((n, d))
         stream = StreamedDecomposition(d)
         stream.update(X[:-_CHUNK])
@@ -149,16 +245,22 @@ def _streams(trial: bool) -> Iterator[Result]:
             return values
 
         update()
-        rounds = in_turn(update, partial(_lapack, X))
+        rounds = in_turn(update, partial(theirs, X))
         least = min(len(rounds.our_result), len(rounds.their_result))
         apart = np.abs(rounds.our_result[:least] - rounds.their_result[:least]).max() / rounds.our_result[0]
         name = f"OS-PVM, {_CHUNK} rows after {n - _CHUNK:,} of {d:,} features"
-        yield measured(rounds, name=name, against="LAPACK's SVD of all rows", target=target, difference=float(apart))
+        yield measured(rounds, name=name, against=against, target=target, difference=float(apart))
 
 
 ROWS = [
+    Row("rk-elm-fit", _reduced_fit),
     Row("rk-elm-beside", _reduced_beside),
     Row("k-elm-fit", _kernel_fit),
+    _online(
+        "fb-kos-elm", f"FB-KOS-ELM, F = {BUDGET}", lambda: FBKOSELMRegressor(C=C, gamma=GAMMA, budget=BUDGET),
+        budget_bytes,
+    ),
+    _online("ald-kos-elm", "ALD-KOS-ELM", lambda: ALDKOSELMRegressor(gamma=GAMMA, delta=DELTA), dependency_bytes),
     Row("mk-elm", _kernel_weights),
     Row("streams", _streams),
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.fits import BUDGET, budget_bytes, dependency_bytes
 from benchmarks.problems import (
     Problem,
     digits,
@@ -14,6 +15,7 @@ from benchmarks.problems import (
     mackey_glass,
     ridge_pipeline,
     search_of,
+    series,
 )
 from benchmarks.searches import compare
 from benchmarks.tables import SUBSET, first_fold, thinned
@@ -69,6 +71,18 @@ def test_a_comparison_looks_at_the_candidates_that_both_have() -> None:
     assert had == [3] * 6
     found = compare(problem, grid, ours, lambda problem, some: -ours(problem, some))
     assert found.same_choice is False
+
+
+def test_bytes_of_the_online_models() -> None:
+    X, y = series(40)
+    touched, size = budget_bytes(X, y)
+    assert size == 40 < BUDGET
+    assert touched == sum(16 * m**2 for m in range(1, 41))
+    # Five rows far from each other join, and none of those that only repeat them.
+    far = 10.0 * np.repeat(np.arange(5.0)[:, np.newaxis], 7, axis=1)
+    touched, size = dependency_bytes(np.vstack([far, far, far]), np.arange(15.0))
+    assert size == 5
+    assert touched == sum(4 * m**2 for m in range(5)) + 10 * 24 * 5**2
 
 
 def test_tables_are_those_of_the_first_fold_on_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
