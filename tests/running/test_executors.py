@@ -6,6 +6,7 @@ import contextlib
 import os
 import platform
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -179,6 +180,16 @@ def test_only_deaths_during_the_work_itself_count(
         }
 
 
+@pytest.mark.exhaustive
+def test_work_that_waits_behind_a_killer_is_not_blamed(
+    dask: Executor, log: Path, plugin: str, plan_models: Callable[..., Plan]
+) -> None:
+    log.unlink(missing_ok=True)
+    bad, good = fits(plan_models("treacherous"))[:WORKERS], fits(plan_models("healthy"))
+    futures = [dask.submit(work, {}, Limits()) for work in [*bad, *good]]
+    assert [done(future).result["status"] for future in futures] == ["failed"] * WORKERS + ["ok"] * len(good)
+
+
 @pytest.fixture
 def local_dask(plugin: str) -> Iterator[DaskExecutor]:
     """An executor with one worker on this machine, which dask drops as soon as it dies."""
@@ -198,6 +209,25 @@ def test_a_worker_that_dask_has_dropped_is_replaced(local_dask: DaskExecutor, pl
         time.sleep(0.05)
     assert done(future).result["status"] == "ok"
     assert all(client.run(lambda: sys.flags.safe_path).values())
+
+
+@pytest.mark.exhaustive
+def test_a_module_of_the_current_folder_is_not_run(tmp_path: Path) -> None:
+    """A module with the name of one of Python's own would be imported before that one."""
+    pytest.importorskip("distributed")
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "elmbench"
+    script.write_text("from elmbench.cli import main\nif __name__ == '__main__': main()")
+    (tmp_path / "types.py").write_text("open('taken', 'w')\nraise SystemExit")
+    words = "run table4 --profile ci -d wdbc -m elm --engine dask --jobs 1 --results-dir results"
+    # Without end it would wait for the workers.
+    process = subprocess.Popen([sys.executable, script, *words.split()], cwd=tmp_path)
+    while process.poll() is None and not (tmp_path / "taken").exists():
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "taken").exists()
+    assert (tmp_path / "results" / "ci").is_dir()
 
 
 def test_a_run_without_any_worker_of_its_own_cluster_ends(
