@@ -112,9 +112,9 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
     dates = _date_columns(table, asked)
     left_out = _left_out(table, dates)
     names = [name for group in left_out.values() for name in group]
-    table = table.columns(np.array([name not in names for name in table.names]))
+    table = table.columns(np.array([name not in names for name in table.names], dtype=bool))
     task = asked.task or _task_of(table)
-    raw = table.columns(np.array([name not in dates for name in table.names]))
+    raw = table.columns(np.array([name not in dates for name in table.names], dtype=bool))
     table = with_date_features(table, dates, asked.day_first)
     _check(table, asked, title, left_out)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()

@@ -62,8 +62,8 @@ def by_hand(name, task):
         params = {"n_hidden": 17, "gamma": 0.7, "C": 8.0, "random_state": 5}
         return params, make_pipeline(features, ridge), lambda model: 17
     if name == "svm":
-        params = {"C": 8.0, "gamma": 0.7, "epsilon": 0.02, "nu": None}
-        return params, SVR(C=8.0, gamma=0.7, epsilon=0.02), lambda model: len(model.support_)
+        params = {"C": 8.0, "gamma": 0.7, "epsilon": 0.02, "nu": None, "max_iter": 10**6}
+        return params, SVR(C=8.0, gamma=0.7, epsilon=0.02, max_iter=10**6), lambda model: len(model.support_)
     trees = {"classifier": ExtraTreesClassifier, "regressor": ExtraTreesRegressor}[task]
     return (
         {"n_estimators": 6, "random_state": 5},
