@@ -213,12 +213,12 @@ def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
     from elmbench.reporting.site.charts import Picture
     from elmbench.reporting.site.documents import _latex_grid
     from elmbench.reporting.site.documents import _text as markdown_text
-    from elmbench.reporting.site.pages import _environment
+    from elmbench.reporting.site.pages import environment
 
     source = "{% import 'macros.html' as m with context %}{{ m.grid(one, one.heading) }}{{ m.plain([s], [[s]], s) }}"
     source += "{{ m.picture(picture) }}"
     grid = Grid(script, script, (script,), ((script, (None,)),))
-    shown = _environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
+    shown = environment().from_string(source).render(one=grid, s=script, picture=Picture(script, b""))
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
     assert "<script" not in markdown_text(script)
