@@ -13,7 +13,7 @@ from typing import Any
 
 from elmbench.layouts.table import COMPARED, JUDGED, VERDICTS
 from elmbench.reporting.figures import facts_sentence
-from elmbench.reporting.joint import ALPHA, TABLE_VERDICTS, JointVerdict, judge_table, main_verdict
+from elmbench.reporting.joint import ALPHA, JointVerdict, judge_table, main_verdict
 from elmbench.reporting.results import Results
 from elmbench.reporting.verdicts import FEWEST_RUNS, is_fact
 from elmbench.specs.catalogue import PROFILES
@@ -159,14 +159,39 @@ def _counts(tables: Sequence[_Chosen]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _summary(joints: Sequence[_Joint]) -> Iterator[str]:
-    """Yield the sentence that counts the tables by the verdict on their metric with the most figures."""
+    """Yield the sentence that sums up the verdicts of the tables, each on its metric with the most figures."""
     tables: dict[str, list[JointVerdict]] = {}
     for one, joint, _ in joints:
         tables.setdefault(one.resolved.file.id, []).append(joint)
-    counts = Counter(main_verdict(verdicts).verdict for verdicts in tables.values())
     if tables:
-        listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in TABLE_VERDICTS if counts[verdict])
-        yield f"{len(tables)} table{'s' * (len(tables) > 1)} with comparable figures: {listed}."
+        yield answer_sentence(Counter(main_verdict(verdicts).verdict for verdicts in tables.values()))
+
+
+def answer_sentence(tables: Counter[str]) -> str:
+    """Return the answer on a paper in words, from the numbers of its tables with each verdict of `TABLE_VERDICTS`.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> answer_sentence(Counter({"reproduced": 1, "pattern only": 3, "not reproduced": 1}))
+    'The models compare as published in 4 of 5 tables; the values agree in 1 of these.'
+    """
+    small = tables["too small to judge"]
+    judged = tables.total() - small
+    if not judged:
+        return "No table has enough figures and runs to be judged."
+    alike = tables["reproduced"] + tables["pattern only"]
+    if judged > 1:
+        text = f"The models compare as published in {alike or 'none'} of {judged} tables"
+        text += f"; the values agree in {tables['reproduced'] or 'none'} of these" * bool(alike)
+    else:
+        values = bool(tables["reproduced"] + tables["level only"])
+        text = f"The models {'' if alike else 'do not '}compare as published in the only table that can be judged"
+        text += f", {'and' if values == bool(alike) else 'but'} the values {'' if values else 'do not '}agree"
+    if judged > 1 and tables["level only"]:
+        text += f"; in {tables['level only']} only the values agree"
+    more = f" {small} more {'table is' if small == 1 else 'tables are'} too small to judge."
+    return f"{text}.{more * bool(small)}"
 
 
 def table_sentence(label: str, joint: JointVerdict, profiles: Sequence[str]) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import elmbench
 from elmbench.layouts.table import JUDGED, VERDICTS
-from elmbench.reporting.papers import PaperAnswer, answer_papers
+from elmbench.reporting.papers import PaperAnswer, answer_papers, answer_sentence
 from elmbench.reporting.results import Results, read_results
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
@@ -36,7 +38,7 @@ def answer(*names: str) -> PaperAnswer:
 def test_the_sentences_on_a_table() -> None:
     result = answer("paper/eem/table4", "paper/eem/table9")
     first, other = result.record["tables"]
-    assert result.sentences[0] == "2 tables with comparable figures: 1 reproduced, 1 pattern only."
+    assert result.sentences[0] == "The models compare as published in 2 of 2 tables; the values agree in 1 of these."
     assert result.sentences[1] == (
         f"Of the 72 G-means of Table 4, {first['of']} have an interval, and of these {first['inside']} are inside the "
         f"interval ({first['expected']} expected), and the pattern is that of the print (p < .001): reproduced."
@@ -47,6 +49,36 @@ def test_the_sentences_on_a_table() -> None:
     )
     assert (other["experiment"], other["profiles"], other["of"]) == ("eem/table9", ["paper"], 0)
     assert result.record["sentences"] == result.sentences
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        (
+            {"pattern only": 5, "not reproduced": 1, "too small to judge": 1},
+            "The models compare as published in 5 of 6 tables; the values agree in none of these. "
+            "1 more table is too small to judge.",
+        ),
+        ({"not reproduced": 2}, "The models compare as published in none of 2 tables."),
+        ({"level only": 2}, "The models compare as published in none of 2 tables; in 2 only the values agree."),
+        (
+            {"pattern only": 1, "too small to judge": 4},
+            "The models compare as published in the only table that can be judged, but the values do not agree. "
+            "4 more tables are too small to judge.",
+        ),
+        (
+            {"reproduced": 1},
+            "The models compare as published in the only table that can be judged, and the values agree.",
+        ),
+        (
+            {"not reproduced": 1},
+            "The models do not compare as published in the only table that can be judged, and the values do not agree.",
+        ),
+        ({"too small to judge": 2}, "No table has enough figures and runs to be judged."),
+    ],
+)
+def test_the_answer_on_a_paper(tables: dict[str, int], sentence: str) -> None:
+    assert answer_sentence(Counter(tables)) == sentence
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
