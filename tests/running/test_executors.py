@@ -193,7 +193,10 @@ def test_work_that_waits_behind_a_killer_is_not_blamed(
 @pytest.fixture
 def local_dask(plugin: str) -> Iterator[DaskExecutor]:
     """An executor with one worker on this machine, which dask drops as soon as it dies."""
-    config = pytest.importorskip("dask").config
+    # Its import adds defaults to dask's settings, which `set` would remove again at its end.
+    pytest.importorskip("distributed")
+    from dask import config
+
     with config.set({"distributed.deploy.lost-worker-timeout": "1ms"}):
         executor = DaskExecutor(Settings(plugins=(plugin,)))
         with executor:
@@ -209,6 +212,20 @@ def test_a_worker_that_dask_has_dropped_is_replaced(local_dask: DaskExecutor, pl
         time.sleep(0.05)
     assert done(future).result["status"] == "ok"
     assert all(client.run(lambda: sys.flags.safe_path).values())
+
+
+def test_a_worker_that_dies_while_it_starts_is_replaced(local_dask: DaskExecutor) -> None:
+    _kill_workers(local_dask)
+    _, cluster = local_dask._connection()
+    while not any(worker.status.name == "failed" for worker in cluster.workers.values()):
+        cluster.scale(1)
+        for process in psutil.Process().children():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "spawn_main" in " ".join(process.cmdline()):
+                    process.kill()
+        time.sleep(0.02)
+    while local_dask.deserted:
+        time.sleep(0.05)
 
 
 @pytest.mark.exhaustive

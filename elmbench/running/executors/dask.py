@@ -154,7 +154,10 @@ class DaskExecutor(Executor):
         return self._threads
 
     def _staff(self, cluster: Any, now: float) -> None:
-        """Replace workers that dask has dropped: it drops those that take more than 15 seconds to restart."""
+        """Replace workers that dask has dropped: it drops those that take more than 15 seconds to restart.
+
+        Dask keeps a worker that died while it started: the cluster would count it among its workers for good.
+        """
         if now - self._manned > _DESERTED:
             raise ElmbenchError(
                 f"all workers on this machine have died, and none has restarted within {_DESERTED:g} s",
@@ -162,6 +165,9 @@ class DaskExecutor(Executor):
                 next_step="run again with fewer --jobs or with --engine local: finished work is stored",
             )
         if self._threads < self._settings.jobs:
+            for name, worker in list(cluster.workers.items()):
+                if worker.status.name in ("failed", "closed"):
+                    cluster.workers.pop(name, None)
             cluster.scale(self._settings.jobs)
 
     @property
