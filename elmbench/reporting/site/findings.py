@@ -92,7 +92,7 @@ def _leak(paper: PaperResults) -> _Ranked:
             f"The interval of 95 % for the published figure with it: "
             f"{'; '.join(_interval(one, leaking) for one in figures)}.",
         ),
-        ("data set", "published", reading.default, leaking),
+        ("data set", "published", f"{name}={reading.default}", f"{name}={leaking}"),
         tuple(
             (one.dataset, f"{one.published:g}", *(f"{one.values[value]:.3f}" for value in (reading.default, leaking)))
             for one in figures
@@ -179,8 +179,7 @@ def _choice(paper: PaperResults) -> _Ranked:
     rows = []
     for one in choices:
         medians = (f"{median:+.4f}" for median in one.medians)
-        label = f"{one.table.file.spec.label}, {one.table.profiles[0].name}"
-        rows.append((label, one.model, str(one.oracle), str(one.nested), *medians))
+        rows.append((one.table.file.spec.label, one.model, str(one.oracle), str(one.nested), *medians))
     title = f"The figures of {listed} in {table.file.spec.label} of {paper.paper.key.upper()} are nearer to "
     finding = Finding(
         paper.paper.key,

@@ -71,9 +71,8 @@ def _front(papers: Sequence[PaperResults], findings: Sequence[Finding]) -> dict[
         "compared": sum(total[verdict] for verdict in COMPARED),
         "facts": facts,
         "answers": [
-            (paper_page(paper.paper.key), paper.paper.title, paper.answer.sentences[0])
+            (paper_page(paper.paper.key), paper.paper.title, paper.answer.sentences[0] if paper.answer else "")
             for paper in papers
-            if paper.answer
         ],
         "legend": LEGEND,
         "power": error_and_power(one for results in first for one in results.agreements),
