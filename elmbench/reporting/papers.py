@@ -164,17 +164,21 @@ def _summary(joints: Sequence[_Joint]) -> Iterator[str]:
     for one, joint, _ in joints:
         tables.setdefault(one.resolved.file.id, []).append(joint)
     if tables:
-        yield answer_sentence(Counter(main_verdict(verdicts).verdict for verdicts in tables.values()))
+        main = [main_verdict(verdicts) for verdicts in tables.values()]
+        few_runs = sum(joint.verdict == "pattern only" and not joint.of for joint in main)
+        yield answer_sentence(Counter(joint.verdict for joint in main), few_runs)
 
 
-def answer_sentence(tables: Counter[str]) -> str:
+def answer_sentence(tables: Counter[str], few_runs: int = 0) -> str:
     """Return the answer on a paper in words, from the numbers of its tables with each verdict of `TABLE_VERDICTS`.
+
+    `few_runs`: number of the tables that are `pattern only` because no figure has the runs that an interval needs.
 
     Examples
     --------
     >>> from collections import Counter
-    >>> answer_sentence(Counter({"reproduced": 1, "pattern only": 3, "not reproduced": 1}))
-    'The models compare as published in 4 of 5 tables; the values agree in 1 of these.'
+    >>> answer_sentence(Counter({"reproduced": 1, "pattern only": 3, "not reproduced": 1}), few_runs=2)
+    'The models compare as published in 4 of 5 tables; the values agree in 1 of these, and 2 have too few runs to tell.'
     """
     small = tables["too small to judge"]
     judged = tables.total() - small
@@ -184,10 +188,14 @@ def answer_sentence(tables: Counter[str]) -> str:
     if judged > 1:
         text = f"The models compare as published in {alike or 'none'} of {judged} tables"
         text += f"; the values agree in {tables['reproduced'] or 'none'} of these" * bool(alike)
+        text += f", and {few_runs} {'has' if few_runs == 1 else 'have'} too few runs to tell" * bool(few_runs)
     else:
         values = bool(tables["reproduced"] + tables["level only"])
         text = f"The models {'' if alike else 'do not '}compare as published in the only table that can be judged"
-        text += f", {'and' if values == bool(alike) else 'but'} the values {'' if values else 'do not '}agree"
+        if few_runs:
+            text += ", but it has too few runs to judge the values"
+        else:
+            text += f", {'and' if values == bool(alike) else 'but'} the values {'' if values else 'do not '}agree"
     if judged > 1 and tables["level only"]:
         text += f"; in {tables['level only']} only the values agree"
     more = f" {small} more {'table is' if small == 1 else 'tables are'} too small to judge."

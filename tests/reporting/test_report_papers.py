@@ -36,18 +36,21 @@ def answer(*names: str) -> PaperAnswer:
 
 
 def test_the_sentences_on_a_table() -> None:
-    result = answer("paper/eem/table4", "paper/eem/table9")
+    result = answer("paper/eem/table4", "paper/eem/table5")
     first, other = result.record["tables"]
-    assert result.sentences[0] == "The models compare as published in 2 of 2 tables; the values agree in 1 of these."
+    assert result.sentences[0] == (
+        "The models compare as published in 2 of 2 tables; the values agree in 1 of these, and 1 has too few runs to "
+        "tell."
+    )
     assert result.sentences[1] == (
         f"Of the 72 G-means of Table 4, {first['of']} have an interval, and of these {first['inside']} are inside the "
         f"interval ({first['expected']} expected), and the pattern is that of the print (p < .001): reproduced."
     )
     assert result.sentences[2] == (
-        "Of the 72 G-means of Table 9, none has the 3 runs that an interval needs, but the pattern is that of the "
+        "Of the 54 G-means of Table 5, none has the 3 runs that an interval needs, but the pattern is that of the "
         "print (p < .001): pattern only."
     )
-    assert (other["experiment"], other["profiles"], other["of"]) == ("eem/table9", ["paper"], 0)
+    assert (other["experiment"], other["profiles"], other["of"]) == ("eem/table5", ["paper"], 0)
     assert result.record["sentences"] == result.sentences
 
 
@@ -79,6 +82,13 @@ def test_the_sentences_on_a_table() -> None:
 )
 def test_the_answer_on_a_paper(tables: dict[str, int], sentence: str) -> None:
     assert answer_sentence(Counter(tables)) == sentence
+
+
+def test_the_answer_from_single_runs() -> None:
+    assert answer_sentence(Counter({"pattern only": 1}), few_runs=1) == (
+        "The models compare as published in the only table that can be judged, but it has too few runs to judge the "
+        "values."
+    )
 
 
 def test_papers_stand_in_the_order_of_their_results() -> None:
