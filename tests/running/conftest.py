@@ -163,7 +163,8 @@ class Detaching(Base):
                 time.sleep(3600)
             tell(child)
             os._exit(0)
-        while not os.path.exists(os.environ["TEST_LOG"]):
+        log = os.environ["TEST_LOG"]
+        while not (os.path.exists(log) and os.path.getsize(log)):
             time.sleep(0.01)
 
 
