@@ -36,7 +36,7 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Planned:
     resolved = resolve(find_experiment(table), "paper")
     resolved = replace(resolved, settings=resolved.settings.model_copy(update={"rows": rows}))
     works = make_plan(resolved, Request(runs=1, data_dir=data_dir)).works
-    return {key: work for key, work in works.items() if isinstance(work, Fit | GridWork) and work.place.fold == 0}
+    return {key: work for key, work in works.items() if isinstance(work, Fit | GridWork) and work.outer_fold.fold == 0}
 
 
 def thinned(work: GridWork) -> tuple[GridWork, float]:
@@ -76,11 +76,11 @@ def measure(works: Planned, data_dir: str | None) -> dict[str, Sides]:
     sides: dict[str, Sides] = {}
     for key, work in works.items():
         preload(work, Context(data_dir))
-        fold_data(work.place, data_dir)
-        side = sides.setdefault(work.place.dataset.name, Sides())
+        fold_data(work.outer_fold, data_dir)
+        side = sides.setdefault(work.outer_fold.dataset.name, Sides())
         ours, results[key] = timed(partial(_done, work, results, data_dir))
         side.ours += ours
-        factory = find_model(work.model.name).factory(work.place.task)
+        factory = find_model(work.model.name).factory(work.outer_fold.task)
         if isinstance(work, Fit) or not isinstance(factory, GridPath):
             side.theirs += ours
             continue
@@ -111,7 +111,9 @@ def _tables(trial: bool) -> Iterator[Result]:
     for table in TABLES:
         planned = first_fold(table, rows, data_dir)
         works |= planned
-        missing += sorted(set(find_experiment(table).spec.datasets) - {w.place.dataset.name for w in planned.values()})
+        missing += sorted(
+            set(find_experiment(table).spec.datasets) - {w.outer_fold.dataset.name for w in planned.values()}
+        )
     measure({key: _small(work) for key, work in works.items()}, data_dir)  # loads and compiles
     spent, first = timed(lambda: measure(works, data_dir))
     rounds = [first, *(measure(works, data_dir) for _ in range(rounds_for(spent.wall) - 1))]
@@ -138,7 +140,7 @@ def _tables(trial: bool) -> Iterator[Result]:
 
 def _small(work: Fit | GridWork) -> Fit | GridWork:
     """Return the work on few rows and with two values a hyperparameter."""
-    small = replace(work, place=replace(work.place, dataset=replace(work.place.dataset, rows=300)))
+    small = replace(work, outer_fold=replace(work.outer_fold, dataset=replace(work.outer_fold.dataset, rows=300)))
     if isinstance(small, Search):
         small = replace(small, tune_rows=None)
     if isinstance(small, GridWork):

@@ -87,8 +87,29 @@ def sweep(folder: Path, older_than: float = 86_400.0) -> None:
     """
     for partial in folder.rglob(".*.part"):
         with contextlib.suppress(OSError):  # another process sweeps too
-            if _has_ended(partial.name) or time.time() - partial.stat().st_mtime > older_than:
+            if has_ended(partial.name) or time.time() - partial.stat().st_mtime > older_than:
                 partial.unlink()
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, which is created if it is missing; nothing is locked on a file system without locks.
+
+    Raises WriteError if the file cannot be created.
+    """
+    from filelock import lock_descriptor
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        with contextlib.suppress(OSError):
+            lock_descriptor(descriptor, poll_interval=0.02)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def this_process() -> str:
@@ -97,14 +118,19 @@ def this_process() -> str:
     return f"{host[:40]}-{os.getpid()}"
 
 
-def _has_ended(partial: str) -> bool:
-    """Tell from the name of what is half-written whether its writer was a process of this machine that has ended."""
+def has_ended(file: str, *, own: bool = False) -> bool:
+    """Return True if the writer in the name of a file was a process of this machine that has ended.
+
+    `own`: returned for this process.
+    """
     host, _, process = this_process().rpartition("-")
-    found = re.search(rf"\.{host}-(\d+)\.[0-9a-f]+\.part$", partial)
-    if found is None or found[1] == process:
+    writer = re.search(rf"[.-]{host}-(\d+)[.-][0-9a-f]+\.", file)
+    if writer is None:
         return False
+    if writer[1] == process:
+        return own
     try:
-        os.kill(int(found[1]), 0)
+        os.kill(int(writer[1]), 0)
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):

@@ -121,11 +121,11 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
 
 
-def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **place: str) -> dict[str, Any]:
-    """The line of summary.csv for a metric, of the only entry that fits `place`."""
+def entry(resolved: Resolved, lines: list[dict[str, Any]], metric: str = "mcc", **columns: str) -> dict[str, Any]:
+    """The line of summary.csv for a metric, of the only entry that fits `columns`."""
     summary = summarise(frame(resolved, lines), resolved)
     found = summary[summary["metric"] == metric]
-    for name, value in place.items():
+    for name, value in columns.items():
         found = found[found[name] == value]
     (line,) = found.to_dict("records")
     return line

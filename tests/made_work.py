@@ -22,7 +22,6 @@ from elmbench.work import work_from
 from elmbench.work.base import Context, ModelRef, Result, Work
 from elmbench.work.plan import Plan
 from elmbench.work.scoring import model_seed as seed_of
-from elmbench.work.shared_pass import SharedPass
 
 Content = dict[str, Any]
 
@@ -50,14 +49,6 @@ def evaluate(content: Content, params: dict[str, Any] | None = None) -> Result:
     return do(content | {"kind": "grid"}, params)
 
 
-def both(content: Content) -> tuple[Result, Result]:
-    """Search and evaluate the grid on the outer fold in one pass."""
-    search: Any = work_of(content)
-    joined = SharedPass(search)
-    parts = joined.run({}, Context())["parts"]
-    return parts[search.key], parts[joined.evaluation.key]
-
-
 def choose(content: Content, evaluated: list[Result], params: dict[str, Any] | None = None) -> Result:
     """Choose by what was evaluated."""
     keys = [f"e{i}" for i in range(len(evaluated))]
@@ -72,14 +63,14 @@ def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: 
     return attempt(work_of(content), inputs or {}, Context(**how), threads)
 
 
-def place_of(content: Content) -> OuterFold:
+def outer_fold_of(content: Content) -> OuterFold:
     """Return the outer fold that some content names."""
     return read_content(OuterFold, content, spec=toy_spec(content["dataset"]["name"]))
 
 
 def fold_data(content: Content, data_dir: str | None = None) -> FoldData:
     """Return the rows of the outer fold that some content names."""
-    return folds.fold_data(place_of(content), data_dir)
+    return folds.fold_data(outer_fold_of(content), data_dir)
 
 
 def dataset_of(content: Content) -> DatasetRef:
@@ -89,7 +80,7 @@ def dataset_of(content: Content) -> DatasetRef:
 
 def model_seed(content: Content) -> int:
     """Return the seed of the model of some content."""
-    return seed_of(place_of(content), read_content(ModelRef, content))
+    return seed_of(outer_fold_of(content), read_content(ModelRef, content))
 
 
 def outer_split(data: Dataset, protocol: Content, run: int, fold: int) -> tuple[np.ndarray, np.ndarray]:

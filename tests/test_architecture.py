@@ -56,7 +56,7 @@ def test_a_room_imports_only_from_rooms_before_it(path: Path) -> None:
     own = room(module_name(path))
     if own is None:
         return
-    assert own in ROOMS, f"{own} has no place in the order of rooms"
+    assert own in ROOMS, f"{own} is not in the order of rooms"
     for module, line in imports(path):
         other = room(module)
         if other is not None:

@@ -42,8 +42,6 @@ class RunProgress:
         self.shown = {cell.key for _, plan in run.tables for cell in plan.cells}.intersection(run.todo)
         self.done_cells = 0
         self.endings: Counter[str] = Counter()
-        #: Cells that other runs on the same folder have computed meanwhile.
-        self.done_elsewhere = 0
         self._table = {key: resolved.file.id for resolved, plan in reversed(run.tables) for key in plan.works}
         self._said: set[str] = set()
         self._last_line = 0.0
@@ -72,9 +70,8 @@ class RunProgress:
             self._bar.stop()
         if not self.quiet and kind is None:
             ended = ", ".join(f"{n} {status}" for status, n in self.endings.items())
-            shared = f"; {self.done_elsewhere} of them by another run" if self.done_elsewhere else ""
             took = duration(self.left.elapsed)
-            print(f"{self.done_cells} cells in {took}: {ended}{shared}", file=sys.stderr)
+            print(f"{self.done_cells} cells in {took}: {ended}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of some work."""
@@ -92,13 +89,8 @@ class RunProgress:
         if event.result is not None and key in self.shown:
             self.done_cells += 1
             self.endings[event.result["status"]] += 1
-            self.done_elsewhere += bool(event.other)
         if self.quiet:
             return
-        if event.kind == "elsewhere":
-            self._say_once(
-                f"another run ({event.other}) works on the same results folder: what it computes is taken over"
-            )
         if self._bar is None and self.left.elapsed - self._last_line <= _LINE_EVERY:
             return
         left = self.left.left(self.executor.workers)

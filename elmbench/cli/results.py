@@ -48,8 +48,6 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
         written = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
         there = f"{committed} holds {written} committed tables: elmbench table table4"
         state.say(f"nothing has been run into {state.results_dir}; {there if written else 'next: elmbench run table4'}")
-    if busy := len(store.under_way()):
-        state.say(f"{busy} searches and fits are under way")
     for line in lines:
         for reason, count in line.reasons.items():
             state.say(f"{line.experiment} ({line.profile}): {count} x {reason}")

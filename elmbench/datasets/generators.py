@@ -46,7 +46,7 @@ def sparse_rows(
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
     """Draw sparse rows of two classes of equal size.
 
-    Every row has round(density * features) entries, at places drawn without replacement, uniform on (0, 1].
+    Every row has round(density * features) entries, at positions drawn without replacement, uniform on (0, 1].
 
     Returns
     -------

@@ -18,7 +18,7 @@ from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 @dataclass(frozen=True)
 class Status:
-    """The place that a data set comes from."""
+    """The origin of a data set."""
 
     name: str
     state: State
@@ -31,7 +31,7 @@ class Status:
 def status(
     names: Iterable[str] | None = None, data_dir: Path | str | None = None, cache_dir: Path | str | None = None
 ) -> list[Status]:
-    """Return the place of each data set (of all, if none is named), without reading it or using a network."""
+    """Return the origin of each data set (of all, if none is named), without reading it or using a network."""
     specs = load_dataset_specs()
     chosen = specs.values() if names is None else [specs.find(name) for name in names]
     folder = data_folder(data_dir)

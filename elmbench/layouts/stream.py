@@ -80,7 +80,9 @@ class StreamCurves(Curves):
         work = planner.work
         chunk = self.options(planner.resolved.spec).chunk
         prequential = PREQUENTIAL in self._metrics(planner.resolved.spec)
-        return Stream(work.place(run, fold), work.model_ref(column), work.models[column].params, chunk, prequential)
+        return Stream(
+            work.outer_fold(run, fold), work.model_ref(column), work.models[column].params, chunk, prequential
+        )
 
     def values(self, resolved: Resolved, extra: Iterable[str] = ()) -> list[Measure]:
         every = (point for name in resolved.spec.datasets for point in self.measures(resolved, name, ""))

@@ -32,7 +32,7 @@ def prepared_inputs(
     nominal : tuple of int
         Columns that hold numbers of categories.
     """
-    numbers = [place for place in range(X.shape[1]) if place not in nominal]
+    numbers = [column for column in range(X.shape[1]) if column not in nominal]
     encoded: NDArray[np.float64] = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
     return encoded if scale is None else np.asarray(scale_columns(encoded, rows, scale))
 

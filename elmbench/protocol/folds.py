@@ -209,29 +209,29 @@ def _parts(dataset: DatasetRef, data_dir: str | None, outer: Split, run: int) ->
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
 
 
-def fold_data(place: OuterFold, data_dir: str | None) -> FoldData:
+def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the scaled rows of an outer fold."""
-    data = load_rows(place.dataset, data_dir)
-    train, test = fold_rows(place, data_dir)
+    data = load_rows(outer_fold.dataset, data_dir)
+    train, test = fold_rows(outer_fold, data_dir)
     if data.is_raw:
-        X = prepared_inputs(data.X, train, place.protocol.scale, data.nominal)
+        X = prepared_inputs(data.X, train, outer_fold.protocol.scale, data.nominal)
     else:
-        X = scaled_inputs(place.dataset, data_dir, place.protocol.scale, train)
-    y = _targets(place, data, train)
+        X = scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
+    y = _targets(outer_fold, data, train)
     raw = data.X[train] if data.is_raw else None
     by_row: tuple[Any, Any] = data.groups, data.weights
     groups, weights = (None if column is None else column[train] for column in by_row)
     return FoldData(X[train], y[train], X[test], y[test], labels_of(data), raw, data.nominal, groups, weights)
 
 
-def fold_rows(place: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
+def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return the training rows of an outer fold, in the order in which they are presented, and the test rows."""
-    train, test = _parts(place.dataset, data_dir, place.protocol.outer, place.run)[place.fold]
-    return presented(train, place.protocol.order, place.dataset.name, place.run, place.fold), test
+    train, test = _parts(outer_fold.dataset, data_dir, outer_fold.protocol.outer, outer_fold.run)[outer_fold.fold]
+    return presented(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test
 
 
-def _targets(place: OuterFold, data: Dataset, train: Indices) -> NDArray[Any]:
-    scale = place.protocol.targets
+def _targets(outer_fold: OuterFold, data: Dataset, train: Indices) -> NDArray[Any]:
+    scale = outer_fold.protocol.targets
     if scale is None or data.classes is not None:
         return data.y
     return scale_targets(data.y, train if scale.fit_on == "train" else slice(None), scale)

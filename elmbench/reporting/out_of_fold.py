@@ -45,18 +45,18 @@ def _parts(planned: Iterable[Cell], store: Store, resolved: Resolved) -> Iterato
         work = work_from(record["unit"], resolved.dataset(cell.dataset))
         assert isinstance(work, Fit)
         try:
-            data = load_rows(work.place.dataset, None)
+            data = load_rows(work.outer_fold.dataset, None)
         except ElmbenchError:
             continue
-        if data.checksum != work.place.dataset.checksum:
+        if data.checksum != work.outer_fold.dataset.checksum:
             continue
-        train, test = fold_rows(work.place, None)
+        train, test = fold_rows(work.outer_fold, None)
         where: dict[str, Any] = {"dataset": cell.dataset, "row": test if data.rows is None else data.rows[test]}
         where |= {"run": cell.run, "fold": cell.fold, "model": cell.model}
         if data.classes is not None:
             yield pd.DataFrame(where | _of_classes(stored, data.classes))
         else:
-            scale = work.place.protocol.targets
+            scale = work.outer_fold.protocol.targets
             predicted = stored.predicted if scale is None else unscaled_targets(stored.predicted, data.y, train, scale)
             yield pd.DataFrame(where | {"true": data.y[test], "predicted": predicted})
 

@@ -99,7 +99,7 @@ class TimeLeft:
         return self._clock() - self._began
 
     def start(self, key: str) -> None:
-        """Record that some work has begun, here or in another run."""
+        """Record that some work has begun."""
         if key in self._waiting:
             self._waiting.discard(key)
             self._counts[self._estimates.groups[key]] -= 1

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.files import cannot_read, cannot_write, this_process, write_atomically
+from elmbench.files import cannot_read, cannot_write, has_ended, this_process, write_atomically
 
 #: Seconds between two waits for the disk.
 SYNC_EVERY = 1.0
@@ -43,14 +43,12 @@ class Records:
     """The records in a folder; `refresh` shows what other processes have appended.
 
     `damaged`: number of damaged lines by file. A last line without an end is not damaged: its writer has been killed,
-    or is still writing. `arrived`: names of the records that other processes have appended since the first look into
-    the folder.
+    or is still writing.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.damaged: Counter[str] = Counter()
-        self.arrived: set[str] = set()
         self._lines: dict[str, list[Line]] = {}
         self._read: dict[str, int] = {}
         self._small: dict[Line, Any] = {}
@@ -79,8 +77,6 @@ class Records:
                         self.damaged[path.name] += 1
                     else:
                         self._add(name, Line(path.name, start, len(line) - 1))
-                        if self._looked:
-                            self.arrived.add(name)
                     start += len(line)
         except OSError as error:
             raise cannot_read(path, error) from error
@@ -171,12 +167,14 @@ class Records:
                 os.close(writer.descriptor)
 
     def remove_damage(self) -> None:
-        """Remove damaged lines from the log.
+        """Remove damaged lines from the files of processes of this machine that have ended.
 
         Raises WriteError if a file cannot be written.
         """
         for file in list(self.damaged):
             path = self.folder / file
+            if not has_ended(file, own=self._writer is None or self._writer.path != path):
+                continue
             lines = [line for line in path.read_bytes().split(b"\n") if line and _name_of(line) is not None]
             write_atomically(path, b"".join(line + b"\n" for line in lines))
         self._look_again()

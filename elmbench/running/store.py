@@ -1,11 +1,10 @@
 """The store: results, and the cells that each table was asked for.
 
 Why a log of JSON lines and not a database: a result is written once and read whole, never queried; each process appends
-to a file of its own, so neither runs side by side, on several machines too, nor a kill disturb the others; SQLite's
+to a file of its own, so neither simultaneous runs, on several machines too, nor a kill disturb the others; SQLite's
 write-ahead log needs shared memory, which cluster file systems lack. See `elmbench.running.records`.
 
-Layout below the root: `records/*.log`, the log; `runs/*`, the work of living runs; locks. Nothing here can run code
-when it is read.
+Layout below the root: `records/*.log`, the log; a lock. Nothing here can run code when it is read.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.files import sweep
-from elmbench.running.leases import Leases, claims, locked
+from elmbench.files import locked, sweep
 from elmbench.running.records import Records
 
 if TYPE_CHECKING:
@@ -75,11 +73,6 @@ class Store:
     def close(self) -> None:
         """Wait for the disk and close the file of this process; the store can be used again."""
         self.records.close()
-
-    def arrived(self, keys: Iterable[str]) -> bool:
-        """Return True if other runs have stored all these results since the store was opened."""
-        self.records.refresh()
-        return all(_unit(key) in self.records.arrived for key in keys)
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store a description of software and machine; return its hash."""
@@ -151,15 +144,7 @@ class Store:
         for _ in range(2):
             self.records.append(_table(profile, experiment), content)
 
-    # --- Runs side by side
-
-    def leases(self) -> Leases:
-        """Return the claims of a run; see `Leases`."""
-        return Leases(self.root)
-
-    def under_way(self) -> set[str]:
-        """Return the keys of the work of living runs."""
-        return set().union(*claims(self.root).values())
+    # --- Simultaneous runs
 
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
@@ -169,12 +154,10 @@ class Store:
             yield
 
     def mend(self) -> None:
-        """Remove damaged records, unless another run is at work, and the unfinished files of killed processes."""
+        """Remove damaged records, but for those of living processes, and the unfinished files of killed processes."""
         sweep(self.root)
         if self.damaged:
-            with self.leases() as leases:
-                if not leases.others:
-                    self.records.remove_damage()
+            self.records.remove_damage()
 
     @property
     def damaged(self) -> int:

@@ -164,9 +164,9 @@ def _read_experiment(path: Path, content: dict[str, Any], paper: Paper) -> Exper
             raise invalid(f"{path}: unknown reading {name!r}", defined)
     if spec.published is not None:
         for csv in filter(None, (spec.published.values, *spec.published.parameter_files)):
-            place = path.parent / csv
-            if not place.is_file():
-                raise invalid(f"{path}: {csv} is not there", f"a CSV file of published figures at {place}")
+            file = path.parent / csv
+            if not file.is_file():
+                raise invalid(f"{path}: {csv} is not there", f"a CSV file of published figures at {file}")
     return ExperimentFile(path, content, spec, paper)
 
 
@@ -254,9 +254,9 @@ def overlay(content: dict[str, Any], change: dict[str, Any], *, add: bool = Fals
     """
     if not add:
         change = dict(change)
-        for key, place in {"models": "models", "grids": "grids", "data": "datasets"}.items():
+        for key, section in {"models": "models", "grids": "grids", "data": "datasets"}.items():
             if isinstance(change.get(key), dict):
-                present = content.get(place, ())
+                present = content.get(section, ())
                 change[key] = {name: value for name, value in change[key].items() if name in present}
         change = {key: value for key, value in change.items() if value != {}}
     merged: dict[str, Any] = _copy(content)

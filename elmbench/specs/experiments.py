@@ -16,7 +16,7 @@ from elmbench.specs.protocol import OuterOverride, Protocol, Selection
 
 #: The profiles: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
-#: What a claim has in place of a data set if it is made on most or on all data sets of the table.
+#: What a claim has in index of a data set if it is made on most or on all data sets of the table.
 MOST, ALL_OF_THEM = "most", "all"
 
 
@@ -137,7 +137,7 @@ class Claim(Spec):
     within: float = Field(default=0.0, ge=0)
     #: Both ends of the ratio of the two figures.
     between: tuple[float, float] | None = None
-    #: On `most` data sets: count those on which it is true, in place of Wilcoxon's test of the differences.
+    #: On `most` data sets: count those on which it is true, in index of Wilcoxon's test of the differences.
     test: Literal["sign"] | None = None
     #: The other comparisons of the sentence; all of them must be true.
     also: tuple[OtherComparison, ...] = ()
@@ -176,7 +176,7 @@ class Profile(Spec):
     """Changes of a profile to the printed protocol."""
 
     datasets: tuple[str, ...] | None = None
-    #: Other data sets in place of the table's own: for the regression check of profile `ci`, if no data set of the
+    #: Other data sets in index of the table's own: for the regression check of profile `ci`, if no data set of the
     #: table ships with the suite.
     stand_ins: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
@@ -254,36 +254,36 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Experiment:
-        places: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
-        places["protocol.raw-targets"] = self.protocol.raw_targets
+        names_in: dict[str, Iterable[str]] = {"protocol.outer.except": self.protocol.outer.overrides, "data": self.data}
+        names_in["protocol.raw-targets"] = self.protocol.raw_targets
         # A table that is based on another may have fewer data sets, and no stand-ins: `sizes` still names the others.
         others = set(self.protocol.outer.sizes)
-        places["other-rows"] = set(self.other_rows) - others
-        places["protocol.scale-except"] = set(self.protocol.scale_except) - others
+        names_in["other-rows"] = set(self.other_rows) - others
+        names_in["protocol.scale-except"] = set(self.protocol.scale_except) - others
         for column, model in self.models.items():
             for own in (model, *map(model.on, model.overrides)):
                 self._check_search(column, own)
             stand_ins = {name for profile in self.profiles.values() if profile for name in profile.stand_ins}
-            places[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - stand_ins - others
-        places["published.stand-ins"] = self.published.stand_ins if self.published else ()
+            names_in[f"models.{column}"] = {*model.only, *model.not_run, *model.overrides} - stand_ins - others
+        names_in["published.stand-ins"] = self.published.stand_ins if self.published else ()
         for key, profile in self.profiles.items():
             if profile:
-                places[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
+                names_in[f"profiles.{key}"] = (*(profile.datasets or ()), *profile.overrides)
         named = (one.dataset for claim in self.claims for one in claim.comparisons)
-        places["claims"] = [name for name in named if name not in (MOST, ALL_OF_THEM)]
-        for kind, names in places.items():
+        names_in["claims"] = [name for name in named if name not in (MOST, ALL_OF_THEM)]
+        for kind, names in names_in.items():
             for name in names:
                 _check_name(f"{kind} names", name, self.datasets)
         return self
 
     @model_validator(mode="after")
     def _claims_are_about_columns(self) -> Experiment:
-        for place, claim in enumerate(self.claims):
+        for index, claim in enumerate(self.claims):
             for one in claim.comparisons:
                 for column in (one.model, *(() if one.than == "others" else one.than)):
-                    _check_name(f"claims.{place} names the column", column, self.models)
-            if claim in self.claims[:place]:
-                raise ValueError(f"claims.{place} repeats claims.{self.claims.index(claim)}: {claim.says}")
+                    _check_name(f"claims.{index} names the column", column, self.models)
+            if claim in self.claims[:index]:
+                raise ValueError(f"claims.{index} repeats claims.{self.claims.index(claim)}: {claim.says}")
         return self
 
     def _check_search(self, column: str, model: Model) -> None:

@@ -84,14 +84,14 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
     except ValidationError as error:
         problems: dict[tuple[str, ...], str] = {}
         for item in error.errors():
-            place = tuple(str(part) for part in item["loc"] if not _is_type(part))
-            key = ".".join(filter(None, (prefix, *place)))
-            problems.setdefault(place, _describe(model, item, key))
+            location = tuple(str(part) for part in item["loc"] if not _is_type(part))
+            key = ".".join(filter(None, (prefix, *location)))
+            problems.setdefault(location, _describe(model, item, key))
         # Where one of several forms is allowed, what is wrong inside the form that was meant says more.
         lines = [
             f"{source}: {problem}"
-            for place, problem in problems.items()
-            if not any(other != place and other[: len(place)] == place for other in problems)
+            for location, problem in problems.items()
+            if not any(other != location and other[: len(location)] == location for other in problems)
         ]
         more = [f"{source}: ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
         raise ElmbenchError(
@@ -127,7 +127,7 @@ def _allowed_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
         if part in fields:
             current = _models_in(fields[part].annotation)
         else:
-            # A place in a list or mapping, or the word that tells which of several models stands here.
+            # An index of a list or mapping, or the word that tells which of several models stands here.
             current = [one for one in current if _is_told_by(one, part)] or current
     return sorted(_fields(current[:1]))
 

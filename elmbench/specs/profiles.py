@@ -64,9 +64,9 @@ class Resolved:
         printed: dict[tuple[str, str], set[tuple[str, float]]] = {}
         for figure in self.file.figures_of_paper:
             if figure.value is not None and not figure.cited and figure.dataset != ALL:
-                place = find(figure.dataset).name, figure.metric
-                printed.setdefault(place, set()).add((figure.model, float(figure.value)))
-        named = {place: frozenset(values) for place, values in printed.items()}
+                key = find(figure.dataset).name, figure.metric
+                printed.setdefault(key, set()).add((figure.model, float(figure.value)))
+        named = {key: frozenset(values) for key, values in printed.items()}
         for stand_in, name in self.stand_ins.items():
             named |= {(stand_in, metric): values for (other, metric), values in named.items() if other == name}
         return named

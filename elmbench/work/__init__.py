@@ -22,7 +22,6 @@ _BUILT_IN = {
     "kernel-weights": "elmbench.work.kernel_weights:KernelWeights",
     "search": "elmbench.work.search:Search",
     "grid": "elmbench.work.grid:GridEvaluation",
-    "pass": "elmbench.work.shared_pass:SharedPass",
     "choice": "elmbench.work.choice:Choice",
     "divergence": "elmbench.work.divergence:Projections",
     "dcs-gaussians": "elmbench.work.divergence:DivergenceChoice",

@@ -209,7 +209,7 @@ class GridWork(Work):
         False fits each candidate by itself, also where the model shares work between them.
     """
 
-    place: OuterFold = field(metadata=FLAT)
+    outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
     grid: Grid = field(metadata=FLAT)
@@ -222,7 +222,7 @@ class GridWork(Work):
 
     @property
     def data(self) -> DatasetRef:
-        return self.place.dataset
+        return self.outer_fold.dataset
 
     @property
     def number_of_fits(self) -> int:
@@ -230,19 +230,19 @@ class GridWork(Work):
 
     @property
     def label(self) -> str:
-        return f"search {self.model.name} on {self.place.dataset.name}"
+        return f"search {self.model.name} on {self.outer_fold.dataset.name}"
 
     def seconds(self) -> float:
-        return self.seconds_of(self.place.n_train)
+        return self.seconds_of(self.outer_fold.n_train)
 
     def memory_over(self, limit: int) -> bool:
-        return memory_over(self.model.name, self.place, self.params | self._middle(), limit)
+        return memory_over(self.model.name, self.outer_fold, self.params | self._middle(), limit)
 
     def seconds_of(self, n_rows: int) -> float:
         """Return the rough duration of all fits to this number of rows."""
         from elmbench.registry import find_model
 
-        one = fit_seconds(self.model.name, n_rows, self.place.dataset.n_features, self.params | self._middle())
+        one = fit_seconds(self.model.name, n_rows, self.outer_fold.dataset.n_features, self.params | self._middle())
         shared = find_model(self.model.name).sharing if self.paths else 1.0
         return self.number_of_fits * (OVERHEAD + shared * (one - OVERHEAD))
 
@@ -259,20 +259,20 @@ def fit_seconds(model: str, n: int, d: int, params: Mapping[str, Any]) -> float:
     return OVERHEAD + operations / RATE
 
 
-def memory_over(model: str, place: OuterFold, params: Mapping[str, Any], limit: int) -> bool:
+def memory_over(model: str, outer_fold: OuterFold, params: Mapping[str, Any], limit: int) -> bool:
     """Return True if a model with an n x n matrix estimates that it needs more bytes than a limit."""
     from elmbench.models.protocols import MemoryEstimate
     from elmbench.registry import find_model, parameter_names
 
-    n = place.n_train
+    n = outer_fold.n_train
     if 8 * n**2 <= limit:
         return False
-    factory = find_model(model).factory(place.task)
+    factory = find_model(model).factory(outer_fold.task)
     if not isinstance(factory, MemoryEstimate):
         return False
     names = parameter_names(factory) or ()
     known = {name: value for name, value in params.items() if name in names}
-    return factory.memory_estimate(n, place.dataset.n_features, **known) > limit
+    return factory.memory_estimate(n, outer_fold.dataset.n_features, **known) > limit
 
 
 def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:

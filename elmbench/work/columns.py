@@ -67,7 +67,7 @@ class ColumnWork:
         rows = self.resolved.settings.rows
         return DatasetRef(self.dataset.name, self.checksums[run], redrawn, options, rows, self.dataset)
 
-    def place(self, run: int, fold: int) -> OuterFold:
+    def outer_fold(self, run: int, fold: int) -> OuterFold:
         """Return an outer fold."""
         declared = self.protocol
         targets = None if self.dataset.name in declared.raw_targets else declared.targets
@@ -117,7 +117,7 @@ class ColumnWork:
     def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:
         """Return the fields of work that goes through a column's grid on an outer fold."""
         return {
-            "place": self.place(run, fold),
+            "outer_fold": self.outer_fold(run, fold),
             "model": self.model_ref(column),
             "params": self.models[column].params,
             "grid": Grid(self.grid(column)),

@@ -38,7 +38,7 @@ class Projections(GridWork):
     tune_rows: int | None = None
 
     def seconds(self) -> float:
-        return self.seconds_of(min(self.place.n_train, self.tune_rows or self.place.n_train))
+        return self.seconds_of(min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Project the training rows by every candidate, and describe the projections of the two classes.
@@ -56,10 +56,11 @@ class Projections(GridWork):
             If the data have more than two classes, or none.
         """
         given = chosen_for(self.given, inputs)
-        data = fold_data(self.place, context.data_dir)
+        data = fold_data(self.outer_fold, context.data_dir)
         next_step = "give the experiment `criterion: score`, or another data set"
-        check_two_classes(load_rows(self.place.dataset, context.data_dir), next_step)
-        X, y = tuning_rows(self, data)
+        check_two_classes(load_rows(self.outer_fold.dataset, context.data_dir), next_step)
+        rows = tuning_rows(self, data)
+        X, y = data.X_train[rows], data.y_train[rows]
         everything = np.arange(len(y))
         problem = grid_problem(self, given, (X, y, [(everything, everything)]), data.labels, context)
         means, variances = np.full((2, len(self.grid), 2), np.nan)

@@ -47,7 +47,7 @@ class Fit(Work):
 
     kind = "cell"
 
-    place: OuterFold = field(metadata=FLAT)
+    outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
     carry_over: str = "none"
@@ -61,7 +61,7 @@ class Fit(Work):
 
     @property
     def data(self) -> DatasetRef:
-        return self.place.dataset
+        return self.outer_fold.dataset
 
     @property
     def number_of_fits(self) -> int:
@@ -69,14 +69,14 @@ class Fit(Work):
 
     @property
     def label(self) -> str:
-        return f"fit {self.model.name} on {self.place.dataset.name}"
+        return f"fit {self.model.name} on {self.outer_fold.dataset.name}"
 
     def seconds(self) -> float:
-        features = self.place.dataset.n_features
-        return 1.2 * self.number_of_fits * fit_seconds(self.model.name, self.place.n_train, features, self.params)
+        features = self.outer_fold.dataset.n_features
+        return 1.2 * self.number_of_fits * fit_seconds(self.model.name, self.outer_fold.n_train, features, self.params)
 
     def memory_over(self, limit: int) -> bool:
-        return memory_over(self.model.name, self.place, self.params, limit)
+        return memory_over(self.model.name, self.outer_fold, self.params, limit)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.
@@ -88,9 +88,9 @@ class Fit(Work):
             `n_train`, `n_test`; `predictions`, see `stored_predictions`, and what `more` returns.
         """
         chosen = chosen_for(self.chosen, inputs)
-        data = fold_data(self.place, context.data_dir)
-        factory = find_model(self.model.name).factory(self.place.task)
-        fixed = fixed_parameters(factory, chosen["params"] | self.params, model_seed(self.place, self.model))
+        data = fold_data(self.outer_fold, context.data_dir)
+        factory = find_model(self.model.name).factory(self.outer_fold.task)
+        fixed = fixed_parameters(factory, chosen["params"] | self.params, model_seed(self.outer_fold, self.model))
         shape = (*data.X_train.shape, n_outputs(data.labels))
         check_memory(factory, shape, fixed, context.memory_limit)
         _warm_up(factory, fixed, data)
@@ -134,7 +134,7 @@ class Fit(Work):
             return estimator
         from elmbench.protocol.calibration import Calibrated, sigmoids
 
-        search = Search(self.place, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
+        search = Search(self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
         parts = [
             (outputs, class_numbers(problem.y[problem.folds[j][1]], data.labels))
             for problem in search.problems(chosen, data, context)
@@ -156,8 +156,8 @@ class Fit(Work):
         This is what the authors' toolbox did (its dictionary is never cleared). Rows of this fold's test part have been
         learnt in the folds before, so the figure that comes out is leaking; it is offered to show just that.
         """
-        for fold in range(self.place.fold + 1):
-            data = fold_data(replace(self.place, fold=fold), context.data_dir)
+        for fold in range(self.outer_fold.fold + 1):
+            data = fold_data(replace(self.outer_fold, fold=fold), context.data_dir)
             estimator.partial_fit(data.X_train, data.y_train)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.work.base import Context, GridWork, Result, chosen_for
 from elmbench.work.scoring import grid_scores
-from elmbench.work.search import Folds, finished, grid_problem, in_all
+from elmbench.work.search import Folds, finished, grid_problem, total
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class GridEvaluation(GridWork):
 
 def scores_on_test_rows(work: Any, given: Result, context: Context) -> Result:
     """Return the scores of a grid on the test rows of its outer fold, with the time and the solvers that they took."""
-    data = fold_data(work.place, context.data_dir)
+    data = fold_data(work.outer_fold, context.data_dir)
     weights = None if data.weights is None else np.append(data.weights, np.zeros(len(data.y_test)))
     problem = grid_problem(work, given, outer_rows(data), data.labels, context, weights)
     scores, spent = grid_scores([problem], work.metric)
-    return {"scores": scores[:, 0].tolist(), **in_all(spent)}
+    return {"scores": scores[:, 0].tolist(), **total(spent)}
 
 
 def outer_rows(data: FoldData) -> tuple[Any, NDArray[Any], Folds]:

@@ -28,10 +28,10 @@ class Importance(Fit):
 
     @property
     def label(self) -> str:
-        return f"importance of the columns of {self.place.dataset.name}"
+        return f"importance of the columns of {self.outer_fold.dataset.name}"
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of `predictions`."""
+        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in outer_fold of `predictions`."""
         result = super().run(inputs, context)
         result.pop("predictions", None)
         return result

@@ -113,7 +113,7 @@ class DatasetPlanner:
         singly = {} if all(map(work.shares_work, work.chain(column))) else {"paths": False}
         family = key_of(
             [
-                content_of(work.place(0, 0)),
+                content_of(work.outer_fold(0, 0)),
                 work.stages(column),
                 model.carry_over,
                 select,
@@ -133,8 +133,8 @@ class DatasetPlanner:
                     continue
                 # What the column fixes stands, whatever the paper prints elsewhere.
                 params = (printed or {}) | model.params
-                place, ref = work.place(run, fold), work.model_ref(column)
-                fit = kind(place, ref, params, model.carry_over, choice, learnt, calibrate)
+                outer_fold, ref = work.outer_fold(run, fold), work.model_ref(column)
+                fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
                 self.plan.cells.append(self._cell(column, run, fold, select, self.plan.add(fit), family))
 
     def _printed(self, column: str) -> dict[str, Any] | None:

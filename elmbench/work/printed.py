@@ -64,10 +64,10 @@ class PrintedParameters:
             return model
         found = self.of(column, model)
         if missing := [name for name in names if name not in found]:
-            file, place = self._resolved.file, f"except: {{{self._dataset.name}: {{params: {{{missing[0]}: ...}}}}}}"
+            file, entry = self._resolved.file, f"except: {{{self._dataset.name}: {{params: {{{missing[0]}: ...}}}}}}"
             raise ElmbenchError(
                 f"{file.path}: the paper prints no {' and no '.join(missing)} of {column} for {self._dataset.name}",
-                expected=f"its value in models.{column}, as {place}",
+                expected=f"its value in models.{column}, as {entry}",
                 next_step="elmbench validate",
             )
         return model.model_copy(update={"params": {name: found[name] for name in names} | model.params})

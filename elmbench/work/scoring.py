@@ -21,13 +21,13 @@ from elmbench.specs.limits import in_words
 from elmbench.work.base import Context, ModelRef
 
 
-def model_seed(place: OuterFold, model: ModelRef) -> int:
+def model_seed(outer_fold: OuterFold, model: ModelRef) -> int:
     """Return the `random_state` of a model on an outer fold.
 
     It does not depend on the grid or the reading, so these are compared on the same random nodes; a model that takes
     over another's hyperparameters takes over its stream too.
     """
-    return integer_seed("model", place.dataset.name, place.run, place.fold, model.stream)
+    return integer_seed("model", outer_fold.dataset.name, outer_fold.run, outer_fold.fold, model.stream)
 
 
 def fixed_parameters(factory: Callable[..., Any], params: dict[str, Any], seed: int) -> dict[str, Any]:

@@ -47,28 +47,22 @@ class Search(GridWork):
         return self.inner.folds * len(self.grid)
 
     def seconds(self) -> float:
-        n = min(self.place.n_train, self.tune_rows or self.place.n_train)
+        n = min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
         return self.seconds_of(n * (self.inner.folds - 1) // self.inner.folds)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Search.
-
-        Returns
-        -------
-        dict
-            `params` (those taken over and those chosen here), `scores` (mean over the inner folds, one a candidate),
-            `seconds` and, where any was counted, `solvers`.
-        """
+        """Search; the result has `params` (those taken over and those chosen here), `scores` (means) and `seconds`."""
         given = chosen_for(self.given, inputs)
-        data = fold_data(self.place, context.data_dir)
-        return finished(self.chosen(given, *grid_scores(self.problems(given, data, context), self.metric)), given)
+        data = fold_data(self.outer_fold, context.data_dir)
+        scores, spent = grid_scores(self.problems(given, data, context), self.metric)
+        params = given["params"] | self.grid.candidates()[best(scores)]
+        return finished({"params": params, "scores": scores.mean(axis=1).tolist(), **total(spent)}, given)
 
     def problems(self, given: Result, data: FoldData, context: Context) -> Iterator[GridProblem]:
-        """Yield the grid on all inner folds, or one after the other where each prepares the inputs by itself."""
+        """Yield the grid on all inner folds at once, or on one at a time if each prepares its own inputs."""
         X, y, folds = self.inner_folds(data)
-        keep = _tuning_places(self, data)
-        weights = data.weights if data.weights is None or keep is None else data.weights[keep]
-        scale = self.place.protocol.scale
+        weights = None if data.weights is None else data.weights[tuning_rows(self, data)]
+        scale = self.outer_fold.protocol.scale
         if data.raw is None and (scale is None or scale.fit_on == "all"):
             yield grid_problem(self, given, (X, y, folds), data.labels, context, weights)
             return
@@ -78,31 +72,19 @@ class Search(GridWork):
 
     def inner_folds(self, data: FoldData) -> tuple[Any, NDArray[Any], Folds]:
         """Return the rows that hyperparameters are searched on, and the inner folds of them."""
-        keep = _tuning_places(self, data)
-        X, y = tuning_rows(self, data)
-        if data.raw is not None:
-            X = data.raw if keep is None else data.raw[keep]
-        groups = data.groups if data.groups is None or keep is None else data.groups[keep]
-        seed = integer_seed("inner", self.place.dataset.name, self.place.run, self.place.fold)
+        rows = tuning_rows(self, data)
+        X, y = (data.X_train if data.raw is None else data.raw)[rows], data.y_train[rows]
+        groups = None if data.groups is None else data.groups[rows]
+        seed = integer_seed("inner", self.outer_fold.dataset.name, self.outer_fold.run, self.outer_fold.fold)
         return X, y, list(splitter(self.inner, seed).split(X, y, groups))
 
-    def chosen(self, given: Result, scores: NDArray[np.float64], spent: list[Spent]) -> Result:
-        """Return the candidate of the best mean score."""
-        params = given["params"] | self.grid.candidates()[best(scores)]
-        return {"params": params, "scores": scores.mean(axis=1).tolist(), **in_all(spent)}
 
-
-def tuning_rows(work: Any, data: FoldData) -> tuple[Any, NDArray[Any]]:
-    """Return the rows of the training part that hyperparameters are chosen on: all, or `work.tune_rows` random ones."""
-    keep = _tuning_places(work, data)
-    return (data.X_train, data.y_train) if keep is None else (data.X_train[keep], data.y_train[keep])
-
-
-def _tuning_places(work: Any, data: FoldData) -> Indices | None:
-    rows, place = work.tune_rows, work.place
+def tuning_rows(work: Any, data: FoldData) -> Indices | slice:
+    """Return the training rows that hyperparameters are chosen on: all, or `work.tune_rows` random ones."""
+    rows, outer_fold = work.tune_rows, work.outer_fold
     if rows is None or rows >= len(data.y_train):
-        return None
-    key = ("tune", place.dataset.name, place.run, place.fold)
+        return slice(None)
+    key = ("tune", outer_fold.dataset.name, outer_fold.run, outer_fold.fold)
     return stratified_rows(data.y_train, rows, data.labels is not None, *key)
 
 
@@ -121,24 +103,21 @@ def grid_problem(
     context: Context,
     weights: NDArray[np.float64] | None = None,
 ) -> GridProblem:
-    """Return the problem of a grid on some rows and folds of them.
-
-    What is taken over from another model and searched anew is not fixed.
-    """
+    """Return the problem of a grid on some rows and folds of them; searched parameters replace `given` ones."""
     X, y, folds = rows
-    factory = find_model(work.model.name).factory(work.place.task)
-    fixed = fixed_parameters(factory, given["params"] | work.params, model_seed(work.place, work.model))
+    factory = find_model(work.model.name).factory(work.outer_fold.task)
+    fixed = fixed_parameters(factory, given["params"] | work.params, model_seed(work.outer_fold, work.model))
     fixed = {name: value for name, value in fixed.items() if name not in work.grid.values}
     candidates = work.grid.candidates()
     return GridProblem(factory, X, y, folds, candidates, fixed, labels, work.paths, context, weights)
 
 
-def in_all(spent: list[Spent]) -> Result:
-    """Return the seconds of all folds and how often each way of solving was taken, where any was counted."""
+def total(spent: list[Spent]) -> Result:
+    """Return the `seconds` of all folds and, if any were counted, the `solvers`."""
     solvers = sum((fold.solvers for fold in spent), Counter[str]())
     return {"seconds": sum(fold.seconds for fold in spent)} | ({"solvers": dict(solvers)} if solvers else {})
 
 
-def finished(found: Result, given: Result) -> Result:
-    """Return what was found as a result that ended ok; its time includes that of what it took over."""
-    return {"status": "ok", "reason": "", **found, "seconds": found["seconds"] + given["seconds"]}
+def finished(result: Result, given: Result) -> Result:
+    """Return a result that ended ok; its time includes that of the hyperparameters it took over."""
+    return {"status": "ok", "reason": "", **result, "seconds": result["seconds"] + given["seconds"]}

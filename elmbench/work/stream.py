@@ -38,7 +38,7 @@ class Stream(Work):
 
     kind = "stream"
 
-    place: OuterFold = field(metadata=FLAT)
+    outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
     chunk: int
@@ -46,7 +46,7 @@ class Stream(Work):
 
     @property
     def data(self) -> DatasetRef:
-        return self.place.dataset
+        return self.outer_fold.dataset
 
     @property
     def number_of_fits(self) -> int:
@@ -54,15 +54,15 @@ class Stream(Work):
 
     @property
     def label(self) -> str:
-        return f"stream {self.model.name} on {self.place.dataset.name}"
+        return f"stream {self.model.name} on {self.outer_fold.dataset.name}"
 
     def seconds(self) -> float:
-        sizes = rows_after_chunks(self.place.n_train, self.chunk)
-        features = self.place.dataset.n_features
+        sizes = rows_after_chunks(self.outer_fold.n_train, self.chunk)
+        features = self.outer_fold.dataset.n_features
         return sum(fit_seconds(self.model.name, size, features, self.params) for size in sizes)
 
     def memory_over(self, limit: int) -> bool:
-        return memory_over(self.model.name, self.place, self.params, limit)
+        return memory_over(self.model.name, self.outer_fold, self.params, limit)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Learn each chunk and measure.
@@ -75,9 +75,9 @@ class Stream(Work):
             the first, each predicted before it was learnt), `n_units@rows=40` and so on; `fit_seconds` is the time of
             learning alone.
         """
-        data = fold_data(self.place, context.data_dir)
-        factory = find_model(self.model.name).factory(self.place.task)
-        fixed = fixed_parameters(factory, self.params, model_seed(self.place, self.model))
+        data = fold_data(self.outer_fold, context.data_dir)
+        factory = find_model(self.model.name).factory(self.outer_fold.task)
+        fixed = fixed_parameters(factory, self.params, model_seed(self.outer_fold, self.model))
         shape = (*data.X_train.shape, n_outputs(data.labels))
         check_memory(factory, shape, fixed, context.memory_limit)
         estimator = factory(**fixed)

@@ -15,8 +15,7 @@ class TableStatus:
     Attributes
     ----------
     ended : mapping of str to int
-        The number of cells by status; `running` for those that a run computes now, `missing` for those that have not
-        run.
+        The number of cells by status; `missing` for those that have not run.
     reasons : mapping of str to int
         Why cells did not end ok, and how many.
     """
@@ -31,7 +30,6 @@ class TableStatus:
 def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
     """Return the status of a table (by its id), or of every one, under each profile with which it was run."""
     lines = []
-    running = store.under_way()
     for name, profile in sorted(store.tables(), key=_as_counted):
         if experiment not in (None, name):
             continue
@@ -40,7 +38,7 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
         for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
             result = absent if cell.unavailable else store.result(cell.key)
-            ending = result["status"] if result else "running" if cell.key in running else "missing"
+            ending = result["status"] if result else "missing"
             ended[ending] += 1
             if result and ending != "ok":
                 # Missing data are not a fault of the model.

@@ -83,7 +83,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     assert isinstance(work, Fit)
     factory = find_model(work.model.name).factory(spec.task)
     chosen = _searched(run, work, load(spec))
-    params = fixed_parameters(factory, chosen | work.params, model_seed(work.place, work.model))
+    params = fixed_parameters(factory, chosen | work.params, model_seed(work.outer_fold, work.model))
     model = factory(**params)
     if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
         from sklearn.calibration import CalibratedClassifierCV
@@ -121,9 +121,9 @@ def frame_of(table: Table) -> pd.DataFrame:
 
     X = table.X.toarray() if sp.issparse(table.X) else table.X
     frame = pd.DataFrame(X, columns=list(table.names))
-    for place, words in table.nominal.items():
+    for position, words in table.nominal.items():
         known = [np.nan if word is None else word for word in words]
-        frame[table.names[place]] = np.array(known, dtype=object)
+        frame[table.names[position]] = np.array(known, dtype=object)
     return frame
 
 
@@ -145,7 +145,7 @@ def _pipeline(table: Table, model: Any, spec: DatasetSpec) -> Any:
     else:
         (source,) = spec.sources
         dates = [name for name in table.names if name in getattr(source, "dates", ())]
-        words = [name for place in sorted(table.nominal) if (name := table.names[place]) not in dates]
+        words = [name for position in sorted(table.nominal) if (name := table.names[position]) not in dates]
         numbers = [name for name in table.names if name not in {*words, *dates}]
         inputs = encoder(numbers, words, dates, spec.day_first)
         pipeline = Pipeline([("inputs", inputs), ("scale", StandardScaler()), ("model", model)])
@@ -159,7 +159,7 @@ def _searched(run: PreparedRun, work: Fit, data: Dataset) -> dict[str, Any]:
     search = run.works[work.chosen] if work.chosen else None
     if not isinstance(search, Search):
         return {}
-    rows, protocol = np.arange(len(data.y)) if data.splits is None else data.splits["train"], work.place.protocol
+    rows, protocol = np.arange(len(data.y)) if data.splits is None else data.splits["train"], work.outer_fold.protocol
     if data.is_raw:
         X = prepared_inputs(data.X, rows, protocol.scale, data.nominal)
     else:

@@ -89,9 +89,9 @@ def test_tables_are_those_of_the_first_fold_on_few_rows(monkeypatch: pytest.Monk
     # With a folder of data files there are more data sets.
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
     works = first_fold("table4", 400, None)
-    places = [work.place for work in works.values()]
-    assert {(place.run, place.fold, place.dataset.rows) for place in places} == {(0, 0, 400)}
-    assert {place.dataset.name for place in places} == {"wdbc"}
+    outer_folds = [work.outer_fold for work in works.values()]
+    assert {(one.run, one.fold, one.dataset.rows) for one in outer_folds} == {(0, 0, 400)}
+    assert {one.dataset.name for one in outer_folds} == {"wdbc"}
     searches = {work.model.name: work for work in works.values() if isinstance(work, Search)}
     assert {name: len(search.grid) for name, search in searches.items()} == {
         "elm": 19 * 8, "k-elm": 64, "fb-kos-elm": 8, "ald-kos-elm": 16,

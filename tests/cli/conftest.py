@@ -16,7 +16,6 @@ from elmbench.cli import main
 from elmbench.cli.state import state
 from elmbench.specs import catalogue, published
 from elmbench.work.base import Work
-from elmbench.work.shared_pass import SharedPass
 
 FIGURES = """dataset,model,metric,value,std,note
 WDBC,ELM,mcc,0.92,0.01,
@@ -126,10 +125,6 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             pass
 
         def run(self, work: Work, *_: Any) -> dict[str, Any]:
-            if isinstance(work, SharedPass):
-                parts = {part.key: self.run(part) for part in (work.search, work.evaluation)}
-                bad = next((part for part in parts.values() if part["status"] != "ok"), None)
-                return bad or {"status": "ok", "reason": "", "warnings": [], "parts": parts}
             unit = work.content()
             ending = endings.get(unit.get("model", ""), {})
             return answer(unit) | (ending(unit) if callable(ending) else ending)

@@ -21,24 +21,24 @@ MODELS = {"mine": Mine}
 '''
 
 
-@pytest.mark.parametrize("place", ["before", "after", "equals", "environment"])
+@pytest.mark.parametrize("position", ["before", "after", "equals", "environment"])
 def test_each_option_may_stand_anywhere(
-    elmbench: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    elmbench: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, position: str
 ) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", "unset")
     values = {"results-dir": tmp_path / "r", "data-dir": tmp_path / "d", "cache-dir": tmp_path / "c"}
     values["plugin"] = tmp_path / "mine.py"
     verb = ["list", "models"]
-    if place == "environment":
+    if position == "environment":
         for name, value in values.items():
             monkeypatch.setenv("ELMBENCH_" + name.upper().replace("-", "_"), str(value))
         found = elmbench(*verb)
-    elif place == "equals":
+    elif position == "equals":
         found = elmbench(*verb, *(f"--{name}={value}" for name, value in values.items()))
     else:
         options = [word for name, value in values.items() for word in (f"--{name}", value)]
-        found = elmbench(*(options + verb if place == "before" else verb + options))
+        found = elmbench(*(options + verb if position == "before" else verb + options))
     assert found.code == 0
     assert "A model of mine." in found.out
     assert state.results_dir == values["results-dir"]

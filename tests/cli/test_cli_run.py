@@ -13,8 +13,8 @@ import pytest
 CI = ("run", "one", "--profile", "ci")
 
 
-def cells(folder: str | Path = "elmbench-results", place: str = "ci/toy/one") -> pd.DataFrame:
-    return pd.read_csv(Path(folder) / place / "cells.csv", keep_default_na=False, na_values=[""])
+def cells(folder: str | Path = "elmbench-results", table: str = "ci/toy/one") -> pd.DataFrame:
+    return pd.read_csv(Path(folder) / table / "cells.csv", keep_default_na=False, na_values=[""])
 
 
 def test_a_real_run_prints_and_writes_the_table(elmbench: Callable, real: Path) -> None:
@@ -43,10 +43,10 @@ def test_no_written_file_holds_a_path_of_this_machine(elmbench: Callable, toy: C
     assert found.code == 1
     files = [path for path in Path("elmbench-results/paper").rglob("*") if path.is_file()]
     assert len(files) == 4
-    places = {str(Path().resolve()), str(Path(__file__).parents[2]), str(Path.home()), sys.prefix}
+    folders = {str(Path().resolve()), str(Path(__file__).parents[2]), str(Path.home()), sys.prefix}
     for path in files:
         text = path.read_text()
-        assert [place for place in places if place in text] == []
+        assert [folder for folder in folders if folder in text] == []
     assert ".../model.bin" in (files[0].parent / "cells.csv").read_text()
     assert "the data set 'sylva' is not here" in (files[0].parent / "table.md").read_text()
 
@@ -182,7 +182,7 @@ def test_other_data_are_refused_or_marked_everywhere(
     elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path
 ) -> None:
     toy(datasets=["wdbc"])
-    header = ",".join([*(f"V{place}" for place in range(30)), "target"])
+    header = ",".join([*(f"V{index}" for index in range(30)), "target"])
     noise = [",".join([*(f"{(i * p) % 97}" for p in range(3, 33)), "MB"[i < 357]]) for i in range(569)]
     (tmp_path / "wdbc.csv").write_text("\n".join([header, *noise]))
     words = (*CI, "--data-dir", tmp_path)

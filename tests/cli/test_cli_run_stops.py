@@ -20,13 +20,13 @@ def cells() -> pd.DataFrame:
     return pd.read_csv("elmbench-results/ci/toy/one/cells.csv", keep_default_na=False, na_values=[""])
 
 
-@pytest.mark.parametrize("place", ["below a file", "proc"])
+@pytest.mark.parametrize("location", ["below a file", "proc"])
 def test_a_results_folder_that_cannot_be_written(
-    elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path, place: str
+    elmbench: Callable, toy: Callable, worker: dict, tmp_path: Path, location: str
 ) -> None:
     toy()
     (tmp_path / "file").write_text("")
-    folder = tmp_path / "file" / "results" if place == "below a file" else Path("/proc/results")
+    folder = tmp_path / "file" / "results" if location == "below a file" else Path("/proc/results")
     found = elmbench(*CI, "--results-dir", folder)
     assert found.code == 2
     error = found.err.splitlines()

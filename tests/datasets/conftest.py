@@ -41,7 +41,7 @@ def real_data() -> Path:
 def wdbc_lines() -> list[str]:
     """The lines of wdbc.csv, header first, from what scikit-learn brings along."""
     bunch = load_breast_cancer()
-    header = ",".join([f"V{place}" for place in range(1, 31)] + ["target"])
+    header = ",".join([f"V{index}" for index in range(1, 31)] + ["target"])
     labels = np.where(bunch.target == 0, 2, 1)
     rows = [",".join([*(f"{v:.6f}" for v in row), str(label)]) for row, label in zip(bunch.data, labels, strict=True)]
     return [header, *rows]
@@ -80,7 +80,7 @@ def openml_server(server: Server, tmp_path_factory: pytest.TempPathFactory, monk
 
 @pytest.fixture
 def use_specs(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], DatasetSpecs]:
-    """Put other data sets in place of those of `datasets.yaml`."""
+    """Put other data sets in index of those of `datasets.yaml`."""
 
     def use(content: dict[str, Any]) -> DatasetSpecs:
         specs = parse_dataset_specs(content, "test.yaml")

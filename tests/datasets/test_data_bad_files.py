@@ -43,7 +43,7 @@ def cell(lines: Lines, row: int, column: int, word: str) -> Lines:
 
 
 def drop(lines: Lines, column: int) -> Lines:
-    return [",".join(word for place, word in enumerate(line.split(",")) if place != column) for line in lines]
+    return [",".join(word for index, word in enumerate(line.split(",")) if index != column) for line in lines]
 
 
 BAD: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
@@ -73,7 +73,7 @@ def test_bad_rows(folder: Path, wdbc_lines: Lines, case: str) -> None:
 def test_a_stray_word_in_a_row_that_is_dropped(folder: Path) -> None:
     rows = [f"{i},1,1,1,1,1,1,1,1,{2 if i < 458 else 4}" for i in range(699)]
     rows[0] = "0,?,oops,1,1,1,1,1,1,2"
-    header = ",".join([*(f"V{place}" for place in range(9)), "target"])
+    header = ",".join([*(f"V{index}" for index in range(9)), "target"])
     (folder / "breast-cancer.csv").write_text("\n".join([header, *rows]))
     check(folder, "the column 'V2' holds words", name="breast-cancer")
 
@@ -137,7 +137,7 @@ def bomb(pack: Callable[[bytes], bytes], fill: bytes = b"1,") -> bytes:
     return pack(fill * (40_000_000 // len(fill)))
 
 
-COLUMNS = {f"V{place}": np.zeros(3) for place in range(30)}
+COLUMNS = {f"V{index}": np.zeros(3) for index in range(30)}
 REPEATED = {"V0": np.zeros(3_000_000), "target": np.zeros(3_000_000, dtype=int)}
 HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "nothing": ("csv", lambda: b"", "is empty"),

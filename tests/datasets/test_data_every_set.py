@@ -122,7 +122,7 @@ def write_dense(path: Path, spec: DatasetSpec, target: np.ndarray) -> None:
     """Write rows of small integers: Parquet for large sets, CSV for the others."""
     n = len(target)
     columns: dict[str, Any] = {
-        f"x{place}": (np.arange(n) * (place + 3) % 101).astype(np.int8) for place in range(spec.shape.features)
+        f"x{index}": (np.arange(n) * (index + 3) % 101).astype(np.int8) for index in range(spec.shape.features)
     }
     if spec.name == "oil-spill":
         columns["x22"] = np.zeros(n, dtype=np.int8)  # the constant column that the paper does not count
@@ -170,7 +170,7 @@ def test_other_spellings_of_two_classes(folder: Path, name: str, words: dict[str
 
 def test_another_width_after_the_preparation_is_noted(folder: Path) -> None:
     spec = load_dataset_specs()["oil-spill"]
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(937, 49)), columns=[f"v{place}" for place in range(49)])
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(937, 49)), columns=[f"v{index}" for index in range(49)])
     frame.assign(target=labels_for(spec)).to_csv(folder / "oil-spill.csv", index=False)
     data = load_dataset("oil-spill", folder)
     assert data.X.shape == (937, 49)

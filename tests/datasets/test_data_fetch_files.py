@@ -91,8 +91,8 @@ def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) ->
 def test_libsvm_breast_cancer_is_prepared_already(real_data: Path, loopback_specs: Server) -> None:
     frame = pd.read_csv(real_data / "breast-cancer.csv.gz", na_values="?").dropna()
     lines = [
-        f"{row[-1]:.6f} 1:{1000000 + place} " + " ".join(f"{at}:{value}" for at, value in enumerate(row[:-1], start=2))
-        for place, row in enumerate(frame.itertuples(index=False))
+        f"{row[-1]:.6f} 1:{1000000 + index} " + " ".join(f"{at}:{value}" for at, value in enumerate(row[:-1], start=2))
+        for index, row in enumerate(frame.itertuples(index=False))
     ]
     loopback_specs.pages[f"{LIBSVM}/binary/breast-cancer"] = Page("\n".join(lines).encode())
     assert fetch("breast-cancer").origin == "LIBSVM breast-cancer"
@@ -158,7 +158,7 @@ def test_uci_secom(loopback_specs: Server) -> None:
 
 def test_uci_libras_where_imbalanced_learn_is_out_of_reach(loopback_specs: Server) -> None:
     X = np.random.default_rng(0).random((360, 90)).round(5)
-    rows = [",".join(f"{v:.5f}" for v in row) + f",{place // 24 + 1}" for place, row in enumerate(X)]
+    rows = [",".join(f"{v:.5f}" for v in row) + f",{index // 24 + 1}" for index, row in enumerate(X)]
     content = zip_bytes({"movement_libras_1.data": b"1,2", "movement_libras.data": "\n".join(rows).encode()})
     loopback_specs.pages["/static/public/181/libras+movement.zip"] = Page(content)
     assert fetch("libras-move").origin.endswith("libras+movement.zip")

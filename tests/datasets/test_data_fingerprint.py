@@ -86,10 +86,10 @@ def in_another_order(data: Dataset) -> Dataset:
     return replace(data, X=data.X[rows][:, RNG(3).permutation(data.X.shape[1])], y=data.y[rows])
 
 
-def with_column(place: int, change: Callable[[Any], Any]) -> Change:
+def with_column(index: int, change: Callable[[Any], Any]) -> Change:
     def apply(data: Dataset) -> Dataset:
         X = data.X.toarray() if sp.issparse(data.X) else data.X.copy()
-        X[:, place] = change(X[:, place])
+        X[:, index] = change(X[:, index])
         return replace(data, X=sp.csr_matrix(X) if sp.issparse(data.X) else X)
 
     return apply
@@ -153,7 +153,7 @@ def test_of_a_training_part_only_that_part_is_compared() -> None:
 
 @pytest.fixture
 def noise(folder: Path, wdbc_lines: list[str]) -> Path:
-    """A file of the right counts with noise in place of the features."""
+    """A file of the right counts with noise in index of the features."""
     values = RNG(0).normal(size=(569, 30))
     rows = [
         ",".join([*(f"{value:.3f}" for value in row), line.rpartition(",")[2]])

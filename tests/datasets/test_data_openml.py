@@ -122,7 +122,7 @@ def test_a_target_that_is_named_where_openml_names_none(
 
 def test_columns_that_openml_ignores(openml_server: Server, use_specs: Use) -> None:
     use_specs(toy(target="class"))
-    rows = [[str(place), *row] for place, row in enumerate(ROWS)]
+    rows = [[str(index), *row] for index, row in enumerate(ROWS)]
     arff = arff_text(["number", *NAMES], ["NUMERIC", *KINDS], rows)
     more = "<oml:row_id_attribute>number</oml:row_id_attribute><oml:ignore_attribute>class</oml:ignore_attribute>"
     add_openml(openml_server, 7, arff, target="size", more=more)
@@ -139,7 +139,7 @@ def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
     yes = "yes" if kind != "NUMERIC" else "1"
     # Left out: 0, and of a nominal column the first category. The third value has no single-precision equal.
     lines = ["{0 1.5}", f"{{1 2,4 {yes}}}", "{2 0.1}", f"{{4 {yes}}}", "{}"]
-    head = [f"@ATTRIBUTE x{place} NUMERIC" for place in range(4)] + [f"@ATTRIBUTE class {kind}"]
+    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(4)] + [f"@ATTRIBUTE class {kind}"]
     # The dense Parquet file that OpenML makes of sparse rows is left alone.
     text = "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""])
     add_openml(openml_server, 7, text, sparse=True, parquet=parquet_bytes())
@@ -159,7 +159,7 @@ def test_sets_that_are_joined(openml_server: Server, use_specs: Use) -> None:
     use_specs(content)
     labels = [row[3] for row in ROWS]
     for number, targets in ((7, labels), (8, labels), (9, labels[::-1])):
-        rows = [[str(number * place), label] for place, label in enumerate(targets)]
+        rows = [[str(number * index), label] for index, label in enumerate(targets)]
         rows[0][1] = "yes" if number == 9 else rows[0][1]
         add_openml(openml_server, number, arff_text(["size", "class"], ["NUMERIC", "{no,yes}"], rows))
     fetch("toy")

@@ -55,7 +55,7 @@ def test_a_file_is_checked_and_copied(folder: Path, tmp_path: Path, wdbc_lines: 
 def test_a_training_and_a_test_part(folder: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for part in ("tr", "te"):
-        frame = pd.DataFrame(rng.normal(size=(100, 10_000)), columns=[f"x{place}" for place in range(10_000)])
+        frame = pd.DataFrame(rng.normal(size=(100, 10_000)), columns=[f"x{index}" for index in range(10_000)])
         frame.assign(target=np.repeat([-1, 1], [56, 44])).to_parquet(tmp_path / f"{part}.parquet")
     import_file("arcene", tmp_path / "tr.parquet", folder, test=tmp_path / "te.parquet", other_data=True)
     assert sorted(path.name for path in folder.iterdir()) == ["arcene.test.parquet", "arcene.train.parquet"]

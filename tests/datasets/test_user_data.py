@@ -151,9 +151,9 @@ def test_a_million_columns_are_refused_before_they_are_parsed(
 def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
     loop = tmp_path / "loop.csv"
     loop.symlink_to(loop)
-    for place in (str(loop), "~nobody-of-that-name/x.csv", "x\0.csv"):
+    for index in (str(loop), "~nobody-of-that-name/x.csv", "x\0.csv"):
         with pytest.raises(ElmbenchError, match="is not a path"):
-            describe(UserData(place))
+            describe(UserData(index))
 
 
 def test_a_name_that_is_very_long(tmp_path: Path) -> None:
@@ -205,8 +205,8 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     openml_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of texts have tens of thousands of columns."""
-    head = [f"@ATTRIBUTE x{place} NUMERIC" for place in range(50)] + ["@ATTRIBUTE class {no,yes}"]
-    lines = [f"{{{place} {place + 1}{',50 yes' * (place % 3 > 0)}}}" for place in range(40)]
+    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(50)] + ["@ATTRIBUTE class {no,yes}"]
+    lines = [f"{{{index} {index + 1}{',50 yes' * (index % 3 > 0)}}}" for index in range(40)]
     add_openml(openml_server, 7, "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]), sparse=True)
     monkeypatch.setattr(user_data, "DENSE_VALUES", 1999)
     spec = describe(UserData("openml:7"), tmp_path)

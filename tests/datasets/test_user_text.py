@@ -169,7 +169,7 @@ def test_a_wide_table_is_read(tmp_path: Path) -> None:
     """Its lines are longer than the fields that the csv module reads by default."""
     path = tmp_path / "wide.csv"
     rows = np.random.default_rng(0).random((20, 3000))
-    names = [f"{'long' * 10}{place}" for place in range(3000)]
+    names = [f"{'long' * 10}{index}" for index in range(3000)]
     pd.DataFrame(rows, columns=names).assign(target=rows[:, 0]).to_csv(path, index=False)
     assert path.read_text().index("\n") > 131_072
     assert describe(UserData(str(path))).shape.features == 3000

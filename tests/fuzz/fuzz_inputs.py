@@ -1,4 +1,4 @@
-"""Inputs that are nearly right: what is right, changed in a few places, as bytes, as a tree or as a table."""
+"""Inputs that are nearly right: what is right, changed in a few positions, as bytes, as a tree or as a table."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], by
     """Return one of `seeds`, of mappings and lists, with values replaced, removed, moved or added, as `dump` has it."""
     content = copy.deepcopy(draw(st.sampled_from(seeds)))
     for _ in range(draw(st.integers(1, 3))):
-        places = list(_places(content))
-        parent, key = places[draw(st.integers(0, len(places) - 1))]
+        positions = list(_positions(content))
+        parent, key = positions[draw(st.integers(0, len(positions) - 1))]
         match draw(st.sampled_from(["replace", "replace", "remove", "move", "add", "rename"])):
             case "remove":
                 del parent[key]
             case "move":
-                other, its = places[draw(st.integers(0, len(places) - 1))]
+                other, its = positions[draw(st.integers(0, len(positions) - 1))]
                 parent[key] = copy.deepcopy(other[its])
             case "add" if isinstance(parent, list):
                 parent.insert(key, draw(Value))
@@ -79,17 +79,17 @@ def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], by
                 parent[draw(st.sampled_from(["a", "", "x" * 300, "like", "file", 1, None]))] = parent[key]
             case _:
                 parent[key] = draw(Value)
-        if not list(_places(content)):
+        if not list(_positions(content)):
             break
     return dump(content)
 
 
-def _places(content: Any) -> Any:
-    """Yield every place of a tree as what holds it and its key there."""
+def _positions(content: Any) -> Any:
+    """Yield every position of a tree: its parent and its key there."""
     found = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in list(found):
         yield content, key
-        yield from _places(value)
+        yield from _positions(value)
 
 
 @st.composite

@@ -54,7 +54,7 @@ def arff_bytes() -> bytes:
 
 
 def sparse_arff_bytes() -> bytes:
-    head = [f"@ATTRIBUTE x{place} NUMERIC" for place in range(3)] + ["@ATTRIBUTE class {no,yes}"]
+    head = [f"@ATTRIBUTE x{index} NUMERIC" for index in range(3)] + ["@ATTRIBUTE class {no,yes}"]
     rows = [", ".join(f"{j} {v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in SPARSE]
     lines = ["{" + row + ("" if i % 2 else ", 3 yes" if row else "3 yes") + "}" for i, row in enumerate(rows)]
     return "\n".join(["@RELATION rows", *head, "@DATA", *lines, ""]).encode()

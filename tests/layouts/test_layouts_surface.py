@@ -84,15 +84,15 @@ def test_other_models_have_no_place_in_it(plan_toy: Callable[..., Plan], experim
     assert {cell.model for cell in plan.cells} == {"L=50"}
 
 
-@pytest.mark.parametrize(("metric", "place"), [("accuracy", (1.5, 0.5)), ("rmse", (0.5, 1.5))])
-def test_the_best_point_has_a_star(metric: str, place: tuple[float, float], drawings: list[Any]) -> None:
+@pytest.mark.parametrize(("metric", "point"), [("accuracy", (1.5, 0.5)), ("rmse", (0.5, 1.5))])
+def test_the_best_point_has_a_star(metric: str, point: tuple[float, float], drawings: list[Any]) -> None:
     heights = {(200, 0.25): 0.1, (200, 0.5): 0.5, (200, 1.0): 0.4, (50, 0.25): 0.3, (50, 0.5): 0.9}
     points = pd.DataFrame([(*at, mean) for at, mean in heights.items()], columns=["row_value", "value", "mean"])
     draw_surface(points.assign(dataset="d", metric=metric, parameter="C", row="h"), "Fig. 1")
     axes = drawings[0].axes[0]
     (best,) = axes.lines
     # From the left and from below: rows and columns rise, whatever their order in the table.
-    assert (best.get_xdata()[0], best.get_ydata()[0]) == place
+    assert (best.get_xdata()[0], best.get_ydata()[0]) == point
     assert [label.get_text() for label in axes.get_yticklabels()] == ["50", "200"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["$2^{-2}$", "$2^{-1}$", "$2^{0}$"]
     assert [label.get_text() for label in axes.child_axes[0].get_xticklabels()] == ["$2^{2}$", "$2^{1}$", "$2^{0}$"]

@@ -35,9 +35,9 @@ def figure_of(resolved: Resolved, lines: list[dict[str, Any]]) -> Figure | None:
 
 def timed(model: str, *seconds: float | None, dataset: str = DENSITIES[0], **values: Any) -> list[dict[str, Any]]:
     """A cell for each run; one without seconds needed too much memory."""
-    place = {"dataset": dataset, "mcc": 0.5}
+    entry = {"dataset": dataset, "mcc": 0.5}
     return [
-        cell(model, run=run, **place | ({"fit_seconds": s} if s is not None else STOPPED) | values)
+        cell(model, run=run, **entry | ({"fit_seconds": s} if s is not None else STOPPED) | values)
         for run, s in enumerate(seconds)
     ]
 

@@ -33,8 +33,8 @@ START = [[1.0]]
 Learnt = tuple[dict[str, Any], list[list[float]]]
 
 
-def learnt(model: str, weights: list[list[float]], **place: Any) -> Learnt:
-    return cell(model, mcc=0.5, kernels=2, iterations=len(weights) - 1, **place), weights
+def learnt(model: str, weights: list[list[float]], **entry: Any) -> Learnt:
+    return cell(model, mcc=0.5, kernels=2, iterations=len(weights) - 1, **entry), weights
 
 
 def objective(weights: list[list[float]]) -> list[float]:
@@ -102,10 +102,10 @@ def test_the_figure_has_the_first_fold_of_weights_that_were_learnt(toy: Toy, dra
     paths = figure.data
     assert list(paths.columns[:6]) == ["dataset", "model", "run", "fold", "iteration", "objective"]
     # In the order of the table, whatever the order in the store.
-    places = paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
-    assert sorted(places) == sorted([["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]])
-    for place, weights in (("wdbc", PATH), ("sylva", PATH)):
-        part = paths[(paths["dataset"] == place) & (paths["model"] == "sparse")]
+    cells = paths[["dataset", "model", "run", "fold"]].drop_duplicates().to_numpy().tolist()
+    assert sorted(cells) == sorted([["wdbc", "sparse", 1, 1], ["wdbc", "q = 2", 1, 1], ["sylva", "sparse", 1, 1]])
+    for dataset, weights in (("wdbc", PATH), ("sylva", PATH)):
+        part = paths[(paths["dataset"] == dataset) & (paths["model"] == "sparse")]
         assert part["iteration"].tolist() == [0, 1, 2]
         assert part["objective"].tolist() == [8.0, 4.0, 2.0]
         np.testing.assert_array_equal(part[["weight 1", "weight 2", "weight 3"]], weights)

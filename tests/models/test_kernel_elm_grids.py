@@ -51,7 +51,7 @@ def scores_of(cls, X, y, folds, grid, kind, solvers=None):
     also_folds=st.booleans(),
 )
 def test_test_rows_that_no_fold_trains_on(n, seed, kind, awkward, way, also_folds):
-    """They have no place in the kernel of the training rows; beside them stand folds whose test rows do."""
+    """They are not in the kernel of the training rows; beside them stand folds whose test rows do."""
     X = rows(n + 20, 4, seed, awkward)
     y = targets(X, seed, kind)
     inside = np.random.default_rng(seed).permutation(n + 20)[:n]

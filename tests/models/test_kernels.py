@@ -133,8 +133,8 @@ def test_a_kernel_matrix_gives_what_its_rows_do(name, kind, seed):
     by_rows = class_of(name, kind)(**SMALL[name], kernel="laplacian", gamma=0.5).fit(X, y)
     given = clone(by_rows).set_params(kernel="precomputed").fit(within, y)
     np.testing.assert_allclose(real_outputs(given, across), real_outputs(by_rows, probe), rtol=0, atol=1e-9)
-    places = {"RKELM": "centres_", "EEKM": "landmarks_"}.get(name, "dictionary_")
-    np.testing.assert_array_equal(X[getattr(given, places)], getattr(by_rows, places))
+    attribute = {"RKELM": "centres_", "EEKM": "landmarks_"}.get(name, "dictionary_")
+    np.testing.assert_array_equal(X[getattr(given, attribute)], getattr(by_rows, attribute))
     assert get_tags(given).input_tags.pairwise
     assert not get_tags(given).input_tags.sparse
     assert get_tags(by_rows).input_tags.sparse

@@ -72,10 +72,10 @@ def test_one_node_is_constant_and_no_other_has_a_bias():
     X = rows(50, 6, 0) * 3
     model = PVMClassifier(theta=1.0).fit(X, targets(X, 0, "binary"))
     assert model.n_units_ == 7
-    place = np.flatnonzero(model.biases_)
-    np.testing.assert_array_equal(model.biases_[place], [1.0])
-    np.testing.assert_array_equal(model.weights_[place], np.zeros((1, 6)))
-    assert model.singular_values_[place] == np.sqrt(50)
+    biased = np.flatnonzero(model.biases_)
+    np.testing.assert_array_equal(model.biases_[biased], [1.0])
+    np.testing.assert_array_equal(model.weights_[biased], np.zeros((1, 6)))
+    assert model.singular_values_[biased] == np.sqrt(50)
     assert (np.diff(model.singular_values_) <= 0).all()
 
 

@@ -87,11 +87,11 @@ def test_an_indefinite_system_is_solved_as_it_stands(n, seed):
     np.testing.assert_allclose(system.condition, condition, rtol=100 * n * EPS * condition)
 
 
-@pytest.mark.parametrize("place", range(1, 18))
-def test_the_condition_of_two_equal_rows(place, seed):
+@pytest.mark.parametrize("row", range(1, 18))
+def test_the_condition_of_two_equal_rows(row, seed):
     """Their difference alone is what makes it large; LAPACK's estimate is short by a factor of up to a hundred."""
     X = np.random.RandomState(seed).rand(18, 8)
-    X[place] = X[0]
+    X[row] = X[0]
     full = np.asfortranarray(rbf_kernel(X, gamma=1.0))
     system = RidgeSystem(full.copy(order="F"), 1e-6)
     assert 0.2 < system.condition / np.linalg.cond(full + 1e-6 * np.eye(18), 1) < 1.001

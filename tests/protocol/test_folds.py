@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import dataset_of, fold_data, outer_split, place_of
+from made_work import dataset_of, fold_data, outer_fold_of, outer_split
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from elmbench.datasets.dataset import Dataset
@@ -80,9 +80,9 @@ def test_order_of_presentation(toys: dict[str, Dataset]) -> None:
     assert stored.tolist() == sorted(stored)
     assert shuffled.tolist() != stored.tolist()
     assert sorted(shuffled) == stored.tolist()
-    # Another one in every fold and run: the places that rows take are not those of the fold before.
-    places = [np.argsort(np.argsort(outer_split(data, protocol(), r, f)[0])).tolist() for r in (0, 1) for f in (0, 1)]
-    assert len({tuple(place) for place in places}) == 4
+    # Another order in every fold and run.
+    orders = [np.argsort(np.argsort(outer_split(data, protocol(), r, f)[0])).tolist() for r in (0, 1) for f in (0, 1)]
+    assert len({tuple(outer_fold) for outer_fold in orders}) == 4
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_too_few_rows_for_the_folds(toys: dict[str, Dataset], name: str, kind: s
 def test_how_many_rows_are_learnt_is_known_without_the_data(
     make_unit: MakeUnit, outer: dict[str, Any], rows: int | None, n: int
 ) -> None:
-    place = place_of(make_unit(rows=rows, outer=outer))
+    outer_fold = outer_fold_of(make_unit(rows=rows, outer=outer))
     spec = DatasetSpec.model_construct(name="two", shape=Shape(instances=90, features=3, split=(75, 15)))
-    assert replace(place, dataset=replace(place.dataset, spec=spec)).n_train == n
-    assert place.n_train == (90 if outer["kind"] == "official" else n)
+    assert replace(outer_fold, dataset=replace(outer_fold.dataset, spec=spec)).n_train == n
+    assert outer_fold.n_train == (90 if outer["kind"] == "official" else n)
 
 
 # --- Scaling ---------------------------------------------------------------------------------------------------------

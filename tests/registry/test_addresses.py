@@ -76,14 +76,14 @@ def test_what_is_wrong_is_said(folder: Path, address: str, message: str) -> None
 
 
 def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(tmp_path: Path) -> None:
-    place = tmp_path / "plugins"
-    place.mkdir()
-    (place / "own_neighbour.py").write_text(MODELS)
-    (place / "mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
-    assert load_plugin(place / "mine.py") == ["mine"]
-    (place / "bad.py").write_text("import math\n\nmath.sqrt(-1)\n")
+    folder = tmp_path / "plugins"
+    folder.mkdir()
+    (folder / "own_neighbour.py").write_text(MODELS)
+    (folder / "mine.py").write_text("from own_neighbour import Mine\nMODELS = {'mine': Mine}\n")
+    assert load_plugin(folder / "mine.py") == ["mine"]
+    (folder / "bad.py").write_text("import math\n\nmath.sqrt(-1)\n")
     with pytest.raises(ElmbenchError, match=r"ValueError: .* \(bad\.py, line 3: math\.sqrt\(-1\)\)"):
-        load_plugin(place / "bad.py")
+        load_plugin(folder / "bad.py")
 
 
 def test_grids_as_they_are_typed() -> None:

@@ -33,9 +33,9 @@ def result(status: str = "ok", **values: Any) -> dict[str, Any]:
 
 
 def row(model: str = "ELM", run: int = 0, fold: int = 0, **values: str) -> Cell:
-    place = {"dataset": "wdbc", "select": "nested", "reading": ""} | values
-    key = "" if values.get("unavailable") else "-".join(["k", *place.values(), model, str(run), str(fold)])
-    return Cell(model=model, run=run, fold=fold, key=key, family="f", **place)
+    entry = {"dataset": "wdbc", "select": "nested", "reading": ""} | values
+    key = "" if values.get("unavailable") else "-".join(["k", *entry.values(), model, str(run), str(fold)])
+    return Cell(model=model, run=run, fold=fold, key=key, family="f", **entry)
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def test_nothing_but_cells_that_have_ended(written: Callable[..., pd.DataFrame])
 
 
 def test_order_of_lines(written: Callable[..., pd.DataFrame]) -> None:
-    places = itertools.product(("", "order=stored"), ("nested", "oracle"), ("ELM", "K-ELM", "ridge"), (0, 1), (0, 1))
-    expected = [row(m, run, fold, select=select, reading=reading) for reading, select, m, run, fold in places]
+    entries = itertools.product(("", "order=stored"), ("nested", "oracle"), ("ELM", "K-ELM", "ridge"), (0, 1), (0, 1))
+    expected = [row(m, run, fold, select=select, reading=reading) for reading, select, m, run, fold in entries]
     shuffled = random.Random(0).sample(expected, len(expected))
     columns = ["reading", "select", "model", "run", "fold"]
     outcome = written(shuffled)[columns].to_numpy().tolist()

@@ -80,11 +80,11 @@ def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
     resolved = resolve(find_experiment(table), "paper")
     cells = read_cells(RESULTS / "paper" / table / "cells.csv")
     cells, printed = cells[cells["reading"] == ""], resolved.file.figures
-    place_of = ["dataset", "model", "metric", "select"]
-    before = summarise(cells, resolved).set_index(place_of)
+    entry_columns = ["dataset", "model", "metric", "select"]
+    before = summarise(cells, resolved).set_index(entry_columns)
     moved = 0
-    for place, line in before[before["verdict"].isin(["reproduced", "consistent", "close"])].iterrows():
-        dataset, model, _, select = place
+    for entry, line in before[before["verdict"].isin(["reproduced", "consistent", "close"])].iterrows():
+        dataset, model, _, select = entry
         part = cells[(cells["dataset"] == dataset) & (cells["model"] == model) & (cells["select"] == select)]
         runs = part.groupby("run")[metric].mean().to_numpy(float)
         error = runs.std(ddof=1) * np.sqrt(1 / mean_of + 1 / len(runs))
@@ -95,8 +95,8 @@ def test_a_published_value_moved_by_five_standard_errors_changes_its_verdict(
         other = replace(figure, value=value)
         with monkeypatch.context() as patch:
             patch.setattr(ExperimentFile, "figures", tuple(other if one == figure else one for one in printed))
-            after = summarise(cells, resolve(find_experiment(table), "paper")).set_index(place_of)
-        assert after.loc[place, "verdict"] == "differs", place
+            after = summarise(cells, resolve(find_experiment(table), "paper")).set_index(entry_columns)
+        assert after.loc[entry, "verdict"] == "differs", entry
         moved += 1
     assert moved > 0
 

@@ -253,9 +253,9 @@ def test_runs_that_are_missing_and_their_minutes() -> None:
 
 
 def test_a_search_that_all_folds_share_is_counted_once() -> None:
-    place = {"dataset": "wdbc", "model": "ELM", "select": "oracle", "reading": ""}
-    cell = place | {"fit_seconds": 1.0, "predict_seconds": 0.5, "search_seconds": 57.0}
-    figures = pd.DataFrame([place | {"verdict": "too few runs", "runs": 1}])
+    entry = {"dataset": "wdbc", "model": "ELM", "select": "oracle", "reading": ""}
+    cell = entry | {"fit_seconds": 1.0, "predict_seconds": 0.5, "search_seconds": 57.0}
+    figures = pd.DataFrame([entry | {"verdict": "too few runs", "runs": 1}])
     missing = missing_runs(figures, pd.DataFrame([cell, cell]))
     assert missing["minutes"].tolist() == [pytest.approx(2 * 60 / 60)]
 
@@ -284,8 +284,8 @@ def test_other_models_of_other_tables_are_not_reproduced() -> None:
         for dataset in {one.dataset for one in results.compared}:
             wrong = [
                 float(figure.value)
-                for (place, model, metric), figure in resolve(find_experiment(other), "paper").published.items()
-                if (place, metric) == (dataset, results.compared[0].measure.metric)
+                for (name, model, metric), figure in resolve(find_experiment(other), "paper").published.items()
+                if (name, metric) == (dataset, results.compared[0].measure.metric)
                 if model not in models and figure.value is not None
             ]
             prints |= {(dataset, model): value for model, value in zip(models, wrong, strict=False)}

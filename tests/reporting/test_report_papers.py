@@ -108,20 +108,20 @@ def test_the_counts_are_those_of_the_summary() -> None:
 def test_a_figure_of_several_tables_counts_once() -> None:
     names = ("fast/rkelm/table5", "fast/rkelm/table12")
     tables = load(*names)
-    places = [
+    entries = [
         (line.dataset, line.model, line.metric, line.published)
         for one in tables
         for line in one.figures[one.figures["verdict"] != ""].itertuples()
         if line.dataset != "waveform-drawn"
     ]
-    assert len(set(places)) == len(places) - 3
-    assert sum(answer(*names).record["figures"].values()) == len(set(places))
+    assert len(set(entries)) == len(entries) - 3
+    assert sum(answer(*names).record["figures"].values()) == len(set(entries))
 
 
 def test_a_figure_has_one_verdict_in_all_tables() -> None:
-    places = ["dataset", "model", "metric", "published", "mean", "runs"]
+    columns = ["dataset", "model", "metric", "published", "mean", "runs"]
     both = [one.figures.dropna(subset=["mean"]) for one in load("fast/rkelm/table5", "fast/rkelm/table12")]
-    merged = both[0].merge(both[1], on=places)
+    merged = both[0].merge(both[1], on=columns)
     assert "shuttle" in set(merged["dataset"])
     assert (merged["verdict_x"] == merged["verdict_y"]).all()
 

@@ -198,12 +198,12 @@ def test_folds_are_counted_by_data_set(toy: Toy) -> None:
 
 @pytest.mark.parametrize(("part", "other"), [("nested", "oracle"), ("oracle", "nested"), ("published", "nested")])
 def test_default_readings_and_the_tables_own_selection_come_first(toy: Toy, part: str, other: str) -> None:
-    places = [(other, "order=stored"), (other, ""), (part, "order=stored"), (part, "")]
+    groups = [(other, "order=stored"), (other, ""), (part, "order=stored"), (part, "")]
     resolved = toy(protocol={"select": part})
     models = ["K-ELM", "ELM"]
     lines = [
         line
-        for select, reading in places
+        for select, reading in groups
         for model in models
         for line in folds(model, 0.8, 0.9, select=select, reading=reading)
     ]

@@ -94,8 +94,8 @@ def test_remarks_are_on_the_data_sets_that_are_shown(toy: Toy) -> None:
 
 
 def test_default_readings_and_the_own_selection_stand_first(toy: Toy) -> None:
-    places = [("oracle", "order=stored"), ("nested", "order=stored"), ("oracle", ""), ("nested", "")]
-    lines = [line for s, r in places for line in folds("ELM", 0.9, 0.9, select=s, reading=r)]
+    groups = [("oracle", "order=stored"), ("nested", "order=stored"), ("oracle", ""), ("nested", "")]
+    lines = [line for s, r in groups for line in folds("ELM", 0.9, 0.9, select=s, reading=r)]
     headings = [section.heading for section in table_of(toy(), lines).sections]
     assert [heading.split(":")[0] for heading in headings] == ["nested", "oracle", "nested", "oracle"]
     assert ["reading order=stored" in heading for heading in headings] == [False, False, True, True]

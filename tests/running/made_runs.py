@@ -16,17 +16,15 @@ from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.base import Result, Work
 from elmbench.work.plan import Plan
-from elmbench.work.shared_pass import SharedPass
 
 MakePlan = Callable[..., Plan]
 
 
 class InProcess:
-    """Takes the place of the sandboxes: answers at once, and keeps a diary."""
+    """A stand-in for the sandboxes: it answers at once and keeps a diary."""
 
     def __init__(self) -> None:
         self.diary: list[tuple[str, dict[str, Any]]] = []
-        self.passes = 0
         self.made = self.stopped = self.at_once = self.most = 0
         self.before = 0.0
         self.answer: Callable[[Content], dict[str, Any]] = lambda unit: {"status": "ok", "reason": ""}
@@ -41,19 +39,11 @@ class InProcess:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
         try:
-            if not isinstance(work, SharedPass):
-                return self.one(work, inputs)
-            self.passes += 1
-            parts = {part.key: self.one(part, inputs) for part in (work.search, work.evaluation)}
-            bad = next((part for part in parts.values() if part["status"] != "ok"), None)
-            return bad or {"status": "ok", "reason": "", "warnings": [], "parts": parts}
+            self.diary.append((work.key, inputs))
+            return {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(work.content())
         finally:
             with self.lock:
                 self.at_once -= 1
-
-    def one(self, work: Work, inputs: dict[str, Any]) -> Result:
-        self.diary.append((work.key, inputs))
-        return {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]} | self.answer(work.content())
 
     def stop(self) -> None:
         self.stopped += 1

@@ -46,8 +46,8 @@ def test_a_result_that_cannot_be_kept_stops_the_run(
     with pytest.raises(WriteError):
         run(plan, store, jobs)
     assert workers.stopped == workers.made > 0
-    # At most what was under way is lost, two tasks a worker of two parts each: the next run does the rest.
-    assert len(workers.diary) <= 4 + 4 * jobs < len(plan.works)
+    # At most what was running is lost, two pieces of work a worker: the next run does the rest.
+    assert len(workers.diary) <= 4 + 2 * jobs < len(plan.works)
     monkeypatch.setattr(store, "put", put)
     assert all(store.result(key) for key in kept)
     todo = run(plan, store, jobs)
@@ -102,6 +102,5 @@ def test_ctrl_c_keeps_every_result_that_has_arrived(
         run(plan, store, jobs=2, on_event=interrupt)
     arrived = [key for key, _ in workers.diary]
     # What waited behind the two may have been begun before the interrupt.
-    assert workers.passes >= 2
-    assert len(arrived) >= 4
+    assert len(arrived) >= 2
     assert all(store.result(key) for key in arrived)

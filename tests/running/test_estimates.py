@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elmbench.running.estimates import Estimates, TimeLeft
-from elmbench.running.tasks import TaskQueue, as_tasks
+from elmbench.running.work_queue import WorkQueue
 from elmbench.specs.limits import Limits
 from elmbench.work import work_from
 from elmbench.work.plan import Plan
@@ -176,10 +176,8 @@ def test_the_longest_chain_comes_first(plan_toy: MakePlan, experiment: dict[str,
         key: {"search": 1.0, "cell": 5.0}[work.kind] * (3 if work.model_name == "k-elm" else 1)
         for key, work in plan.works.items()
     }
-    queue = TaskQueue(as_tasks(plan.works, plan.works), seconds)
+    queue = WorkQueue(plan.works, plan.works, seconds)
     # FB-KOS-ELM takes over what K-ELM's searches choose: they have the longest chains behind them.
-    first = [queue.pop() for _ in range(3)]
-    assert {(task.work.kind, task.work.model_name) for task in first if task} == {("search", "k-elm")}
-    in_order = TaskQueue(as_tasks(plan.works, plan.works)).pop()
-    assert in_order is not None
-    assert in_order.work is next(iter(plan.works.values()))
+    first = [plan.works[queue.pop() or ""] for _ in range(3)]
+    assert {(work.kind, work.model_name) for work in first} == {("search", "k-elm")}
+    assert WorkQueue(plan.works, plan.works).pop() == next(iter(plan.works))

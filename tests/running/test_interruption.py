@@ -34,7 +34,7 @@ from pathlib import Path
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 class Counted(ClassifierMixin, BaseEstimator):
-    "Logs every fit by a number of its training part, which its result has too; waits while its place is on hold."
+    "Logs every fit by a number of its training part, which its result has too; waits while its number is on hold."
     def fit(self, X, y):
         if len(X) > 50:
             self.n_units_ = int.from_bytes(hashlib.sha256(X.tobytes() + y.tobytes()).digest()[:5], "big")
@@ -42,9 +42,9 @@ class Counted(ClassifierMixin, BaseEstimator):
             with open(path, "a") as log:
                 log.write(f"{self.n_units_} {os.getpid()}\\n")
                 log.flush()
-                place = path.read_bytes()[:log.tell()].count(b"\\n")
+                number = path.read_bytes()[:log.tell()].count(b"\\n")
             hold = path.with_name("hold")
-            while hold.exists() and eval(hold.read_text(), {"place": place, "log": path, "time": time}):
+            while hold.exists() and eval(hold.read_text(), {"number": number, "log": path, "time": time}):
                 time.sleep(0.02)
         return self
     def predict(self, X):
@@ -66,7 +66,7 @@ class Runner:
         self.hold("False")
 
     def hold(self, condition: str) -> None:
-        """Have fits wait as long as this is true, an expression of the fit's `place` in the `log`."""
+        """Have fits wait as long as this is true, an expression of the fit's `number` in the `log`."""
         write_atomically(self.log.with_name("hold"), condition)
 
     def start(self, jobs: int, *more: str) -> subprocess.Popen[str]:
@@ -116,7 +116,7 @@ def uninterrupted(plan: Plan, log: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     """Compute the same cells here, one after the other; return metrics and size by run and fold."""
     monkeypatch.setenv("TEST_LOG", str(log))
     results = {(cell.run, cell.fold): attempt(plan.works[cell.key], {}, Context()) for cell in plan.cells}
-    return {place: {**metrics_of(result), "n_units": result["n_units"]} for place, result in results.items()}
+    return {cell: {**metrics_of(result), "n_units": result["n_units"]} for cell, result in results.items()}
 
 
 def test_nothing_is_lost_and_nothing_run_twice(
@@ -126,7 +126,7 @@ def test_nothing_is_lost_and_nothing_run_twice(
     under_way = 0
     for signal_, more, jobs in ((signal.SIGINT, 3, 2), (signal.SIGKILL, 3, 1), (signal.SIGKILL, 0, 2)):
         before, done = len(runner.fits()), runner.stored()
-        runner.hold(f"place > {before + more}")
+        runner.hold(f"number > {before + more}")
         process = runner.start(jobs)
         runner.wait_for(len(done) + more, process, before)
         process.send_signal(signal_)
@@ -169,52 +169,8 @@ def test_nothing_is_lost_and_nothing_run_twice(
     found = cells(runner.results)
     assert len(found) == len(expected) == CELLS
     for line in found.to_dict("records"):
-        place = expected[line["run"], line["fold"]]
-        assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
-
-
-@pytest.mark.exhaustive
-def test_runs_side_by_side_share_the_work(tmp_path: Path) -> None:
-    """Each cell is computed once, by whichever run; every run ends with all of them in the table, and says so."""
-    runner = Runner(tmp_path)
-    # The first fit of each waits for that of the other.
-    runner.hold("len({line.split()[1] for line in log.read_text().splitlines()}) < 2")
-    processes = [runner.start(1) for _ in range(2)]
-    ended = [process.communicate() for process in processes]
-    for process, (_, errors) in zip(processes, ended, strict=True):
-        assert process.returncode == 0, errors
-        assert f"{CELLS} cells in" in errors
-    fits = [n for n, _ in runner.fits()]
-    assert len(fits) == len(set(fits)) == CELLS
-    assert set(cells(runner.results)["n_units"]) == set(fits)
-    assert any(
-        "another run (" in errors and " of them by another run" in errors and "is taken over" in errors
-        for _, errors in ended
-    )
-    assert not list((runner.results / ".store" / "runs").iterdir())
-
-
-@pytest.mark.exhaustive
-def test_what_a_killed_run_was_at_another_one_takes_up(tmp_path: Path) -> None:
-    runner = Runner(tmp_path)
-    runner.hold("place == 1")
-    stuck = runner.start(1)
-    runner.wait_for(0, stuck)
-    ((first, _),) = runner.fits()
-    other = runner.start(1)
-    runner.wait_for(CELLS - 1, other)
-    assert first not in runner.stored()
-    time.sleep(1.0)
-    # It waits for that cell as long as the one that is at it lives.
-    assert other.poll() is None
-    assert Counter(n for n, _ in runner.fits())[first] == 1
-    stuck.kill()
-    stuck.communicate()
-    _, errors = other.communicate()
-    assert other.returncode == 0, errors
-    assert set(cells(runner.results)["n_units"]) == runner.stored()
-    assert len(runner.stored()) == CELLS
-    assert Counter(n for n, _ in runner.fits()) == Counter(list(runner.stored())) + Counter([first])
+        metrics = expected[line["run"], line["fold"]]
+        assert {name: line[name] for name in metrics} == pytest.approx(metrics, rel=1e-12)
 
 
 @pytest.mark.exhaustive
@@ -223,7 +179,7 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
 ) -> None:
     runner = Runner(tmp_path, log)
     # Short fits would come in batches, which arrive whole.
-    runner.hold("time.sleep(0.3) or place > 3")
+    runner.hold("time.sleep(0.3) or number > 3")
     words = ("--engine", "dask", "--scheduler", cluster.scheduler_address)
     process = runner.start(2, *words)
     runner.wait_for(3, process)
@@ -246,5 +202,5 @@ def test_a_run_on_a_cluster_is_killed_and_taken_up_beside_living_workers(
     plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
     expected = uninterrupted(plan, tmp_path / "other-log", monkeypatch)
     for line in cells(runner.results).to_dict("records"):
-        place = expected[line["run"], line["fold"]]
-        assert {name: line[name] for name in place} == pytest.approx(place, rel=1e-12)
+        metrics = expected[line["run"], line["fold"]]
+        assert {name: line[name] for name in metrics} == pytest.approx(metrics, rel=1e-12)

@@ -68,8 +68,8 @@ def test_oracle_evaluates_every_fold_and_chooses_once(plan_toy: MakePlan, experi
     assert kinds(plan) == {"cell": 24, "grid": 18, "choice": 3}
     for unit in units(plan).values():
         if unit["kind"] == "choice":
-            places = [(units(plan)[key]["run"], units(plan)[key]["fold"]) for key in unit["evaluated"]]
-            assert places == [(run, fold) for run in range(2) for fold in range(3)]
+            folds = [(units(plan)[key]["run"], units(plan)[key]["fold"]) for key in unit["evaluated"]]
+            assert folds == [(run, fold) for run in range(2) for fold in range(3)]
     choices = {(row.model, units(plan)[row.key]["chosen"]) for row in plan.cells}
     assert len(choices) == 4
     assert len({choice for _, choice in choices}) == 3  # OS-ELM has ELM's
@@ -151,7 +151,7 @@ def test_data_that_are_not_here(plan_table: MakePlan) -> None:
     missing = [row for row in plan.cells if row.dataset == "sylva"]
     assert len(missing) == 20
     assert all("elmbench data fetch sylva" in row.unavailable and not row.key for row in missing)
-    # In the places that they would have if the data were here.
+    # Under the selections that they would have if the data were here.
     assert {row.model: row.select for row in missing} == {"K-ELM": "nested", "svm": "nested"}
     assert {unit["dataset"]["name"] for unit in units(plan).values()} == {"wdbc"}
 

@@ -27,10 +27,10 @@ COLUMNS = {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM"}
 def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     changed = copy.deepcopy(content)
     *way, last = path.split("/")
-    place = changed
+    section = changed
     for key in way:
-        place = place.setdefault(key, {})
-    place[last] = value
+        section = section.setdefault(key, {})
+    section[last] = value
     return changed
 
 
@@ -100,9 +100,9 @@ def test_keys_depend_on_what_determines_a_result_and_on_nothing_else(
     before = plan_toy(experiment, select=(select,))
     after = plan_toy(put(experiment, path, value), select=(select,))
     old, new = keys(before), keys(after)
-    changed = {place[0] for place in old if new.get(place) != old[place]}
+    changed = {cell[0] for cell in old if new.get(cell) != old[cell]}
     assert changed == columns
-    unchanged = {place[0] for place in old if new.get(place) == old[place]}
+    unchanged = {cell[0] for cell in old if new.get(cell) == old[cell]}
     assert unchanged == COLUMNS - columns
     # A change of any key is a change of the family: older cells of other runs become stale.
     assert {column for column in COLUMNS if families(before)[column] != families(after)[column]} == columns
@@ -126,7 +126,7 @@ def test_keys_under_a_profile(
     before = plan_toy(experiment, select=(select,))
     after = plan_toy(put(experiment, "profiles/fast", settings), profile="fast", select=(select,))
     new = keys(after)
-    changed = {place[0] for place, key in keys(before).items() if place in new and new[place] != key}
+    changed = {cell[0] for cell, key in keys(before).items() if cell in new and new[cell] != key}
     assert changed == columns
     shown = set(settings.get("models", COLUMNS))
     assert {c for c in shown if families(before)[c] != families(after)[c]} == columns
@@ -142,7 +142,7 @@ def test_searches_without_shared_work_are_results_of_their_own(
     single = plan_toy(experiment, select=(select,), paths=False)
     old, new = keys(shared), keys(single)
     # What has nothing to share, or nothing to search, is what it was.
-    assert {place[0] for place in old if new[place] != old[place]} == COLUMNS
+    assert {cell[0] for cell in old if new[cell] != old[cell]} == COLUMNS
     assert {c for c in families(shared) if families(single)[c] != families(shared)[c]} == COLUMNS
     # Marked where it is off and nowhere else: the keys of the usual way are those of before.
     assert not any("paths" in unit for unit in units(shared).values())
@@ -176,7 +176,7 @@ def test_another_version_of_a_model_is_another_result(
     before = plan_toy(experiment)
     monkeypatch.setattr(ELMClassifier, "model_version", ELMClassifier.model_version + 1)
     after = plan_toy(experiment)
-    changed = {place[0] for place, key in keys(before).items() if keys(after)[place] != key}
+    changed = {cell[0] for cell, key in keys(before).items() if keys(after)[cell] != key}
     assert changed == {"ELM", "OS-ELM"}  # the latter rests on the former's search
     assert {c for c in COLUMNS if families(before)[c] != families(after)[c]} == changed
 
@@ -238,5 +238,5 @@ def test_a_reading_recomputes_only_what_it_touches(
 ) -> None:
     before = plan_table("table4", profile="paper", datasets=("wdbc",), runs=1)
     after = plan_table("table4", profile="paper", datasets=("wdbc",), runs=1, readings=reading)
-    assert {place[0] for place, key in keys(before).items() if keys(after)[place] != key} == columns
+    assert {cell[0] for cell, key in keys(before).items() if keys(after)[cell] != key} == columns
     assert {row.reading for row in after.cells} == {"=".join(*reading.items())}

@@ -78,9 +78,9 @@ def test_what_a_curve_depends_on(plan_toy: MakePlan, curves: dict[str, Any]) -> 
         {"protocol": {"metrics": ["mcc"]}},
     ]
     for i, change in enumerate(changes):
-        for place, values in change.items():
-            curves[place] = curves.get(place, {}) | {
-                name: curves[place][name] | value if name == "outer" else value for name, value in values.items()
+        for section, values in change.items():
+            curves[section] = curves.get(section, {}) | {
+                name: curves[section][name] | value if name == "outer" else value for name, value in values.items()
             }
         after = plan_toy(curves)
         # What hyperparameters are chosen by concerns no curve.
@@ -126,7 +126,7 @@ def test_what_a_correlation_depends_on(
 
 
 def test_columns_of_other_models(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
-    """A curve needs one hyperparameter; what has none or more has no place among curves."""
+    """A curve needs one hyperparameter; what has none or more is not a curve."""
     found = plan_toy(curves, models=("w-elm", "svm"))
     assert {row.model for row in found.cells} == {"w-elm"}
     with pytest.raises(ElmbenchError):

@@ -84,5 +84,5 @@ def test_a_results_folder_that_is_none(tmp_path: Path) -> None:
         store.put(WORK, RESULT, "e")
     with pytest.raises(WriteError, match="cannot write"):
         store.add_cells("ci", "toy/one", [cell()], "run")
-    with pytest.raises(WriteError, match="cannot write"), store.leases():
+    with pytest.raises(WriteError, match="cannot write"), store.writing_tables():
         pass

@@ -45,9 +45,9 @@ def test_tables_and_profiles_are_apart(store: Store) -> None:
     assert store.cells("ci", "toy/two") == []
 
 
-@pytest.mark.parametrize("place", [{"dataset": "x"}, {"model": "x"}, {"select": "oracle"}, {"reading": "a=b"}])
-def test_another_entry_displaces_nothing(store: Store, place: dict[str, str]) -> None:
-    other = cells(1, family="f2", **place)
+@pytest.mark.parametrize("other_entry", [{"dataset": "x"}, {"model": "x"}, {"select": "oracle"}, {"reading": "a=b"}])
+def test_another_entry_displaces_nothing(store: Store, other_entry: dict[str, str]) -> None:
+    other = cells(1, family="f2", **other_entry)
     assert kept(store, cells(2), other) == cells(2) + other
 
 

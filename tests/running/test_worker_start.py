@@ -87,8 +87,8 @@ def test_a_stop_while_the_worker_starts_ends_it(work: Fit, monkeypatch: pytest.M
 
 
 def test_data_that_changed_since_the_plan_fail_the_cell(work: Fit) -> None:
-    place = replace(work.place, dataset=replace(work.place.dataset, checksum="0" * 64))
-    other = replace(work, place=place)
+    outer_fold = replace(work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64))
+    other = replace(work, outer_fold=outer_fold)
     box = Sandbox(Settings())
     try:
         result = box.run(other, {})

@@ -19,19 +19,19 @@ WriteTree = Callable[..., Path]
 ALL_POWERS = [2.0**e for e in range(-8, 14)]
 
 
-def leaves(content: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Yield every value of nested mappings with the way to it; a grid counts as its values."""
     if isinstance(content, dict) and content and not {"powers-of-2", "values", "from"} & content.keys():
         for key, value in content.items():
-            yield from leaves(value, (*place, str(key)))
+            yield from leaves(value, (*path, str(key)))
     else:
-        yield "/".join(place), content
+        yield "/".join(path), content
 
 
 def differences(new: Resolved, old: Resolved) -> dict[str, Any]:
     """Return what differs between two resolved experiments, with the new values (None: gone)."""
     first, second = ({**dict(leaves(r.spec.model_dump(by_alias=True, mode="json")))} for r in (old, new))
-    return {place: second.get(place) for place in first.keys() | second.keys() if first.get(place) != second.get(place)}
+    return {path: second.get(path) for path in first.keys() | second.keys() if first.get(path) != second.get(path)}
 
 
 # --- What is shipped -------------------------------------------------------------------------------------------------

@@ -21,10 +21,10 @@ def parse(content: dict[str, Any]) -> Experiment:
 
 def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     *way, last = path.split("/")
-    place = content
+    section = content
     for key in way:
-        place = place.setdefault(key, {})
-    place[last] = value
+        section = section.setdefault(key, {})
+    section[last] = value
     return content
 
 
@@ -115,10 +115,10 @@ def test_wrong_values(experiment: dict[str, Any], path: str, value: Any, message
 @pytest.mark.parametrize("path", ["id", "title", "label", "datasets", "protocol", "protocol/outer", "protocol/metrics"])
 def test_missing_keys(experiment: dict[str, Any], path: str) -> None:
     *way, last = path.split("/")
-    place = experiment
+    section = experiment
     for key in way:
-        place = place[key]
-    del place[last]
+        section = section[key]
+    del section[last]
     with pytest.raises(ElmbenchError, match=rf"^dir/one\.yaml: the key '{path.replace('/', '.')}' is missing"):
         parse(experiment)
 

@@ -48,7 +48,7 @@ def test_every_paper_and_data_set_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value"),
+    ("path", "value"),
     [
         (("protokol",), {}),
         (("protocol", "scale", "fit_on"), "train"),
@@ -60,14 +60,14 @@ def test_every_paper_and_data_set_is_accepted() -> None:
         (("claims",), [{"says": "x"}]),
     ],
 )
-def test_what_is_wrong_is_refused(place: tuple[str, ...], value: Any) -> None:
+def test_what_is_wrong_is_refused(path: tuple[str, ...], value: Any) -> None:
     for table in ("kos-elm/table4", "kos-elm/table6"):
         content = copy.deepcopy(read(spec_root() / "experiments" / f"{table}.yaml"))
         part = content
-        for key in place[:-1]:
+        for key in path[:-1]:
             part = part.setdefault(key, {})
         if isinstance(part, dict):
-            part[place[-1]] = value
+            part[path[-1]] = value
         assert not validator("experiment.schema.json").is_valid(content)
 
 

@@ -200,4 +200,4 @@ def test_targets_as_they_are(plan: Callable[..., Plan]) -> None:
         spec = load_dataset_specs().find(name)
         work = ColumnWork(Plan(), resolved, Request(without_data=True), spec, {})
         work.checksums = ["none"]
-        assert (work.place(0, 0).protocol.targets is not None) is scaled
+        assert (work.outer_fold(0, 0).protocol.targets is not None) is scaled

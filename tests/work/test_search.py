@@ -134,10 +134,10 @@ def test_tuning_on_fewer_rows(toys: dict[str, Dataset], make_unit: MakeUnit, rec
     learnt = {tuple(row) for fit in recorder for row in fit["X"]}
     assert learnt == {tuple(row) for row in data.X_train[keep]}
     # In the order in which they are presented.
-    place = {tuple(row): i for i, row in enumerate(data.X_train)}
+    row_of = {tuple(row): i for i, row in enumerate(data.X_train)}
     for fit in recorder:
-        places = [place[tuple(row)] for row in fit["X"]]
-        assert places == sorted(places)
+        rows = [row_of[tuple(row)] for row in fit["X"]]
+        assert rows == sorted(rows)
 
 
 def test_more_tuning_rows_than_there_are(

@@ -61,11 +61,11 @@ def test_a_class_without_rows_keeps_a_small_probability() -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classes: int) -> None:
     found = compared(n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy")
-    fits = {work.place.fold: work for work in found.run.works.values() if isinstance(work, Fit) and work.calibrate}
+    fits = {work.outer_fold.fold: work for work in found.run.works.values() if isinstance(work, Fit) and work.calibrate}
     assert {work.model.name for work in fits.values()} == {"ridge"}
     cells = found.cells[found.cells["model"] == "ridge"].set_index("fold")
     for fold, work in fits.items():
-        data = fold_data(work.place, None)
+        data = fold_data(work.outer_fold, None)
         search = found.run.works[work.chosen]
         assert isinstance(search, Search)
         rows, y, parts = search.inner_folds(data)

@@ -159,8 +159,8 @@ def test_everything_is_taken_from_training_rows_only() -> None:
     frame = shop()
     frame.to_csv("shop.csv", index=False)
     run = prepared(UserData("shop.csv", "buys", impute=True), folds=4)
-    place: OuterFold = fits(run)[0].place
-    before = fold_data(place, None)
+    outer_fold: OuterFold = fits(run)[0].outer_fold
+    before = fold_data(outer_fold, None)
     assert np.isfinite(before.X_train).all()
     # Age, shop and day; three colours.
     assert before.X_train.shape[1] == 6
@@ -168,16 +168,16 @@ def test_everything_is_taken_from_training_rows_only() -> None:
     np.testing.assert_allclose(before.X_train.mean(axis=0), 0, atol=1e-12)
     # Other values in the test rows of a fold change nothing of its training rows.
     data_y = pd.read_csv("shop.csv")["buys"]
-    assert place.dataset.spec is not None
-    data = load(place.dataset.spec)
+    assert outer_fold.dataset.spec is not None
+    data = load(outer_fold.dataset.spec)
     assert len(data.y) == len(data_y)
-    _, test = outer_split(data, place.protocol.outer, "stored", 0, 0)
+    _, test = outer_split(data, outer_fold.protocol.outer, "stored", 0, 0)
     changed = frame.copy()
     changed.loc[test, "age"] = 1e6
     changed.loc[test, "colour"] = "violet"
     changed.to_csv("shop.csv", index=False)
     forget_data()
-    after = fold_data(place, None)
+    after = fold_data(outer_fold, None)
     np.testing.assert_array_equal(after.X_train, before.X_train)
     assert not np.allclose(after.X_test, before.X_test)
 
@@ -204,18 +204,18 @@ def test_groups_stay_together_and_are_no_feature() -> None:
     frame = shop(missing=False).drop(columns=["colour", "who"])
     frame.to_csv("shop.csv", index=False)
     run = prepared(UserData("shop.csv", "buys", groups="shop"), folds=3)
-    place = fits(run)[0].place
-    assert place.dataset.n_features == 2
-    assert place.protocol.outer.kind == "stratified-group-kfold"
+    outer_fold = fits(run)[0].outer_fold
+    assert outer_fold.dataset.n_features == 2
+    assert outer_fold.protocol.outer.kind == "stratified-group-kfold"
     for fold in range(3):
-        found = fold_data(replace(place, fold=fold), None)
+        found = fold_data(replace(outer_fold, fold=fold), None)
         assert found.groups is not None
         assert len(found.X_train) + len(found.X_test) == len(frame)
         numbers = np.sort(np.unique(frame["shop"]))
         own = set(numbers[np.unique(found.groups)])
         assert len(found.X_test) == (~frame["shop"].isin(own)).sum()
     (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
-    data = fold_data(search.place, None)
+    data = fold_data(search.outer_fold, None)
     for train, test in search.inner_folds(data)[2]:
         assert data.groups is not None
         assert not set(data.groups[train]) & set(data.groups[test])
@@ -227,11 +227,11 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     frame.to_csv("shop.csv", index=False)
     run = prepared(UserData("shop.csv", "buys", ordered_by="day"), folds=3)
     for work in fits(run):
-        data = fold_data(work.place, None)
+        data = fold_data(work.outer_fold, None)
         assert data.X_train[:, -1].max() < data.X_test[:, -1].min()
         assert (np.diff(data.X_train[:, -1]) > 0).all()
     (search, *_) = [work for work in run.works.values() if isinstance(work, Search)]
-    assert all(train.max() < test.min() for train, test in search.inner_folds(fold_data(search.place, None))[2])
+    assert all(train.max() < test.min() for train, test in search.inner_folds(fold_data(search.outer_fold, None))[2])
 
 
 def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
@@ -322,7 +322,7 @@ def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
     (remark,) = {cell.remarks for _, plan in run.tables for cell in plan.cells}
     assert "the class 'rare' has 2 rows, fewer than the 5 folds" in remark
     for work in fits(run):
-        counts = np.bincount(fold_data(work.place, None).y_test, minlength=12)
+        counts = np.bincount(fold_data(work.outer_fold, None).y_test, minlength=12)
         assert counts[:11].tolist() == [2] * 11
     (found,) = execute(run)
     assert set(found.cells["status"]) == {"ok"}

@@ -65,7 +65,7 @@ def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> No
     best = fit_final(run, results, "logistic-regression")
     columns = list(best.feature_names_in_)
     assert lines["predicted"].tolist() == best.predict(held_out[columns]).tolist()
-    by_hand = fold_data(next(work.place for work in run.works.values() if isinstance(work, Fit)), None)
+    by_hand = fold_data(next(work.outer_fold for work in run.works.values() if isinstance(work, Fit)), None)
     np.testing.assert_allclose(best[:-1].transform(held_out[columns])[:, 0].sum(), by_hand.X_test[:, 0].sum())
     assert len(by_hand.y_train) == 80
     assert "p-value" not in results.text
@@ -90,11 +90,11 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
     (results,) = execute(run)
     assert "knn not run: it takes no weights of rows" in results.text
     for work in run.works.values():
-        data = fold_data(work.place, None)
+        data = fold_data(work.outer_fold, None)
         if isinstance(work, Fit) and work.model.name == "logistic-regression":
             model = LogisticRegression(max_iter=1000).fit(data.X_train, data.y_train, sample_weight=data.weights)
             lines = predictions(results)
-            lines = lines[(lines["model"] == "logistic-regression") & (lines["fold"] == work.place.fold)]
+            lines = lines[(lines["model"] == "logistic-regression") & (lines["fold"] == work.outer_fold.fold)]
             np.testing.assert_allclose(lines["decision"], model.decision_function(data.X_test), rtol=1e-5)
             plain = LogisticRegression(max_iter=1000).fit(data.X_train, data.y_train)
             assert np.abs(plain.decision_function(data.X_test) - lines["decision"]).max() > 1e-3
@@ -112,7 +112,7 @@ def test_a_search_with_weights_scores_weighted_fits() -> None:
     frame.to_csv("shop.csv", index=False)
     run = prepared("k-elm", weights="heavy", drop=("part", "when"))
     work = next(work for work in run.works.values() if isinstance(work, Search))
-    data = fold_data(work.place, None)
+    data = fold_data(work.outer_fold, None)
     assert data.weights is not None
     (problem, *_) = work.problems({"params": {}, "seconds": 0.0}, data, Context())
     (train, _), (first, *_) = problem.folds[0], problem.candidates

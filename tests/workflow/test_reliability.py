@@ -31,10 +31,12 @@ def test_curves_are_of_the_probabilities_for_all_test_rows(n_classes: int) -> No
     points = pd.read_csv(found.folder / "reliability.csv")
     assert list(points) == ["dataset", "model", "predicted", "observed"]
     assert set(points["model"]) == {"logistic-regression"}
-    places = (work.place for work in found.run.works.values() if isinstance(work, Fit) and "logistic" in work.label)
+    outer_folds = (
+        work.outer_fold for work in found.run.works.values() if isinstance(work, Fit) and "logistic" in work.label
+    )
     pairs = []
-    for place in places:
-        data = fold_data(place, None)
+    for outer_fold in outer_folds:
+        data = fold_data(outer_fold, None)
         model = LogisticRegression(max_iter=1000).fit(data.X_train, data.y_train)
         shares = model.predict_proba(data.X_test)
         chosen = np.ones(len(shares), int) if n_classes == 2 else shares.argmax(axis=1)

@@ -71,7 +71,7 @@ class Source(SourceSpec):
     is_users: ClassVar[bool] = False
 
     def status(self, request: Request) -> tuple[State, str] | None:
-        """Return the state and the place of the rows; None if they are not here."""
+        """Return the state and the location of the rows; None if they are not here."""
         return "bundled", self.title
 
     @abstractmethod

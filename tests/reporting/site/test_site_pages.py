@@ -26,7 +26,7 @@ pytestmark = pytest.mark.exhaustive
 
 
 class Page(HTMLParser):
-    """The elements of a page with their attributes, the places that can be linked to, and the cells of its tables."""
+    """The elements of a page with their attributes, the anchors, and the cells of its tables."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -159,8 +159,8 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(site: Path, results: Path
 def test_every_figure_is_on_the_page_with_its_verdict(site: Path) -> None:
     figures = pd.read_csv(site / "data/kos-elm-table4-paper-figures.csv")
     page = Page(site / "kos-elm-table4.html")
-    place = page.captions.index("Printed figures of profile paper and the 95 % prediction intervals of ours")
-    heading, *rows = page.tables[place]
+    index = page.captions.index("Printed figures of profile paper and the 95 % prediction intervals of ours")
+    heading, *rows = page.tables[index]
     judged = figures[figures["verdict"].notna()]
     assert len(rows) == len(judged) == 5
     for row, line in zip(rows, judged.to_dict("records"), strict=True):
