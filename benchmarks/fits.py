@@ -54,7 +54,7 @@ def _kernel_fit(trial: bool) -> Iterator[Result]:
     yield measured(rounds, name=name, against=against, target=0.8, note=note)
 
 
-# What scikit-learn's default search finds for waveforms scaled to [-1, 1], about.
+# Roughly the choice of scikit-learn's default search for waveforms scaled to [-1, 1].
 _WAVE_GAMMA, _WAVE_C, _CENTRES = 0.1, 1.0, 400
 
 

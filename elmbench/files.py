@@ -45,17 +45,10 @@ def write_atomically(
 ) -> None:
     """Write a file whole or not at all; its folder is created if it is missing.
 
-    Parameters
-    ----------
-    path, content
-        Text is written in UTF-8, its line ends as they are.
-    expected, next_step : str
-        What the error says where the file is no result.
+    `path`, `content`: text is written in UTF-8, its line ends as they are. `expected`, `next_step`: what the error says
+    where the file is no result.
 
-    Raises
-    ------
-    WriteError
-        If the file cannot be written; what was there before is untouched.
+    Raises WriteError if the file cannot be written; what was there before is untouched.
     """
     try:
         with replacing(path) as partial:

@@ -25,7 +25,7 @@ _NOT_OF_ROWS = {"title", "aliases", "papers", "citation", "licence", "notes"}
 class Identity:
     """The properties of a data set that results depend on or show."""
 
-    #: Of the prepared arrays, or of what they are drawn from.
+    #: SHA-256 of the prepared arrays, or of the settings that they are drawn from.
     checksum: str
     #: As in `Dataset`.
     remarks: tuple[str, ...] = ()

@@ -32,10 +32,7 @@ def read_dates(words: Iterable[object], day_first: bool | None = None, column: s
 def dates_in(words: Iterable[object], text: str) -> Dates:
     """Return the dates of words in one format; NaT for None, and in UTC for times with an offset.
 
-    Raises
-    ------
-    ValueError
-        If a word is no date in this format.
+    Raises ValueError if a word is no date in this format.
     """
     import pandas as pd
 
@@ -47,19 +44,10 @@ def dates_in(words: Iterable[object], text: str) -> Dates:
 def date_format(words: Iterable[object], day_first: bool | None = None, column: str = "") -> str | None:
     """Return the format of a column of dates, as pandas has it; None if it holds anything else.
 
-    Parameters
-    ----------
-    words : iterable of str or None
-        None is a missing value.
-    day_first : bool, optional
-        Settles whether 1/2/2023 is in February or in January, if no value does.
-    column : str
-        Name of the column, for the error.
+    `words`: None is a missing value. `day_first`: settles whether 1/2/2023 is in February or in January, if no value
+    does. `column`: name of the column, for the error.
 
-    Raises
-    ------
-    ElmbenchError
-        If the values fit several formats that give different dates.
+    Raises ElmbenchError if the values fit several formats that give different dates.
     """
     import pandas as pd
 

@@ -158,7 +158,7 @@ def _projections(
 
 def _standardised(values: NDArray[Any]) -> Array:
     std = values.std()
-    # What is constant but for round-off has no skewness and no correlations.
+    # A constant with round-off has no skewness and no correlations.
     level = 1e-9 * max(1.0, float(np.abs(values).max()))
     return np.asarray((values - values.mean()) / std) if std > level else np.zeros(len(values))
 

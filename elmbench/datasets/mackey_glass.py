@@ -90,11 +90,7 @@ def mackey_glass(
     `noise_variance`: variance of the Gaussian noise that is added to the series, in squared units of the series. Runs
     with another variance use the same draws, scaled.
 
-    Returns
-    -------
-    X : ndarray of shape (rows, taps)
-        Oldest sample first.
-    y : ndarray of shape (rows,)
+    Returns `X` (ndarray of shape (rows, taps)): oldest sample first.
     """
     series = clean_series(rows + taps, cache_dir)
     if noise_variance:

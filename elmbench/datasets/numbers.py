@@ -52,17 +52,9 @@ def looks_numeric(word: str) -> bool:
 def with_numbers(table: Table, decimal: str = "", words: Collection[str] = ()) -> Table:
     """Turn numbers that are spelled in another way, among the features and in the target, into numbers.
 
-    Parameters
-    ----------
-    decimal : {"", ".", ","}
-        The decimal mark; detected if empty.
-    words : collection of str
-        Columns that stay as they are.
+    `decimal` ({"", ".", ","}): the decimal mark; detected if empty. `words`: columns that stay as they are.
 
-    Raises
-    ------
-    ElmbenchError
-        If most values of a column are numbers but not all, or the decimal mark cannot be told.
+    Raises ElmbenchError if most values of a column are numbers but not all, or the decimal mark cannot be told.
     """
     positions = {
         name: position for position, name in enumerate(table.names) if position in table.nominal and name not in words

@@ -138,10 +138,7 @@ def read_arrays(content: bytes, origin: str, sparse: bool = True, most: int | No
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images, target), or SciPy's
     for sparse rows.
 
-    Raises
-    ------
-    ValueError
-        If a part is missing or does not fit the others, or the archive unpacks to more than `most` bytes.
+    Raises ValueError if a part is missing or does not fit the others, or the archive unpacks to more than `most` bytes.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         check_size(sum(info.file_size for info in archive.infolist()), most)

@@ -87,10 +87,7 @@ class UserData:
 def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpec:
     """Return the spec of a user's data; its notes tell the detected settings, and what is suspicious.
 
-    Raises
-    ------
-    ElmbenchError
-        If the data cannot be read or used.
+    Raises ElmbenchError if the data cannot be read or used.
     """
     path, title, target = local_file(asked.location, asked.target, cache_dir)
     options = {name: getattr(asked, name) for name in FILE_OPTIONS}

@@ -33,10 +33,7 @@ MOST_AT_LEAST, MOST_TIMES = 100_000_000, 500
 def read_user_file(source: FileSource, *words: str | None) -> Table:
     """Return the rows of a user's file; `words` are further columns whose values keep their spelling.
 
-    Raises
-    ------
-    ElmbenchError
-        If the file is not there, cannot be read, or lacks a column that is named.
+    Raises ElmbenchError if the file is not there, cannot be read, or lacks a column that is named.
     """
     path = Path(source.path)
     if not path.is_file():
@@ -138,10 +135,8 @@ def take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
 def sorted_by(table: Table, name: str, day_first: bool | None = None) -> tuple[Table, str]:
     """Sort the rows by a column of numbers or dates; return them without that column, and its first and last value.
 
-    Raises
-    ------
-    ElmbenchError
-        If values are missing, are neither numbers nor dates, or are dates that could be read in two ways.
+    Raises ElmbenchError if values are missing, are neither numbers nor dates, or are dates that could be read in two
+    ways.
     """
     table, values = take_column(table, name)
     if any(value is None or value != value for value in values):
@@ -186,10 +181,7 @@ def with_date_features(table: Table, names: Collection[str], day_first: bool | N
 def take_row_columns(table: Table, spec: Any) -> tuple[Table, dict[str, NDArray[Any]]]:
     """Return a table without the columns of groups, folds and weights of rows, and these by the field of the spec.
 
-    Raises
-    ------
-    ElmbenchError
-        If a value is missing, or is no weight.
+    Raises ElmbenchError if a value is missing, or is no weight.
     """
     columns = {}
     for field, read in (("groups", _group_numbers), ("fold", _fold_numbers), ("weights", _weights)):

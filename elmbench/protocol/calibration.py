@@ -20,17 +20,9 @@ def sigmoids(scores: Array, true: NDArray[Any]) -> Callable[[Array], Array]:
     It is that of scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``, if these are the decision values on
     the inner folds: one sigmoid for two classes; for more, one for each class against the rest, divided by their sum.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n,) or (n, k)
-        Finite decision values: for the second of two classes, or for each class.
-    true : ndarray of shape (n,)
-        Class numbers.
-
-    Returns
-    -------
-    callable
-        Takes decision values and returns probabilities of shape (n, k).
+    `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two classes, or for each
+    class. `true` (ndarray of shape (n,)): class numbers. The result: takes decision values and returns probabilities of
+    shape (n, k).
     """
     two = scores.ndim == 1
     fitted = [

@@ -47,14 +47,8 @@ def content_of_fields(value: Any) -> Content:
 def read_content(cls: type[T], content: Any, **unsaid: Any) -> T:
     """Return the object that `content` was made from.
 
-    Parameters
-    ----------
-    cls : type
-        A dataclass, or a class with a `from_content` of its own.
-    content : mapping
-        May hold more than the object's own fields.
-    **unsaid
-        Values of the fields that do not stand in it, wherever in the object they are.
+    `cls`: a dataclass, or a class with a `from_content` of its own. `content`: may hold more than the object's own
+    fields. `**unsaid`: values of the fields that do not stand in it, wherever in the object they are.
     """
     from_content = getattr(cls, "from_content", None)
     if from_content is not None:

@@ -1,4 +1,4 @@
-"""What replaces categories and missing values of a fold: taken from its training rows only."""
+"""Encoding of categories and imputation of missing values, fitted to the training rows of a fold."""
 
 from typing import Any
 
@@ -21,16 +21,8 @@ def prepared_inputs(
     A missing number becomes the median of its column, a missing category the most frequent one; each category has an
     indicator, and one that the learnt rows do not have has none.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        NaN where a value is missing.
-    rows : ndarray of int
-        The rows that are learnt from.
-    scale : Scale or None
-        Of the columns that come out, by the same rows.
-    nominal : tuple of int
-        Columns that hold numbers of categories.
+    `X` (ndarray of shape (n, d)): NaN where a value is missing. `rows`: the rows that are learnt from. `scale`: of the
+    columns that come out, by the same rows. `nominal`: columns that hold numbers of categories.
     """
     numbers = [column for column in range(X.shape[1]) if column not in nominal]
     encoded: NDArray[np.float64] = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)

@@ -74,14 +74,10 @@ class DatasetRef:
 
 @dataclass(frozen=True)
 class FoldProtocol:
-    """How the rows of a data set are split, ordered and scaled.
+    """The split, order and scaling of the rows of a data set.
 
-    Attributes
-    ----------
-    scale, targets : Scale or None
-        Of the inputs, and of the targets of a regression.
-    order : {"shuffled", "stored"}
-        The order in which training rows are presented.
+    `scale`, `targets`: of the inputs, and of the targets of a regression. `order` ({"shuffled", "stored"}): the order
+    in which training rows are presented.
     """
 
     scale: Scale | None
@@ -94,11 +90,7 @@ class FoldProtocol:
 class OuterFold:
     """One outer fold of one run.
 
-    Attributes
-    ----------
-    task : {"classification", "regression"}
-    run, fold : int
-        Counted from 0.
+    `task` ({"classification", "regression"}). `run`, `fold`: counted from 0.
     """
 
     task: str
@@ -184,10 +176,7 @@ def _scaled(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
 def scaled_inputs(dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices) -> Any:
     """Return all rows of a data set, scaled as the protocol says.
 
-    Parameters
-    ----------
-    train : ndarray of int
-        The training rows.
+    `train`: the training rows.
     """
     if scale is None:
         return load_rows(dataset, data_dir).X

@@ -16,16 +16,10 @@ _BLOCK = 2**17
 def check_predictions(y_true: NDArray[Any], y_pred: Any, labels: list[int] | None) -> NDArray[Any]:
     """Return predictions as an array of the shape of the targets.
 
-    Parameters
-    ----------
-    labels : list of int or None
-        Every label of the data set, in ascending order; None for regression.
+    `labels`: every label of the data set, in ascending order; None for regression.
 
-    Raises
-    ------
-    ValueError
-        If their shape is another: a column of shape (n, 1) would be spread over n x n differences unnoticed; or if
-        they are not real numbers; or if one of a classifier is finite and not a label.
+    Raises ValueError if their shape is another: a column of shape (n, 1) would be spread over n x n differences
+    unnoticed; or if they are not real numbers; or if one of a classifier is finite and not a label.
     """
     predicted = check_shape(y_true, y_pred)
     if labels is not None:
@@ -46,10 +40,7 @@ def check_shape(y_true: NDArray[Any], y_pred: Any) -> NDArray[Any]:
 def class_numbers(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
     """Return the position of each prediction among all labels; any position for what is not finite.
 
-    Raises
-    ------
-    ValueError
-        If a finite prediction is not a label.
+    Raises ValueError if a finite prediction is not a label.
     """
     known = np.asarray(labels)
     if len(known) == 2:
@@ -81,15 +72,9 @@ def metric_value(name: str, y_true: NDArray[Any], predicted: NDArray[Any], label
 def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Array | None:
     """Return decision values or probabilities of classes; None if the model has none.
 
-    Parameters
-    ----------
-    method : {"decision_function", "predict_proba"}
-
-    Returns
-    -------
-    ndarray of shape (n,) or (n, k)
-        Decision values of two classes are for the second one. A class that was not learnt has the probability 0, and a
-        decision value below all others.
+    `method` ({"decision_function", "predict_proba"}). The result (ndarray of shape (n,) or (n, k)): decision values of
+    two classes are for the second one. A class that was not learnt has the probability 0, and a decision value below
+    all others.
     """
     if not hasattr(estimator, method):
         return None
@@ -113,10 +98,7 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
 def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
     """Return what a metric takes of a fitted model: predictions, decision values (or else probabilities).
 
-    Raises
-    ------
-    ValueError
-        If the model does not have them.
+    Raises ValueError if the model does not have them.
     """
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)
@@ -132,21 +114,9 @@ def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None
 class FoldScores:
     """Scores of all candidates on one fold, computed from many predictions at once.
 
-    Parameters
-    ----------
-    metric : Metric
-    y : ndarray of shape (n,)
-        Targets of the test rows.
-    labels : list of int or None
-        Every label; None for regression.
-    n_candidates : int
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_candidates,)
-        More is better; -inf for what is not finite, NaN for candidates without predictions.
-    true : ndarray of shape (n,)
-        Class numbers of the test rows, or their targets.
+    `y` (ndarray of shape (n,)): targets of the test rows. `labels`: every label; None for regression. `scores` (ndarray
+    of shape (n_candidates,)): more is better; -inf for what is not finite, NaN for candidates without predictions.
+    `true` (ndarray of shape (n,)): class numbers of the test rows, or their targets.
     """
 
     def __init__(self, metric: Metric, y: NDArray[Any], labels: list[int] | None, n_candidates: int) -> None:

@@ -17,19 +17,10 @@ KEEP_ZEROS = ("max-abs", "unit-rows")
 def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
     """Return all rows of `X`, scaled by factors that are taken from `rows` (of `unit-rows`: from each row itself).
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
+    `X` (ndarray or CSR matrix of shape (n, d)). The result (ndarray or CSR matrix of shape (n, d)): a column that is
+    constant over `rows` becomes the lower end of a range, or zero of `standard`.
 
-    Returns
-    -------
-    ndarray or CSR matrix of shape (n, d)
-        A column that is constant over `rows` becomes the lower end of a range, or zero of `standard`.
-
-    Raises
-    ------
-    ElmbenchError
-        If sparse rows would become dense.
+    Raises ElmbenchError if sparse rows would become dense.
     """
     if sp.issparse(X) and scale.kind not in KEEP_ZEROS:
         raise ElmbenchError(

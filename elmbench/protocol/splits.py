@@ -39,17 +39,9 @@ def outer_split(data: Dataset, split: Split, order: str, run: int, fold: int) ->
 
     They depend on the data set and the run only, so that every model is compared on the same rows.
 
-    Parameters
-    ----------
-    order : {"shuffled", "stored"}
-        The order in which the training rows are presented.
-    run, fold : int
-        Counted from 0.
+    `order` ({"shuffled", "stored"}): the order in which the training rows are presented. `run`, `fold`: counted from 0.
 
-    Raises
-    ------
-    ElmbenchError
-        If the data have too few rows for the split, or no official parts.
+    Raises ElmbenchError if the data have too few rows for the split, or no official parts.
     """
     train, test = outer_parts(data, split, run)[fold]
     return presented(train, order, data.name, run, fold), test
@@ -101,12 +93,7 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
 def cut_to(split: Split, n_rows: int, whole: int) -> Split:
     """Return the split of a random part of the rows of a data set: given sizes fall in proportion.
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows that are kept.
-    whole : int
-        Rows of the whole data set.
+    `n_rows`: rows that are kept. `whole`: rows of the whole data set.
     """
     if split.kind not in SIZED or n_rows >= whole:
         return split
@@ -117,10 +104,7 @@ def cut_to(split: Split, n_rows: int, whole: int) -> Split:
 def check_splittable(data: Dataset, split: Split) -> None:
     """Refuse a split that would leave a part empty, a holdout without one of the classes, or all classes too rare.
 
-    Raises
-    ------
-    ElmbenchError
-        With what the data have and what the split needs.
+    Raises ElmbenchError with what the data have and what the split needs.
     """
     n = len(data.y)
     if split.kind == "official":

@@ -24,19 +24,10 @@ def stored_predictions(
 ) -> dict[str, Any] | None:
     """Return the predictions of a fitted model for test rows as JSON can hold them; None if one is not finite.
 
-    Parameters
-    ----------
-    X, y, predicted : array-like
-        The test rows, their targets and the checked predictions.
-    labels : list of int or None
-        Every label of the data set; None for regression.
-
-    Returns
-    -------
-    dict
-        `true` and `predicted`: values, or positions of labels, of which there are `classes`; `scores`, the decision
-        values, and `log_odds`, the logarithms of the odds of the second of two classes or of all probabilities, if the
-        model has them. See `StoredPredictions`.
+    `X`, `y`, `predicted`: the test rows, their targets and the checked predictions. `labels`: every label of the data
+    set; None for regression. The result: `true` and `predicted`: values, or positions of labels, of which there are
+    `classes`; `scores`, the decision values, and `log_odds`, the logarithms of the odds of the second of two classes or
+    of all probabilities, if the model has them. See `StoredPredictions`.
     """
     if not np.isfinite(predicted).all():
         return None

@@ -19,7 +19,7 @@ from elmbench.registry.entry import ModelEntry
 #: The dictionaries that a plug-in file may have, and what each holds by name.
 _KINDS = {"MODELS": "model", "LAYOUTS": "kind of table", "WORK": "kind of work", "SOURCES": "kind of source"}
 
-#: What plug-in files have declared, by kind and name, and the file of each.
+#: Objects that plug-in files have declared, by kind and name, and the file of each.
 _declared: dict[tuple[str, str], tuple[Any, Path]] = {}
 #: The models that were asked for by their address.
 _by_address: dict[str, ModelEntry] = {}
@@ -84,7 +84,7 @@ def load_address(address: str) -> ModelEntry:
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
-        problem = f"{module_name!r} of the model {address!r} cannot be imported: {_said(error)}"
+        problem = f"{module_name!r} of the model {address!r} cannot be imported: {_message_of(error)}"
         raise ElmbenchError(problem, expected=expected, next_step=f"python -c 'import {module_name}'") from error
     if not hasattr(module, attribute):
         names = [name for name, value in vars(module).items() if isinstance(value, type)]
@@ -103,14 +103,18 @@ def _search_in(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _said(error: BaseException, path: Path | None = None) -> str:
-    """Return what an error says, and the last line of a file, or of any, that it passed."""
+def _message_of(error: BaseException, path: Path | None = None) -> str:
+    """Return the message of an error, and the last line of a file, or of any, that it passed."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if path is None or frame.filename == str(path)]
+    frames_here = [frame for frame in frames if path is None or frame.filename == str(path)]
     if isinstance(error, SyntaxError):
         where = f" ({Path(error.filename or '').name}, line {error.lineno})"
         return f"{type(error).__name__}: {error.msg}{where}"
-    where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno}: {own[-1].line})" if path and own else ""
+    where = (
+        f" ({Path(frames_here[-1].filename).name}, line {frames_here[-1].lineno}: {frames_here[-1].line})"
+        if path and frames_here
+        else ""
+    )
     return f"{type(error).__name__}: {error}{where}"
 
 
@@ -179,7 +183,7 @@ def load_plugin(path: Path) -> list[str]:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        problem = f"the plug-in {path} fails when it is loaded: {_said(error, path)}"
+        problem = f"the plug-in {path} fails when it is loaded: {_message_of(error, path)}"
         raise ElmbenchError(problem, expected="a file that runs by itself", next_step=f"python {path.name}") from error
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
     if not any(dictionaries.values()) or not all(isinstance(objects, dict) for objects in dictionaries.values()):

@@ -87,7 +87,7 @@ def update_baseline(cells: pd.DataFrame, path: Path) -> int:
 def compare_with_baseline(cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()) -> BaselineCheck:
     """Compare cells, as `cells.csv` has them, with a baseline by the rule above.
 
-    Of what the table measures, only `measures` at a value of a hyperparameter have a tolerance of their own.
+    `measures`: those of the table; those at a value of a hyperparameter have a tolerance of their own.
     """
     counted = (*rates(), *OF_LEARNT_ROWS)
     points = {measure.column for measure in measures if measure.parameter and measure.metric in counted}

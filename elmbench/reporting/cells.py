@@ -25,26 +25,26 @@ from elmbench.work.plan import Cell
 PLACE = ["dataset", "model", "run", "fold", "select", "reading"]
 TIMES = ["fit_seconds", "search_seconds", "predict_seconds"]
 SELECTIONS = ("published", "nested", "oracle")
-#: Whether the fit of a cell was stopped at `max_iter`, and the share of the fits of its search that were.
+#: 1 if the fit of a cell was stopped at `max_iter`, and the share of stopped fits of its search.
 CAPPED = ("capped", "search_capped")
-#: What a model warned of, such as that it can only predict one class.
+#: Warnings of a model, such as that it can only predict one class.
 WARNING = "warning"
 #: The limit of time in seconds that stopped a cell, and whether it stopped its own work or the search before it.
 LIMIT = ("limit", "stopped")
-#: What is said of the data, such as that they are not the public file.
+#: Remarks on the data, such as that they are not the public file.
 REMARKS = "data"
 #: The linear algebra that a cell was computed with, on which the last digits of some depend.
 ARITHMETIC = "arithmetic"
-#: Whether the fit of a cell was timed with nothing beside it.
+#: 1 if the fit of a cell was timed with nothing beside it.
 CLEAN_TIMES = "clean_times"
 #: The runs of the first stage, if these fixed the number of runs.
 FIRST_RUNS = "first_runs"
-#: What of a cell is no measure of its model.
-SAID = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES, FIRST_RUNS)
+#: Columns of a cell that are not measures of its model.
+REMARKED = (*CAPPED, WARNING, REMARKS, ARITHMETIC, CLEAN_TIMES, FIRST_RUNS)
 #: All columns but those of what was measured.
-NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *LIMIT, *SAID)
+NO_METRICS = (*PLACE, "status", "reason", "params", "n_units", "n_test", "condition", *TIMES, *LIMIT, *REMARKED)
 _USER_WARNING = "UserWarning: "
-#: How a cell may have ended.
+#: Endings of a cell.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 _MORE_TEXT = (WARNING, REMARKS, ARITHMETIC, LIMIT[1])
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params"]
@@ -85,7 +85,7 @@ def cells_frame(planned: list[Cell], store: Store, values: list[str], order: Ord
     columns += LIMIT if any("limit" in line for line in lines) else ()
     columns += [REMARKS] if any(REMARKS in line for line in lines) else []
     columns += [CLEAN_TIMES] if any(line.get(CLEAN_TIMES) for line in lines) else []
-    columns += [ARITHMETIC] if len({found for line in lines if (found := line.get(ARITHMETIC))}) > 1 else []
+    columns += [ARITHMETIC] if len({line.get(ARITHMETIC) for line in lines} - {None, ""}) > 1 else []
     columns += [FIRST_RUNS] if any(FIRST_RUNS in line for line in lines) else []
     frame = pd.DataFrame(lines, columns=columns)
     return frame.astype({name: "Int64" for name in _WHOLE if name in columns})
@@ -119,8 +119,8 @@ def _limit_of(record: dict[str, Any], store: Store, stopped: str = "itself") -> 
     if "limit" in record["result"]:
         return {"limit": record["result"]["limit"], "stopped": stopped}
     before = (store.get(key) for key in work_from(record["unit"]).needs)
-    found = (_limit_of(one, store, "search") for one in before if one is not None)
-    return next(filter(None, found), {})
+    limits = (_limit_of(one, store, "search") for one in before if one is not None)
+    return next(filter(None, limits), {})
 
 
 def _arithmetic(environment: dict[str, Any]) -> str:
@@ -147,10 +147,10 @@ class Order:
     """
 
     def __init__(self, resolved: Resolved) -> None:
-        own = list(resolved.spec.protocol.selections)
+        declared = list(resolved.spec.protocol.selections)
         self.datasets = list(resolved.file.spec.datasets)
         self.models = list(resolved.file.spec.models)
-        self.select = [*own, *(s for s in SELECTIONS if s not in own)]
+        self.select = [*declared, *(s for s in SELECTIONS if s not in declared)]
         self._named = set(resolved.spec.protocol.metrics) - set(MEASURES)
 
     def metrics(self, columns: Iterable[str]) -> list[Metric]:
@@ -185,9 +185,9 @@ class CappedFits:
         """Return the values of the columns `CAPPED` for a cell's record; nothing if its model has no limit of steps."""
         if record["unit"].get("params", {}).get("max_iter", -1) <= 0 or record["result"]["status"] != "ok":
             return {}
-        found = {"capped": float(_stopped(record) > 0)}
+        capped = {"capped": float(_stopped(record) > 0)}
         stopped, fits = map(sum, zip((0, 0), *self._searched(record["unit"]), strict=True))
-        return found | ({"search_capped": stopped / fits} if fits else {})
+        return capped | ({"search_capped": stopped / fits} if fits else {})
 
     def _searched(self, unit: dict[str, Any]) -> Iterator[tuple[int, int]]:
         """Yield how many fits of each search before a unit were stopped, and how many there were."""
@@ -197,8 +197,8 @@ class CappedFits:
                 if record is None:
                     continue
                 before = list(self._searched(record["unit"]))
-                own = (_stopped(record), work_from(record["unit"]).number_of_fits)
-                stopped, fits = map(sum, zip(own, *before, strict=True))
+                search = (_stopped(record), work_from(record["unit"]).number_of_fits)
+                stopped, fits = map(sum, zip(search, *before, strict=True))
                 self._counted[key] = (stopped, fits)
             yield self._counted[key]
 
@@ -212,8 +212,10 @@ def warning_of(result: dict[str, Any]) -> dict[str, str]:
 
     Warnings of other kinds, some of which depend on the versions of libraries, are left out.
     """
-    said = [text.removeprefix(_USER_WARNING) for text in result.get("warnings", ()) if text.startswith(_USER_WARNING)]
-    return {WARNING: "; ".join(said)} if said and result["status"] == "ok" else {}
+    messages = [
+        text.removeprefix(_USER_WARNING) for text in result.get("warnings", ()) if text.startswith(_USER_WARNING)
+    ]
+    return {WARNING: "; ".join(messages)} if messages and result["status"] == "ok" else {}
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
@@ -246,12 +248,12 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def _damage(frame: pd.DataFrame) -> str | None:
-    """Return what is wrong in the lines of a file that somebody has changed by hand; None where nothing is."""
+    """Return what is wrong in the lines of a file that somebody has changed by hand; None if nothing is wrong."""
     for name in frame.columns.difference([*_TEXT, *_MORE_TEXT]):
         if not pd.api.types.is_numeric_dtype(frame[name]) and frame[name].notna().any():
-            found = frame[name].dropna()
-            numbers = pd.to_numeric(found, errors="coerce")
-            first = next(iter(found[numbers.isna()]), found.iloc[0])
+            values = frame[name].dropna()
+            numbers = pd.to_numeric(values, errors="coerce")
+            first = next(iter(values[numbers.isna()]), values.iloc[0])
             return f"{name} is {str(first)!r}, not a number"
     wrong = {name: ~frame[name].isin(known) for name, known in (("status", _STATUSES), ("select", SELECTIONS))}
     wrong |= {name: frame[name].isna() | (frame[name] < 0) for name in ("run", "fold")}
@@ -263,19 +265,19 @@ def _damage(frame: pd.DataFrame) -> str | None:
             line = int(lines.to_numpy(bool).argmax())
             return f"line {line + 2}: {name} is {str(frame[name].iloc[line])!r}"
     if (twice := frame.duplicated(PLACE)).any():
-        return f"line {int(twice.to_numpy().argmax()) + 2}: the cell stands twice"
+        return f"line {int(twice.to_numpy().argmax()) + 2}: duplicate cell"
     return None
 
 
 def _is_mapping(text: str) -> bool:
-    """Tell whether a text is a JSON object of parameters; empty where a cell has none."""
+    """Return True for a JSON object of parameters, and for the empty text of a cell without any."""
     try:
         return text == "" or isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def _unreadable(path: Path, found: str, expected: str = "a table that elmbench wrote") -> ElmbenchError:
+def _unreadable(path: Path, problem: str, expected: str = "a table that elmbench wrote") -> ElmbenchError:
     paper = path.parent.parent
     name = f"{paper.name}/{path.parent.name}"
-    return ElmbenchError(found, expected=expected, next_step=f"elmbench run {name} --profile {paper.parent.name}")
+    return ElmbenchError(problem, expected=expected, next_step=f"elmbench run {name} --profile {paper.parent.name}")

@@ -52,7 +52,7 @@ def _warm_up(factory: Callable[..., Any], task: str) -> None:
     """Fit a model to a few made-up rows, so that no search is timed while the model is imported and compiled."""
     X = np.random.default_rng(0).random((40, 3))
     y = np.where(X[:, 0] > 0.5, 1, -1) if task == "classification" else X[:, 0]
-    # What fails here fails again where it counts.
+    # A failure here repeats in the fit that counts.
     with contextlib.suppress(Exception), warnings.catch_warnings(), libraries().limit(limits=1):
         warnings.simplefilter("ignore")
         factory().fit(X, y).predict(X)

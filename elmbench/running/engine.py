@@ -60,7 +60,7 @@ def pending(
     for key, work in works.items():
         result = store.result(key)
         stopped = result is not None and ((retry and result["status"] != "ok") or allows_more(limits[key], result))
-        # What rests on a result that is computed again is computed again.
+        # Work that depends on a recomputed result is recomputed.
         if result is None or stopped or again.intersection(work.needs):
             todo.append(key)
             again.add(key)

@@ -70,7 +70,7 @@ def _commit() -> str | None:
         return None
     try:
         commit = _git(top, "rev-parse", "HEAD")
-        # What a run writes under results/ does not change the code.
+        # Results that a run writes do not change the code.
         changed = _git(top, "status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml")
     except (OSError, subprocess.CalledProcessError):
         return None

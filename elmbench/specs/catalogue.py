@@ -110,7 +110,7 @@ def _read_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 def check_readings(file: ExperimentFile) -> None:
     """Check that a table is one under each value of each of its readings.
 
-    Of the suite's own tables it is not done each time that they are read: it takes as long as all the rest.
+    The suite's own tables are not checked each time they are read: the check takes as long as all the rest.
 
     Raises ElmbenchError if a value makes it say something wrong.
     """

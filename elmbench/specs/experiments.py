@@ -16,7 +16,7 @@ from elmbench.specs.protocol import OuterOverride, Protocol, Selection
 
 #: The profiles: seconds, minutes, or the protocol as printed.
 PROFILES = ("ci", "fast", "paper")
-#: What a claim has in index of a data set if it is made on most or on all data sets of the table.
+#: Names of a claim's data set if it is made on most or on all data sets of the table.
 MOST, ALL_OF_THEM = "most", "all"
 
 
@@ -47,7 +47,7 @@ class Model(Spec):
     like: str | None = None
     search: Searched = ()
     params: dict[str, JsonValue] = Field(default_factory=dict)
-    #: What the paper prints for each hyperparameter, where it has another name or is the inverse: `gamma: 1/sigma`.
+    #: The printed name of each hyperparameter, if it has another name or is the inverse: `gamma: 1/sigma`.
     #: A hyperparameter that is not searched has the printed value under every selection.
     printed: dict[str, PrintedName] = Field(default_factory=dict)
     overrides: dict[str, ModelOverride] = Field(default_factory=dict, alias="except")
@@ -57,7 +57,7 @@ class Model(Spec):
     not_run: dict[str, str] = Field(default_factory=dict)
     #: Said of the column below the table.
     remark: str = ""
-    #: Whether a sequential model keeps its state from one outer fold of a run to the next. With `folds` it has seen
+    #: With `folds`, a sequential model keeps its state from one outer fold of a run to the next, and so has seen
     #: test rows.
     carry_over: Literal["none", "folds"] = "none"
 
@@ -93,8 +93,8 @@ class Published(Spec):
     parameters: str | tuple[str, ...] = ()
     #: Data sets that have the figures of another one, such as those that are drawn from the same distribution.
     stand_ins: dict[str, str] = Field(default_factory=dict)
-    #: How many draws of the protocol (splits, random nodes, order of rows) a printed mean is over. One, the widest
-    #: interval for a verdict, where the paper does not say.
+    #: Number of draws of the protocol (splits, random nodes, order of rows) in a printed mean. One, which gives the
+    #: widest interval for a verdict, if the paper does not say.
     mean_of: int = Field(default=1, ge=1)
     #: Metrics that the paper prints under another metric's name: printed name -> name that it must mean.
     meant: dict[str, str] = Field(default_factory=dict)

@@ -12,7 +12,7 @@ from elmbench.errors import ElmbenchError
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
 
-#: How many keys at fault an error names.
+#: Largest number of faulty keys that an error names.
 _NAMED = 20
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -63,7 +63,7 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.load(text, _UniqueKeyLoader)  # a subclass of the safe loader
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        # What a tag such as `!!bool` promises and its value is not, an integer of thousands of digits.
+        # A value that contradicts its tag, such as `!!bool`, or an integer of thousands of digits.
         problem = f"{path}: a value that cannot be read ({type(error).__name__}: {str(error)[:100]})"
         raise invalid(problem, "valid YAML of plain values") from error
     except yaml.YAMLError as error:
@@ -87,7 +87,7 @@ def parse_spec(model: type[SpecModel], content: Any, source: Path | str, prefix:
             location = tuple(str(part) for part in item["loc"] if not _is_type(part))
             key = ".".join(filter(None, (prefix, *location)))
             problems.setdefault(location, _describe(model, item, key))
-        # Where one of several forms is allowed, what is wrong inside the form that was meant says more.
+        # If several forms are allowed, the error inside the intended form says more.
         lines = [
             f"{source}: {problem}"
             for location, problem in problems.items()

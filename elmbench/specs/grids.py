@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError
 
-#: How many values a grid may have, and how many combinations several may have.
+#: Largest numbers of values in a grid, and of combinations of several grids.
 _MOST, _MOST_COMBINATIONS = 10_000, 1_000_000
-#: Of ten, in a grid of powers.
+#: Largest power of ten in a grid of powers.
 _LARGEST_POWER = 300
 Value = float | int | str
-#: What a grid may hold: besides single values lists, such as lists of kernels.
+#: A value of a grid: a single value, or a list such as a list of kernels.
 GridValue = Value | list[JsonValue]
 
 

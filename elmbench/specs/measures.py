@@ -1,4 +1,4 @@
-"""What a table measures: a metric, or a metric at one value of a hyperparameter."""
+"""Measures of a table: a metric, or a metric at one value of a hyperparameter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, is_measure
 PARTS = ("train", "test")
 #: Facts of a data set.
 FACTS = ("features", "instances", "classes", "negatives", "positives", *PARTS)
-#: What may be measured of a stream after each chunk, by task.
+#: Measures of a stream after each chunk, by task.
 OF_CHUNKS = {
     "classification": ("accuracy", TRAIN_ACCURACY, PREQUENTIAL, "n_units"),
     "regression": ("nrmse", PREQUENTIAL, "n_units"),
@@ -63,7 +63,7 @@ class Measure:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is a count, of which one cell has a whole number."""
+        """True for a count, which is a whole number in one cell."""
         return counts_rows(self.metric) or self.metric in FACTS
 
 

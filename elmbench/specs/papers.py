@@ -22,9 +22,9 @@ class ReadingValue(Spec):
     """One way to read a passage."""
 
     says: str
-    #: What it changes in the experiment.
+    #: Changes to the experiment.
     set: dict[str, Any] = Field(default_factory=dict)
-    #: Whether test rows reach a model before it is tested on them.
+    #: Test rows reach a model before it is tested on them.
     leaks: bool = False
 
 
@@ -64,7 +64,7 @@ class ChosenReading:
 
     id: str
     value: str
-    #: Whether test rows reach a model before it is tested on them.
+    #: Test rows reach a model before it is tested on them.
     leaks: bool = False
 
     def __str__(self) -> str:

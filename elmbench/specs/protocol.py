@@ -1,4 +1,4 @@
-"""How every model of a table is evaluated: splits, scaling, selection, metrics."""
+"""The protocol of a table: splits, scaling, selection, metrics."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from elmbench.specs.papers import Spec
 
 Task = Literal["classification", "regression"]
 Selection = Literal["nested", "oracle", "published"]
-#: Of the rows that were learnt.
+#: The accuracy on the training rows.
 TRAIN_ACCURACY = "train_accuracy"
 #: Quality on other than the test rows, with its tasks: measured where a table asks for it, never what hyperparameters
 #: are chosen by.
 OF_LEARNT_ROWS = {TRAIN_ACCURACY: ("classification",), PREQUENTIAL: ("classification", "regression")}
-#: What every fit has.
+#: Measures of every fit.
 _OF_FITS = ("fit_seconds", "predict_seconds", "n_units")
 MEASURES = (*(name for name, metric in REGISTRY.items() if not metric.counts_rows), *OF_LEARNT_ROWS, *_OF_FITS)
 
@@ -74,7 +74,7 @@ class Scale(Spec):
 
 @dataclass(frozen=True)
 class Split:
-    """How the rows of one data set are split, runs left aside; `kind` is one of `Outer`."""
+    """The split of the rows of one data set in a run; `kind` is one of `Outer`."""
 
     kind: str
     #: 1 where a run has one split.
@@ -135,7 +135,7 @@ class Sizes(Spec):
 
 
 class OuterOverride(Spec):
-    """What differs for one data set."""
+    """Folds and runs of one data set."""
 
     folds: int | None = Field(default=None, ge=2)
     runs: int | None = Field(default=None, ge=1)
@@ -156,7 +156,7 @@ class Outer(Spec):
     ]  # fmt: skip
     folds: int = Field(default=1, ge=1)
     runs: int = Field(default=1, ge=1)
-    #: Of `holdout`, `stratified-holdout` and `in-order`, by data set.
+    #: Sizes for `holdout`, `stratified-holdout` and `in-order`, by data set.
     sizes: dict[str, Sizes] = Field(default_factory=dict)
     overrides: dict[str, OuterOverride] = Field(default_factory=dict, alias="except")
 
@@ -195,25 +195,25 @@ class Outer(Spec):
 
 
 class Protocol(Spec):
-    """How every model is evaluated."""
+    """The evaluation of every model."""
 
     scale: Scale | None
     #: Data sets whose inputs are scaled otherwise: sparse rows cannot be centred.
     scale_except: dict[str, Scale | None] = Field(default_factory=dict)
-    #: Of the targets of a regression; metrics are then in these units.
+    #: Scaling of the targets of a regression; metrics are then in these units.
     targets: Scale | None = None
     #: Data sets whose targets stay as they are.
     raw_targets: tuple[str, ...] = ()
     outer: Outer
     inner: Splitter
     select: Selection | tuple[Selection, ...]
-    #: What the table shows. The first of the test rows that exists for the task is what hyperparameters are chosen by.
+    #: Measures of the table. Hyperparameters are chosen by the first that exists for the task and is of test rows.
     metrics: tuple[MeasureName, ...] = Field(min_length=1)
-    #: What the printed +- is the deviation of, and the one that is shown beside it.
+    #: The printed +- is the deviation of these, and so is the one shown beside it.
     std: Literal["of-run-means", "of-folds"] = "of-run-means"
     #: The order in which training rows reach a sequential model.
     order: Literal["shuffled", "stored"] = "shuffled"
-    #: What `nested` chooses by: `score` on inner folds, or another kind of choice by its name.
+    #: The criterion of `nested`: `score` on inner folds, or another kind of choice by its name.
     criterion: str = "score"
 
     @model_validator(mode="after")

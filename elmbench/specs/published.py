@@ -13,7 +13,7 @@ from pathlib import Path
 from elmbench.specs.files import invalid
 
 _PERCENT = Decimal("0.01")
-#: What the files call a metric -> the suite's name and the factor that brings it to its natural unit.
+#: A metric's name in the files -> the suite's name, and the factor to its natural unit.
 _METRICS = {
     "train_seconds": ("fit_seconds", 1),
     "test_seconds": ("predict_seconds", 1),
@@ -41,10 +41,10 @@ _PARAMETERS = ("n_hidden", "C", "gamma", "sigma", "lambda", "budget", "delta", "
 _WHOLE = ("n_hidden", "budget", "n_units", "target_dimensions")
 #: A power as the papers print it, such as 2^-20.
 _POWER = re.compile(r"(\d+)\^(-?\d+)")
-#: How the files say that the authors stopped a fit, and that they took a figure from another paper.
+#: Notes in the files: the authors stopped a fit, or took a figure from another paper.
 _STOPPED = re.compile(r"over (\d+) s")
 _CITED = "(cited)"
-#: Of ten, in a figure.
+#: Largest power of ten in a figure.
 _LARGEST_POWER = 300
 #: The model that facts of a data set are filed under.
 DATA = "data"
@@ -67,9 +67,9 @@ class PublishedValue:
     note: str
     #: As it is printed, in the unit of the paper: '88.6' percent, '2^-20', or a word such as 'regression'.
     text: str = ""
-    #: How long a fit had taken when the authors stopped it; its time is not printed.
+    #: Seconds after which the authors stopped a fit; its time is not printed.
     over_seconds: float | None = None
-    #: Whether the authors took the figure from another paper.
+    #: The authors took the figure from another paper.
     cited: bool = False
 
     @property

@@ -1,7 +1,7 @@
 """Kinds of work, one file each: its key, what it needs, how it is run, what it costs, what it is called.
 
 A kind of work is added by a file with a frozen dataclass that derives from `Work`, and a line in `_BUILT_IN`; a plug-in
-file declares its own in a dictionary `WORK`, from kind to class. Nothing is imported before it is asked for.
+file declares kinds in a dictionary `WORK`, from kind to class. Nothing is imported before it is asked for.
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ _BUILT_IN = {
 def work_class(kind: str) -> type[Work]:
     """Return the class of a kind of work.
 
-    Raises
-    ------
-    ElmbenchError
-        If there is none of that name.
+    Raises ElmbenchError if there is none of that name.
     """
     declared = declared_work(kind)
     work: type[Work] = load(declared) if isinstance(declared, str) else declared
@@ -49,10 +46,7 @@ def work_class(kind: str) -> type[Work]:
 def declared_work(kind: str) -> Any:
     """Return where the class of a kind of work is, or the class itself where a plug-in declares it.
 
-    Raises
-    ------
-    ElmbenchError
-        If there is none of that name.
+    Raises ElmbenchError if there is none of that name.
     """
     from elmbench.registry.plugins import plugin_objects
 
@@ -65,11 +59,6 @@ def declared_work(kind: str) -> Any:
 def work_from(content: dict[str, Any], spec: DatasetSpec | None = None) -> Work:
     """Return the work that `content` was made from.
 
-    Parameters
-    ----------
-    content : dict
-        As `Work.content` returns it.
-    spec : DatasetSpec, optional
-        Of its data set, where the work is to be run or estimated.
+    `content`: as `Work.content` returns it. `spec`: of its data set, where the work is to be run or estimated.
     """
     return work_class(content.get("criterion") or content["kind"]).read(content, spec)

@@ -39,14 +39,8 @@ def key_of(content: Any) -> str:
 class Context:
     """Settings of work that do not determine its value.
 
-    Attributes
-    ----------
-    data_dir : str or None
-        Folder of data files.
-    memory_limit : int or None
-        Bytes; a fit that would need more by the model's own estimate is refused.
-    solvers : Counter of str
-        How often each way of solving was taken, also where the work fails; added to while it is done.
+    `data_dir`: folder of data files. `memory_limit`: bytes; a fit that would need more by the model's own estimate is
+    refused. `solvers`: how often each way of solving was taken, also where the work fails; added to while it is done.
     """
 
     data_dir: str | None = None
@@ -57,27 +51,24 @@ class Context:
 class Work(ABC):
     """One unit of work. A concrete class is a frozen dataclass of what determines the value of its result.
 
-    The key is a hash of `content()`, so two tables that need the same work share its result, and whatever a reading
-    does not touch is not computed again. A result is what the store keeps as JSON; `status` is "ok" unless the work
+    The key is a hash of `content()`, so two tables that need the same work share its result, and a reading recomputes
+    only what it changes. A result is stored as JSON; `status` is "ok" unless the work
     says otherwise.
     """
 
     kind: ClassVar[str]
-    #: Whether it only looks at results of other work: no worker process is asked for it.
+    #: It only looks at results of other work, and needs no worker process.
     immediate: ClassVar[bool] = False
 
     def content(self) -> dict[str, Any]:
-        """Return what determines the value, as JSON has it."""
+        """Return the JSON content that determines the value."""
         return content_of_fields(self) | {"kind": self.kind}
 
     @classmethod
     def read(cls, content: Mapping[str, Any], spec: DatasetSpec | None = None) -> Self:
-        """Return the work that `content` was made from.
+        """Return the work with this content.
 
-        Parameters
-        ----------
-        spec : DatasetSpec, optional
-            Of the data set; only work that is to be run or estimated needs it.
+        `spec`: that of the data set; only work that is run or estimated needs it.
         """
         return read_fields(cls, content, spec=spec)
 
@@ -85,15 +76,7 @@ class Work(ABC):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Do the work.
 
-        Parameters
-        ----------
-        inputs : mapping of str to dict
-            Results of the work that this needs, by key, all of which ended ok.
-
-        Returns
-        -------
-        dict
-            What the store keeps.
+        `inputs`: results of the work that this needs, by key, all of which ended ok. The result: what the store keeps.
         """
 
     @abstractmethod
@@ -142,8 +125,8 @@ class Work(ABC):
         """True if its kind or its model comes from a plug-in."""
         from elmbench.registry import is_built_in
 
-        own = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
-        return not own or bool(self.model_name and not is_built_in(self.model_name))
+        is_ours = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
+        return not is_ours or bool(self.model_name and not is_built_in(self.model_name))
 
     @property
     def number_of_fits(self) -> int:
@@ -155,10 +138,8 @@ class Work(ABC):
 class ModelRef:
     """A model of the registry.
 
-    Attributes
-    ----------
-    stream : str
-        Name of the model whose random stream it has: of columns that take hyperparameters over, that of the first.
+    `stream`: name of the model whose random stream it has: of columns that take hyperparameters over, that of the
+    first.
     """
 
     name: str = field(metadata=named("model"))
@@ -170,10 +151,7 @@ class ModelRef:
 class Grid:
     """The values of each hyperparameter that is searched.
 
-    Attributes
-    ----------
-    values : dict of str to list
-        Of equal candidates the first wins, so the order of the names counts.
+    `values`: of equal candidates the first wins, so the order of the names counts.
     """
 
     values: dict[str, list[GridValue]]
@@ -199,14 +177,8 @@ class Grid:
 class GridWork(Work):
     """Work that goes through a grid of hyperparameters of one model on one outer fold.
 
-    Attributes
-    ----------
-    params : dict
-        Parameters that the column fixes.
-    given : str or None
-        Key of the choice whose hyperparameters are taken over.
-    paths : bool
-        False fits each candidate by itself, also where the model shares work between them.
+    `params`: parameters that the column fixes. `given`: key of the choice whose hyperparameters are taken over.
+    `paths`: false fits each candidate by itself, also where the model shares work between them.
     """
 
     outer_fold: OuterFold = field(metadata=FLAT)
@@ -283,10 +255,7 @@ def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
 def check_two_classes(data: Dataset, next_step: str) -> None:
     """Refuse data for which there is no divergence between two classes.
 
-    Raises
-    ------
-    ElmbenchError
-        If the data have more than two classes, or none.
+    Raises ElmbenchError if the data have more than two classes, or none.
     """
     labels = labels_of(data)
     if labels is None or len(labels) != 2:

@@ -16,12 +16,7 @@ from elmbench.work.search import finished
 class Choice(Work):
     """A choice among the candidates of a grid by what was evaluated before.
 
-    Attributes
-    ----------
-    given : str or None
-        Key of the choice whose hyperparameters are taken over.
-    evaluated : tuple of str
-        Keys of the evaluations.
+    `given`: key of the choice whose hyperparameters are taken over. `evaluated`: keys of the evaluations.
     """
 
     kind = "choice"
@@ -47,10 +42,7 @@ class Choice(Work):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Choose.
 
-        Returns
-        -------
-        dict
-            `params` (those taken over and those chosen here), `scores` (means) and `seconds` (mean of a fold).
+        The result: `params` (those taken over and those chosen here), `scores` (means) and `seconds` (mean of a fold).
         """
         given, evaluated = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
         scores = np.array([part["scores"] for part in evaluated]).T

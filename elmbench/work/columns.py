@@ -23,25 +23,11 @@ from elmbench.work.search import Search
 class ColumnWork:
     """Makes the work of the columns of a table on one data set.
 
-    Parameters
-    ----------
-    plan : Plan
-        What searches and evaluations are added to.
-    resolved : Resolved
-        The experiment under a profile and readings.
-    models : dict of str to Model
-        Every column by name, those of the table and those that were asked for besides.
-
-    Attributes
-    ----------
-    models : dict of str to Model
-        The columns as they are on this data set, hyperparameters that are not searched fixed at the printed values.
-    printed : PrintedParameters
-        What the paper prints for this data set.
-    folds, runs : int
-        Of this data set.
-    checksums : list of str
-        Of the data in each run; empty until the data are known to be here.
+    `plan`: what searches and evaluations are added to. `resolved`: the experiment under a profile and readings.
+    `models`: every column by name, those of the table and those that were asked for besides. `models`: the columns as
+    they are on this data set, hyperparameters that are not searched fixed at the printed values. `printed`: what the
+    paper prints for this data set. `folds`, `runs`: of this data set. `checksums`: of the data in each run; empty until
+    the data are known to be here.
     """
 
     def __init__(
@@ -77,10 +63,7 @@ class ColumnWork:
     def model_ref(self, column: str) -> ModelRef:
         """Return a column's model; of a chain, all have the random stream of the first.
 
-        Raises
-        ------
-        ElmbenchError
-            If the column gives a parameter that the model does not have.
+        Raises ElmbenchError if the column gives a parameter that the model does not have.
         """
         entry = find_model(self.models[column].model)
         first = self.models[self.chain(column)[0]].model

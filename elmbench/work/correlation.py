@@ -1,8 +1,8 @@
-"""How well the term that is optimised orders random operators as the Cauchy-Schwarz divergence does.
+"""The rank correlation of the optimised term with the Cauchy-Schwarz divergence over random operators.
 
 Czarnecki and Tabor, Extreme Entropy Machines, Table 1: Spearman's rank correlation between the divergence of the two
 classes' projected Gaussians and its leading term, (m+ - m-)^2 / (S+ + S-), over random hidden layers and random linear
-operators on each. What the text leaves open is read so:
+operators on each. The text leaves open:
 
 * The correlation is over all pairs of a layer and an operator at once, not the mean of one a layer: with one hidden
   node all operators of a layer project alike but for the scale, which neither quantity depends on, so there is no
@@ -39,14 +39,14 @@ NOTHING_VARIES = (
 
 @dataclass(frozen=True)
 class Scaling:
-    """How the inputs are scaled, before anything is drawn."""
+    """The scaling of the inputs, before anything is drawn."""
 
     scale: Scale | None
 
 
 @dataclass(frozen=True)
 class Draws:
-    """How many random hidden layers there are, and linear operators on each."""
+    """The numbers of random hidden layers, and of linear operators on each."""
 
     projections: int = 100
     operators: int = 100
@@ -99,15 +99,10 @@ class Correlation(Work):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Correlate. The nodes of a smaller layer are the first ones of a larger one, and so are those of operators.
 
-        Returns
-        -------
-        dict
-            In the form of a fit's result; `measured` are `spearman@h=1` and so on, not a number where nothing varies.
+        The result: in the form of a fit's result; `measured` are `spearman@h=1` and so on, not a number where nothing
+        varies.
 
-        Raises
-        ------
-        ElmbenchError
-            If the data have more than two classes, or none.
+        Raises ElmbenchError if the data have more than two classes, or none.
         """
         data = load_rows(self.data, context.data_dir)
         check_two_classes(data, "take the data set out of the experiment")
@@ -120,13 +115,13 @@ class Correlation(Work):
         for projection in range(self.draws.projections):
             random_state = check_random_state(integer_seed("projection", *key, projection))
             nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
-            found = projected_classes(X, data.y > 0, *nodes, self.params["activation"], operators)
-            for i, (means, variances) in enumerate(zip(*found, strict=True)):
+            projected = projected_classes(X, data.y > 0, *nodes, self.params["activation"], operators)
+            for i, (means, variances) in enumerate(zip(*projected, strict=True)):
                 divergence = gaussian_divergence(means, variances, self.dcs)
                 pairs[i].append((divergence, leading_term(means, variances)))
         measured = {
-            Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*found, strict=True)))
-            for size, found in zip(sizes, pairs, strict=True)
+            Measure.at("spearman", "n_hidden", size).column: spearman(*map(np.concatenate, zip(*one, strict=True)))
+            for size, one in zip(sizes, pairs, strict=True)
         }
         undefined = [f"h={size}" for size, value in zip(sizes, measured.values(), strict=True) if np.isnan(value)]
         if undefined:
@@ -140,10 +135,7 @@ def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
     NaN where one of the two does not vary.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,)
-        May be infinite.
+    `x`, `y` (ndarray of shape (n,)): may be infinite.
     """
     known = ~(np.isnan(x) | np.isnan(y))
     ranks = np.array([rankdata(x[known]), rankdata(y[known])])

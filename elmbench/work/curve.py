@@ -24,11 +24,8 @@ class Curve(GridWork):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Measure.
 
-        Returns
-        -------
-        dict
-            In the form of a fit's result; `measured` are `gmean@h=5` and so on, not a number where predictions are not
-            finite.
+        The result: in the form of a fit's result; `measured` are `gmean@h=5` and so on, not a number where predictions
+        are not finite.
         """
         evaluated = scores_on_test_rows(self, {"params": {}, "seconds": 0.0}, context)
         scores, seconds = np.array(evaluated.pop("scores")), evaluated.pop("seconds")

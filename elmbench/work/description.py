@@ -17,11 +17,8 @@ from elmbench.work.base import Context, Result, Work
 class Description(Work):
     """The shape and class counts of a data set.
 
-    Attributes
-    ----------
-    task : {"classification", "regression"}
-    outer : Split or None
-        The split of which the parts are counted, in the first fold of the first run.
+    `task` ({"classification", "regression"}). `outer`: the split of which the parts are counted, in the first fold of
+    the first run.
     """
 
     kind = "description"
@@ -45,16 +42,10 @@ class Description(Work):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Count.
 
-        Returns
-        -------
-        dict
-            `measured` with `features`, `instances`, and `classes`; of two classes also `negatives` and `positives`;
-            of a split, or where the source has official parts, also `train` and `test`; `notes` on the data.
+        The result: `measured` with `features`, `instances`, and `classes`; of two classes also `negatives` and
+        `positives`; of a split, or where the source has official parts, also `train` and `test`; `notes` on the data.
 
-        Raises
-        ------
-        ElmbenchError
-            If the data have too few rows for the split, or no official parts.
+        Raises ElmbenchError if the data have too few rows for the split, or no official parts.
         """
         data = load_rows(self.dataset, context.data_dir)
         facts = {"features": int(data.X.shape[1]), "instances": int(data.X.shape[0])}

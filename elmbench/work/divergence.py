@@ -27,10 +27,7 @@ from elmbench.work.search import finished, grid_problem, tuning_rows
 class Projections(GridWork):
     """The training rows projected by every candidate, as the divergences of their two classes need them.
 
-    Attributes
-    ----------
-    tune_rows : int or None
-        How many random training rows are projected; all where None.
+    `tune_rows`: how many random training rows are projected; all where None.
     """
 
     kind = "divergence"
@@ -43,17 +40,11 @@ class Projections(GridWork):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Project the training rows by every candidate, and describe the projections of the two classes.
 
-        Returns
-        -------
-        dict
-            One a candidate: `means` and `variances` (pairs, of the negative class and of the positive one; the
-            variance divides by the number of rows) and `kde`, the divergence of the kernel density estimates, which is
-            not a number where a projection is not finite; `seconds`.
+        The result: one a candidate: `means` and `variances` (pairs, of the negative class and of the positive one; the
+        variance divides by the number of rows) and `kde`, the divergence of the kernel density estimates, which is not
+        a number where a projection is not finite; `seconds`.
 
-        Raises
-        ------
-        ElmbenchError
-            If the data have more than two classes, or none.
+        Raises ElmbenchError if the data have more than two classes, or none.
         """
         given = chosen_for(self.given, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
@@ -73,8 +64,8 @@ class Projections(GridWork):
                 means[i] = [np.mean(side) for side in sides]
                 variances[i] = [np.var(side) for side in sides]
                 estimated[i] = kde_divergence(*sides)
-        found = {"means": means.tolist(), "variances": variances.tolist(), "kde": estimated.tolist()}
-        return finished(found | {"seconds": time.perf_counter() - started}, given)
+        result = {"means": means.tolist(), "variances": variances.tolist(), "kde": estimated.tolist()}
+        return finished(result | {"seconds": time.perf_counter() - started}, given)
 
 
 def _checked(projections: Any, n_rows: int) -> NDArray[np.float64]:
@@ -88,12 +79,8 @@ def _checked(projections: Any, n_rows: int) -> NDArray[np.float64]:
 class DivergenceChoice(Choice):
     """The choice of the largest divergence.
 
-    Attributes
-    ----------
-    criterion : {"dcs-gaussians", "dcs-kde"}
-        The projections of a class are taken for a Gaussian, or for their kernel density estimate.
-    dcs : {"corrected", "as-printed"} or None
-        Form of the formula of two Gaussians.
+    `criterion` ({"dcs-gaussians", "dcs-kde"}): the projections of a class are taken for a Gaussian, or for their kernel
+    density estimate. `dcs` ({"corrected", "as-printed"}): form of the formula of two Gaussians.
     """
 
     option_names = ("dcs",)
@@ -122,15 +109,9 @@ class DivergenceChoice(Choice):
 
         A candidate whose divergence is not finite, such as one that projects a class onto one point, is never chosen.
 
-        Returns
-        -------
-        dict
-            `params`, `scores` (the divergences) and `seconds`.
+        The result: `params`, `scores` (the divergences) and `seconds`.
 
-        Raises
-        ------
-        ElmbenchError
-            If no candidate has a divergence that is finite.
+        Raises ElmbenchError if no candidate has a divergence that is finite.
         """
         given, (evaluated,) = chosen_for(self.given, inputs), [inputs[key] for key in self.evaluated]
         if self.dcs is None:
@@ -145,5 +126,5 @@ class DivergenceChoice(Choice):
                 next_step="widen the grid, or choose with `criterion: score`",
             )
         chosen = self.grid.candidates()[int(np.argmax(np.where(finite, values, -np.inf)))]
-        found = {"params": given["params"] | chosen, "scores": values.tolist(), "seconds": evaluated["seconds"]}
-        return finished(found, given)
+        result = {"params": given["params"] | chosen, "scores": values.tolist(), "seconds": evaluated["seconds"]}
+        return finished(result, given)

@@ -20,7 +20,7 @@ from elmbench.work.base import Context, Grid, ModelRef, Result, Work, chosen_for
 from elmbench.work.scoring import check_memory, fitted, fixed_parameters, model_seed, n_outputs, shown_parameters
 from elmbench.work.search import Search
 
-#: How a cell ends of which a prediction is not finite.
+#: The ending of a cell if a prediction is not finite.
 NOT_FINITE = {"status": "diverged", "reason": "a prediction is not finite"}
 #: Factories that this process has fitted before.
 _warm: set[Callable[..., Any]] = set()
@@ -81,11 +81,8 @@ class Fit(Work):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.
 
-        Returns
-        -------
-        dict
-            `status`, `reason`, `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`, `condition`,
-            `n_train`, `n_test`; `predictions`, see `stored_predictions`, and what `more` returns.
+        The result: `status`, `reason`, `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
+        `condition`, `n_train`, `n_test`; `predictions`, see `stored_predictions`, and what `more` returns.
         """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
@@ -153,8 +150,8 @@ class Fit(Work):
     def _learn_through_folds(self, estimator: Any, context: Context) -> None:
         """Learn the training rows of every fold of the run up to this one, in turn, without forgetting.
 
-        This is what the authors' toolbox did (its dictionary is never cleared). Rows of this fold's test part have been
-        learnt in the folds before, so the figure that comes out is leaking; it is offered to show just that.
+        The authors' toolbox did this (its dictionary is never cleared). Rows of this fold's test part have been learnt
+        in the folds before, so the figure leaks; it is offered to show just that.
         """
         for fold in range(self.outer_fold.fold + 1):
             data = fold_data(replace(self.outer_fold, fold=fold), context.data_dir)
@@ -168,7 +165,7 @@ def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData)
     rows = np.arange(min(40, len(data.y_train)))
     if data.labels is not None:
         rows = np.concatenate([np.flatnonzero(data.y_train == label)[:20] for label in data.labels])
-    # What a model says or raises here tells of too few rows; the fit that counts comes after.
+    # Warnings and errors here come from too few rows; the fit that counts comes after.
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         factory(**fixed).fit(data.X_train[rows], data.y_train[rows]).predict(data.X_train[rows])
@@ -178,10 +175,7 @@ def _warm_up(factory: Callable[..., Any], fixed: dict[str, Any], data: FoldData)
 def model_size(estimator: Any) -> int | None:
     """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or leaves.
 
-    Raises
-    ------
-    ValueError
-        If it is negative or no integer of 64 bits.
+    Raises ValueError if it is negative or no integer of 64 bits.
     """
     from elmbench.models.baselines import n_units
 

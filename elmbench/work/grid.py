@@ -25,10 +25,7 @@ class GridEvaluation(GridWork):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Evaluate the grid.
 
-        Returns
-        -------
-        dict
-            `scores`, one a candidate; `seconds` and, where any was counted, `solvers`.
+        The result: `scores`, one a candidate; `seconds` and, where any was counted, `solvers`.
         """
         given = chosen_for(self.given, inputs)
         return finished(scores_on_test_rows(self, given, context), given)

@@ -25,12 +25,9 @@ class KernelWeights(Fit):
     def more(self, estimator: Any, data: FoldData) -> Result:
         """Return what is stored beside the predictions.
 
-        Returns
-        -------
-        dict
-            `measured`, with `kernels`, those with a weight of at least `LEAST_SHARE` of the largest, and `iterations`;
-            `paths`, with `kernels`, as the model's parameter has them, `weights`, a list of weights for the start and
-            for every iteration, and `objective`, as many numbers.
+        The result: `measured`, with `kernels`, those with a weight of at least `LEAST_SHARE` of the largest, and
+        `iterations`; `paths`, with `kernels`, as the model's parameter has them, `weights`, a list of weights for the
+        start and for every iteration, and `objective`, as many numbers.
         """
         stored = super().more(estimator, data)
         weights = getattr(estimator, "weights_", None)

@@ -50,10 +50,7 @@ class Cell:
 class Plan:
     """The cells that were asked for and all the work that they need.
 
-    Attributes
-    ----------
-    works : dict of str to Work
-        By key; work stands after what it needs.
+    `works`: by key; work stands after what it needs.
     """
 
     cells: list[Cell] = field(default_factory=list)

@@ -21,23 +21,10 @@ from elmbench.work.plan import Cell, Plan, Request
 class DatasetPlanner:
     """Adds the cells of one data set to a plan.
 
-    Parameters
-    ----------
-    plan : Plan
-        What is added to.
-    resolved : Resolved
-        The experiment under a profile and readings.
-    columns : dict of str to Model
-        The columns to fill.
-
-    Attributes
-    ----------
-    columns : dict of str to Model
-        Those of them that are for this data set.
-    missing : str
-        Why the data are not here; empty where they are.
-    remarks : str
-        What was guessed about the rows that are here, that they are not those of the public file, or rare classes.
+    `plan`: what is added to. `resolved`: the experiment under a profile and readings. `columns`: the columns to fill.
+    `columns`: those of them that are for this data set. `missing`: why the data are not here; empty where they are.
+    `remarks`: what was guessed about the rows that are here, that they are not those of the public file, or rare
+    classes.
     """
 
     def __init__(
@@ -51,10 +38,10 @@ class DatasetPlanner:
         self.work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
         self.missing = self.remarks = ""
         try:
-            found = [self._identity(run) for run in range(self.work.runs)]
-            self.work.checksums = [identity.checksum for identity in found]
+            identities = [self._identity(run) for run in range(self.work.runs)]
+            self.work.checksums = [identity.checksum for identity in identities]
             rare = rare_class_remark(dataset, self.work.protocol.outer.split(dataset.name, dataset.task))
-            self.remarks = "; ".join(filter(None, (*(found[0].remarks if found else ()), rare)))
+            self.remarks = "; ".join(filter(None, (*(identities[0].remarks if identities else ()), rare)))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
 
@@ -68,12 +55,8 @@ class DatasetPlanner:
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
 
-        Parameters
-        ----------
-        choices_only : bool, default=False
-            Where hyperparameters are searched, show what was chosen and fit nothing with it.
-        kind : type of Fit
-            The kind of work.
+        `choices_only`: where hyperparameters are searched, show what was chosen and fit nothing with it. `kind`: the
+        kind of work.
         """
         done: set[tuple[str, str]] = set()
         for select in self.request.select or self._selections:
@@ -131,7 +114,7 @@ class DatasetPlanner:
                 if choices_only and choice is not None:
                     self.plan.cells.append(self._cell(column, run, fold, select, choice, family))
                     continue
-                # What the column fixes stands, whatever the paper prints elsewhere.
+                # Values that the column fixes take precedence over printed ones.
                 params = (printed or {}) | model.params
                 outer_fold, ref = work.outer_fold(run, fold), work.model_ref(column)
                 fit = kind(outer_fold, ref, params, model.carry_over, choice, learnt, calibrate)
@@ -141,10 +124,10 @@ class DatasetPlanner:
         """Return the printed hyperparameters of a column and of those that it is like; None unless all are there."""
         params: dict[str, Any] = {}
         for name in self.work.chain(column):
-            own = self.work.printed.of(name, self.work.models[name])
-            if set(self.work.grid(name)) - set(own):
+            values = self.work.printed.of(name, self.work.models[name])
+            if set(self.work.grid(name)) - set(values):
                 return None
-            params |= own
+            params |= values
         return params
 
     @property
@@ -155,10 +138,7 @@ class DatasetPlanner:
     def add_works(self, column: str, works: dict[tuple[int, int], Work], select: str) -> None:
         """Add the cells of a column of which each stands for itself: no hyperparameters are chosen.
 
-        Parameters
-        ----------
-        works : dict of (int, int) to Work
-            By run and fold; the first determines what makes stored cells of this entry stale.
+        `works`: by run and fold; the first determines what makes stored cells of this entry stale.
         """
         family = next(iter(works.values())).key
         for (run, fold), work in works.items():

@@ -12,12 +12,7 @@ from elmbench.specs.profiles import Resolved
 class PrintedParameters:
     """The hyperparameters that a paper prints for one data set.
 
-    Parameters
-    ----------
-    resolved : Resolved
-        The experiment under a profile and readings.
-    models : dict of str to Model
-        Every column by name.
+    `resolved`: the experiment under a profile and readings. `models`: every column by name.
     """
 
     def __init__(self, resolved: Resolved, dataset: DatasetSpec, models: Mapping[str, Model]) -> None:
@@ -45,35 +40,32 @@ class PrintedParameters:
         """
         if not model.printed:
             return dict(self._by_column.get(column, {}))
-        found = next((self._by_column[name] for name in (column, *self._like(model)) if name in self._by_column), {})
-        values = {name: _value(expression, found) for name, expression in model.printed.items()}
+        printed = next((self._by_column[name] for name in (column, *self._like(model)) if name in self._by_column), {})
+        values = {name: _value(expression, printed) for name, expression in model.printed.items()}
         return {name: value for name, value in values.items() if value is not None}
 
     def fixed(self, column: str, model: Model) -> Model:
         """Return a column that fixes what it takes from print, unless it or a column that it is like searches it.
 
-        Raises
-        ------
-        ElmbenchError
-            If the paper prints no value for it.
+        Raises ElmbenchError if the paper prints no value for it.
         """
         alike = (self._models[name].on(self._dataset.name) for name in self._like(model))
         searched = {name for one in (model, *alike) for name in one.search}
         names = [name for name in model.printed if name not in searched and name not in model.params]
         if not names or not model.runs_on(self._dataset.name):
             return model
-        found = self.of(column, model)
-        if missing := [name for name in names if name not in found]:
+        printed = self.of(column, model)
+        if missing := [name for name in names if name not in printed]:
             file, entry = self._resolved.file, f"except: {{{self._dataset.name}: {{params: {{{missing[0]}: ...}}}}}}"
             raise ElmbenchError(
                 f"{file.path}: the paper prints no {' and no '.join(missing)} of {column} for {self._dataset.name}",
                 expected=f"its value in models.{column}, as {entry}",
                 next_step="elmbench validate",
             )
-        return model.model_copy(update={"params": {name: found[name] for name in names} | model.params})
+        return model.model_copy(update={"params": {name: printed[name] for name in names} | model.params})
 
 
-def _value(expression: str, found: Mapping[str, Any]) -> Any:
-    """Return `found` of a name or the inverse of it; None where it is not printed."""
-    value = found.get(expression.removeprefix("1/"))
+def _value(expression: str, printed: Mapping[str, Any]) -> Any:
+    """Return `printed` of a name or the inverse of it; None where it is not printed."""
+    value = printed.get(expression.removeprefix("1/"))
     return 1 / value if value is not None and expression.startswith("1/") else value

@@ -54,19 +54,10 @@ def check_memory(
 ) -> None:
     """Refuse a fit that needs more memory than the limit, by the model's own estimate, before anything is allocated.
 
-    Parameters
-    ----------
-    factory : callable
-        A model without `memory_estimate` is not checked.
-    shape : (int, int, int)
-        Training rows, features and outputs.
-    limit : int or None
-        Bytes.
+    `factory`: a model without `memory_estimate` is not checked. `shape`: training rows, features and outputs. `limit`:
+    bytes.
 
-    Raises
-    ------
-    MemoryError
-        With both figures.
+    Raises MemoryError with both figures.
     """
     if limit is None or not isinstance(factory, MemoryEstimate):
         return
@@ -90,10 +81,7 @@ def weight_argument(model: Any) -> str | None:
 def fitted(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
     """Return a model fitted to rows of these weights; all weigh the same if there are none.
 
-    Raises
-    ------
-    ValueError
-        If there are weights, and the model takes none.
+    Raises ValueError if there are weights, and the model takes none.
     """
     if weights is None:
         return model.fit(X, y)
@@ -118,14 +106,11 @@ def _projections(model: Any, X: Any) -> Any:
 
 @dataclass
 class Spent:
-    """What the evaluation of a grid took on one fold.
+    """The time and solvers of the evaluation of a grid on one fold.
 
-    What is computed for several folds at once counts for the one that is evaluated first.
+    Work shared by several folds counts for the one that is evaluated first.
 
-    Attributes
-    ----------
-    solvers : Counter of str
-        How often each way of solving was taken.
+    `solvers`: how often each way of solving was taken.
     """
 
     seconds: float = 0.0
@@ -168,10 +153,7 @@ class GridProblem:
 
         The model's path over the grid is used if it has one.
 
-        Raises
-        ------
-        MemoryError
-            If a fit would need more than it may, before any is done.
+        Raises MemoryError if a fit would need more than it may, before any is done.
         """
         path = self.factory.evaluate_grid if isinstance(self.factory, GridPath) else None
         return self._evaluated(path, _predictions)
@@ -236,17 +218,8 @@ def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[n
     If a metric of probabilities compares a model that lacks them, one sigmoid for each candidate calibrates its
     decision values on all folds, as it will when the chosen one is fitted.
 
-    Parameters
-    ----------
-    problems : iterable of GridProblem
-        The same grid on different folds.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_candidates, n_folds)
-        Larger is better; NaN where a path yields nothing.
-    spent : list of Spent
-        By fold.
+    `problems`: the same grid on different folds. Returns `scores` (ndarray of shape (n_candidates, n_folds)): larger is
+    better; NaN where a path yields nothing. Returns `spent`: by fold.
     """
     by = find_metric(metric)
     every: list[FoldScores] = []
@@ -266,10 +239,10 @@ def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[n
             taken[j].seconds += now - started
             taken[j].solvers.update(solvers)
             started = now
-        for fold, own in zip(folds, taken, strict=True):
+        for fold, spent_here in zip(folds, taken, strict=True):
             fold.finish()
             now = time.perf_counter()
-            own.seconds += now - started
+            spent_here.seconds += now - started
             started = now
         every += folds
         spent += taken

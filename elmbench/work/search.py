@@ -26,14 +26,8 @@ Folds = list[tuple[Indices, Indices]]
 class Search(GridWork):
     """A search on inner folds.
 
-    Attributes
-    ----------
-    inner : Split
-        The inner folds.
-    metric : str
-        What candidates are compared by.
-    tune_rows : int or None
-        How many random training rows are searched on; all where None.
+    `inner`: the inner folds. `metric`: what candidates are compared by. `tune_rows`: how many random training rows are
+    searched on; all where None.
     """
 
     kind = "search"

@@ -26,14 +26,8 @@ from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_
 class Stream(Work):
     """A model that learns chunk by chunk.
 
-    Attributes
-    ----------
-    params : dict
-        Fixed parameters.
-    chunk : int
-        Training rows in a chunk; the last one may have fewer.
-    prequential : bool
-        Whether each chunk but the first is predicted before it is learnt.
+    `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer. `prequential`: whether
+    each chunk but the first is predicted before it is learnt.
     """
 
     kind = "stream"
@@ -67,13 +61,10 @@ class Stream(Work):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Learn each chunk and measure.
 
-        Returns
-        -------
-        dict
-            In the form of a fit's result; `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
-            `train_accuracy@rows=40` (of the rows learnt so far), `prequential_error@rows=80` (of all chunks so far but
-            the first, each predicted before it was learnt), `n_units@rows=40` and so on; `fit_seconds` is the time of
-            learning alone.
+        The result: in the form of a fit's result; `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test
+        rows), `train_accuracy@rows=40` (of the rows learnt so far), `prequential_error@rows=80` (of all chunks so far
+        but the first, each predicted before it was learnt), `n_units@rows=40` and so on; `fit_seconds` is the time of
+        learning alone.
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory = find_model(self.model.name).factory(self.outer_fold.task)

@@ -36,11 +36,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Callable[[], flo
 
 
 def test_sides_are_measured_in_turn_five_times(clock: Callable[..., Any]) -> None:
-    found = in_turn(clock(1.0, 2.0, 4.0, 1.0, 1.0), clock(6.0, 6.0, 6.0, 5.0, 5.0))
-    assert [s.cpu for s in found.ours] == [1, 2, 4, 1, 1]
-    assert [s.wall for s in found.theirs] == [12, 12, 12, 10, 10]
-    assert found.ratios == [6, 3, 1.5, 5, 5]
-    assert (found.our_result, found.their_result) == (1.0, 6.0)
+    result = in_turn(clock(1.0, 2.0, 4.0, 1.0, 1.0), clock(6.0, 6.0, 6.0, 5.0, 5.0))
+    assert [s.cpu for s in result.ours] == [1, 2, 4, 1, 1]
+    assert [s.wall for s in result.theirs] == [12, 12, 12, 10, 10]
+    assert result.ratios == [6, 3, 1.5, 5, 5]
+    assert (result.our_result, result.their_result) == (1.0, 6.0)
 
 
 @pytest.mark.parametrize(("ours", "rounds"), [(7.0, 5), (7.5, 5), (7.6, 2)])
@@ -50,8 +50,8 @@ def test_rows_of_over_thirty_seconds_are_measured_twice(clock: Callable[..., Any
 
 
 def test_what_a_subset_takes_is_scaled(clock: Callable[..., Any]) -> None:
-    found = in_turn(clock(1.0), clock(2.0), scale=484 / 22)
-    result = measured(found, name="x", against="y", subset="22 of 484")
+    actual = in_turn(clock(1.0), clock(2.0), scale=484 / 22)
+    result = measured(actual, name="x", against="y", subset="22 of 484")
     assert result.ratio == pytest.approx(44.0)
     assert result.theirs is not None
     assert result.theirs.cpu == pytest.approx(44.0)

@@ -60,17 +60,17 @@ def test_a_comparison_looks_at_the_candidates_that_both_have() -> None:
         had.append(len(some))
         return ours(problem, some) + 1e-10
 
-    found = compare(problem, grid, ours, theirs)
-    assert (found.subset, found.same_choice, found.measurement.scale) == ("", True, 1.0)
-    assert found.difference == pytest.approx(1e-10, rel=1e-4)
+    result = compare(problem, grid, ours, theirs)
+    assert (result.subset, result.same_choice, result.measurement.scale) == ("", True, 1.0)
+    assert result.difference == pytest.approx(1e-10, rel=1e-4)
     assert had == [3] + [12] * 5
     had.clear()
-    found = compare(problem, grid, ours, theirs, longest=0.0, allowed=0.0)
-    assert found.subset == "3 of 12 candidates at random"
-    assert (found.same_choice, found.measurement.scale) == (True, 4.0)
+    result = compare(problem, grid, ours, theirs, longest=0.0, allowed=0.0)
+    assert result.subset == "3 of 12 candidates at random"
+    assert (result.same_choice, result.measurement.scale) == (True, 4.0)
     assert had == [3] * 6
-    found = compare(problem, grid, ours, lambda problem, some: -ours(problem, some))
-    assert found.same_choice is False
+    result = compare(problem, grid, ours, lambda problem, some: -ours(problem, some))
+    assert result.same_choice is False
 
 
 def test_bytes_of_the_online_models() -> None:

@@ -65,9 +65,9 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
 
 @pytest.mark.parametrize("case", list(BAD))
 def test_bad_rows(folder: Path, wdbc_lines: Lines, case: str) -> None:
-    spoil, found, expected = BAD[case]
+    spoil, result, expected = BAD[case]
     (folder / "wdbc.csv").write_text("\n".join(spoil(wdbc_lines)) + "\n")
-    check(folder, f"wdbc.csv.*{found}", expected)
+    check(folder, f"wdbc.csv.*{result}", expected)
 
 
 def test_a_stray_word_in_a_row_that_is_dropped(folder: Path) -> None:
@@ -173,9 +173,9 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
 
 @pytest.mark.parametrize("case", list(HOSTILE))
 def test_one_message(folder: Path, case: str) -> None:
-    ending, content, found = HOSTILE[case]
+    ending, content, result = HOSTILE[case]
     (folder / f"wdbc.{ending}").write_bytes(content())
-    check(folder, rf"wdbc\.{ending}.*{found}")
+    check(folder, rf"wdbc\.{ending}.*{result}")
 
 
 def test_files_that_do_not_fit_together(folder: Path, wdbc_lines: Lines) -> None:

@@ -52,7 +52,7 @@ def check_toy() -> None:
     np.testing.assert_array_equal(data.y, [1, -1, -1])
 
 
-def kept(tmp_path: Path) -> list[str]:
+def cached_files(tmp_path: Path) -> list[str]:
     return sorted(
         str(path.relative_to(tmp_path / "cache")) for path in (tmp_path / "cache").rglob("*") if path.is_file()
     )
@@ -215,7 +215,7 @@ def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
     for name in ("car-eval-34", "ecoli"):
         fetch(name)
         assert load_dataset(name).checksum == load_dataset(name, real_data).checksum
-    assert loopback_specs.paths() == [path]  # the archive is kept for the second one
+    assert loopback_specs.paths() == [path]  # the archive is cached_files for the second one
     with pytest.raises(ElmbenchError, match=r"0 files named 'x18data\.npz'"):
         fetch("oil-spill")
 
@@ -251,7 +251,7 @@ def test_archives_that_are_not_what_they_should_be(
     use_specs(entry({"kind": "archive", "url": f"{server.url}/a", "members": {"all": {"features": "x.data"}}}))
     with pytest.raises(ElmbenchError, match=message):
         fetch("toy")
-    assert not [name for name in kept(tmp_path) if name.startswith("datasets")]
+    assert not [name for name in cached_files(tmp_path) if name.startswith("datasets")]
 
 
 def test_rows_that_are_not_the_data_set_are_not_kept(server: Server, use_specs: Use, tmp_path: Path) -> None:
@@ -259,6 +259,6 @@ def test_rows_that_are_not_the_data_set_are_not_kept(server: Server, use_specs: 
     use_specs(entry({"kind": "libsvm", "url": f"{server.url}/toy"}))
     with pytest.raises(ElmbenchError, match="4 rows"):
         fetch("toy")
-    assert kept(tmp_path) == []
+    assert cached_files(tmp_path) == []
     with pytest.raises(DataUnavailableError):
         load_dataset("toy")

@@ -75,9 +75,9 @@ def test_checksums_with_and_without_drawing_cover_options_and_run() -> None:
 
 def test_the_clean_series_is_kept_and_checked(tmp_path: Path) -> None:
     mackey_glass.clean_series(20_007)
-    (kept,) = (tmp_path / "cache").iterdir()
-    assert kept.suffix == ".npy"
-    for bad in (b"", kept.read_bytes()[:1000], kept.read_bytes()[:-8] + bytes(8)):
-        kept.write_bytes(bad)
+    (cached,) = (tmp_path / "cache").iterdir()
+    assert cached.suffix == ".npy"
+    for bad in (b"", cached.read_bytes()[:1000], cached.read_bytes()[:-8] + bytes(8)):
+        cached.write_bytes(bad)
         assert mackey_glass.series_sha256(mackey_glass.clean_series(20_007)) == CLEAN
-        assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+        assert [path.name for path in cached.parent.iterdir()] == [cached.name]

@@ -61,13 +61,13 @@ def test_ordinal(table: Table) -> None:
 
 
 def test_rows_and_columns_that_are_dropped(table: Table) -> None:
-    kept = prepare(table, [step(step="drop-missing-rows")])
-    assert list(kept.target) == ["a", "a"]
-    assert list(kept.nominal[1]) == ["red", "red"]
+    prepared = prepare(table, [step(step="drop-missing-rows")])
+    assert list(prepared.target) == ["a", "a"]
+    assert list(prepared.nominal[1]) == ["red", "red"]
     fewer = prepare(table, [step(step="drop-columns", columns=["one"])])
     assert fewer.names == ("colour", "size")
     assert list(fewer.nominal[0]) == ["red", "blue", None, "red"]
-    assert prepare(kept, [step(step="drop-constant-columns")]).names == ()
+    assert prepare(prepared, [step(step="drop-constant-columns")]).names == ()
     assert prepare(table, [step(step="drop-constant-columns")]).names == ("colour", "size")
 
 
@@ -87,9 +87,9 @@ def test_repeated_rows_are_dropped_where_the_label_agrees_too() -> None:
     X = np.array([[1.0, 0], [1, 0], [0, 1], [1, 0]])
     target = np.array(["a", "b", "a", "a"], dtype=object)
     for matrix in (X, sp.csr_matrix(X)):
-        kept = prepare(Table(matrix, ("p", "q"), target, "here"), [step(step="drop-repeated-rows")])
-        assert list(kept.target) == ["a", "b", "a"]
-        assert kept.X.shape == (3, 2)
+        prepared = prepare(Table(matrix, ("p", "q"), target, "here"), [step(step="drop-repeated-rows")])
+        assert list(prepared.target) == ["a", "b", "a"]
+        assert prepared.X.shape == (3, 2)
 
 
 def test_rounding_gives_the_double_that_the_decimal_text_means() -> None:
@@ -109,7 +109,7 @@ def test_images_are_resized_by_area() -> None:
         Table(images, tuple("x" * 24), np.zeros(2), "here"),
         [step(step="resize-images", height=4, width=6, to_height=3, to_width=4)],
     ).X
-    np.testing.assert_allclose(odd.mean(axis=1), images.mean(axis=1))  # areas are kept
+    np.testing.assert_allclose(odd.mean(axis=1), images.mean(axis=1))  # areas are prepared
     with pytest.raises(ElmbenchError, match="24 pixels"):
         prepare(
             Table(images, tuple("x" * 24), np.zeros(2), "here"),
@@ -211,7 +211,7 @@ def test_rows_that_are_kept_sparse_may_come_dense_and_the_other_way_round(
             assert sp.issparse(data.X) == sparse
             np.testing.assert_array_equal(data.X.toarray() if sparse else data.X, X)
             checksums.setdefault(sparse, set()).add(data.checksum)
-    assert [len(found) for found in checksums.values()] == [1, 1]
+    assert [len(result) for result in checksums.values()] == [1, 1]
 
 
 @pytest.mark.usefixtures("toy")

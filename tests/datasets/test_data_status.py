@@ -17,17 +17,17 @@ from elmbench.specs.datasets import load_dataset_specs
 def test_every_data_set_says_where_it_would_come_from(folder: Path, wdbc_lines: list[str]) -> None:
     (folder / "diabetes.csv").write_text("a,target\n1,0\n")
     (folder / "sonar.csv").symlink_to(folder / "gone.csv")
-    found = {entry.name: entry for entry in status(data_dir=folder)}
-    assert set(found) == set(load_dataset_specs())
-    assert (found["wdbc"].state, found["wdbc"].where) == ("bundled", "scikit-learn load_breast_cancer")
-    assert (found["mackey-glass"].state, found["mackey-glass"].next_step) == ("generated", "")
-    assert (found["diabetes"].state, found["diabetes"].where) == ("file", str(folder / "diabetes.csv"))
-    assert found["sonar"].state == "bad"
-    assert "gone.csv" in found["sonar"].where
-    assert found["sylva"].state == "to fetch"
-    assert found["sylva"].where == "OpenML 1036"
-    assert found["sylva"].next_step == "elmbench data fetch sylva"
-    assert found["webspam"].where == "LIBSVM webspam_wc_normalized_trigram.svm.xz"
+    result = {entry.name: entry for entry in status(data_dir=folder)}
+    assert set(result) == set(load_dataset_specs())
+    assert (result["wdbc"].state, result["wdbc"].where) == ("bundled", "scikit-learn load_breast_cancer")
+    assert (result["mackey-glass"].state, result["mackey-glass"].next_step) == ("generated", "")
+    assert (result["diabetes"].state, result["diabetes"].where) == ("file", str(folder / "diabetes.csv"))
+    assert result["sonar"].state == "bad"
+    assert "gone.csv" in result["sonar"].where
+    assert result["sylva"].state == "to fetch"
+    assert result["sylva"].where == "OpenML 1036"
+    assert result["sylva"].next_step == "elmbench data fetch sylva"
+    assert result["webspam"].where == "LIBSVM webspam_wc_normalized_trigram.svm.xz"
 
 
 def test_status_of_some(folder: Path) -> None:

@@ -75,17 +75,17 @@ def test_rows_that_repeat(tmp_path: Path) -> None:
 )
 def test_a_target_of_numbers(tmp_path: Path, column: str, expected: list[str]) -> None:
     frame = FRAME.assign(twice=2 * FRAME["a"] + 1 if column else RANDOM.normal(size=N))
-    found = warnings(tmp_path, frame, target=column)
-    assert len(found) == len(expected)
-    assert all(text.startswith(start) for text, start in zip(found, expected, strict=True))
-    assert column or "--target COLUMN or --task classification" in found[0]
+    result = warnings(tmp_path, frame, target=column)
+    assert len(result) == len(expected)
+    assert all(text.startswith(start) for text, start in zip(result, expected, strict=True))
+    assert column or "--target COLUMN or --task classification" in result[0]
 
 
 @pytest.mark.parametrize("bunch", [load_breast_cancer, load_iris, load_diabetes])
 def test_usual_data_have_no_warning_but_rows_that_repeat(tmp_path: Path, bunch: Any) -> None:
     frame = bunch(as_frame=True).frame
-    found = warnings(tmp_path, frame, target="target")
-    assert [text for text in found if "rows repeat" not in text] == []
+    result = warnings(tmp_path, frame, target="target")
+    assert [text for text in result if "rows repeat" not in text] == []
 
 
 def test_dates_become_features(tmp_path: Path) -> None:

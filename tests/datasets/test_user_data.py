@@ -211,10 +211,10 @@ def test_sparse_rows_of_openml_are_never_made_dense(
     monkeypatch.setattr(user_data, "DENSE_VALUES", 1999)
     spec = describe(UserData("openml:7"), tmp_path)
     assert (spec.sparse, spec.shape.classes) == (True, {"no": 14, "yes": 26})
-    found = load(spec)
-    assert sp.issparse(found.X)
-    np.testing.assert_array_equal(found.X.toarray(), np.diag(np.arange(1.0, 51))[:40])
-    np.testing.assert_array_equal(found.y, np.where(np.arange(40) % 3 > 0, 1, -1))
+    result = load(spec)
+    assert sp.issparse(result.X)
+    np.testing.assert_array_equal(result.X.toarray(), np.diag(np.arange(1.0, 51))[:40])
+    np.testing.assert_array_equal(result.y, np.where(np.arange(40) % 3 > 0, 1, -1))
 
 
 @pytest.mark.parametrize("form", ["svm", "npz"])
@@ -252,11 +252,11 @@ def test_rows_are_sorted_by_dates_as_they_are_written(tmp_path: Path, form: str)
 def test_an_order_that_could_be_read_in_two_ways_is_refused_unless_it_is_said(tmp_path: Path) -> None:
     days = pd.date_range("2023-01-01", periods=12).append(pd.date_range("2023-03-01", periods=12)).repeat(5)[:N]
     FRAME.assign(a=days.month, day=days.strftime("%-d/%-m/%Y")).to_csv(tmp_path / "x.csv", index=False)
-    own = UserData(str(tmp_path / "x.csv"), "kind", ordered_by="day")
+    data = UserData(str(tmp_path / "x.csv"), "kind", ordered_by="day")
     with pytest.raises(ElmbenchError, match="'2/1/2023', which may be 2023-01-02 or 2023-02-01") as caught:
-        describe(own)
+        describe(data)
     assert "--dates day-first" in str(caught.value.next_step)
-    assert (np.diff(load(describe(replace(own, day_first=True))).X[:, 0]) >= 0).all()
+    assert (np.diff(load(describe(replace(data, day_first=True))).X[:, 0]) >= 0).all()
 
 
 @pytest.mark.parametrize("words", [["week 9", "week 10"], ["1.1.2023", "32.1.2023"]])

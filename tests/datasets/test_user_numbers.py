@@ -68,9 +68,9 @@ def test_a_target_of_a_regression_has_a_decimal_comma(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["12 kg", "1,00", "1_000", "abc", "1.2.3"])
 def test_an_odd_value_of_a_column_of_numbers_is_named(tmp_path: Path, word: str) -> None:
-    own = write(tmp_path, [*map(str, A[:6]), word, *map(str, A[7:])])
+    data = write(tmp_path, [*map(str, A[:6]), word, *map(str, A[7:])])
     with pytest.raises(ElmbenchError, match=r"'a' .*holds") as caught:
-        describe(own)
+        describe(data)
     assert word in caught.value.found
     if word != "1,00":  # which may also be a number with a decimal comma
         assert "row 7" in caught.value.found

@@ -28,8 +28,8 @@ from elmbench.workflow.checks import check_baselines, check_published
 @functools.cache
 def baselines() -> dict[str, str]:
     """Return the baselines of the shipped tables: the cells of profile `ci`."""
-    found = sorted((spec_root() / "experiments").glob("*/*.baseline.csv"))
-    return {f"{path.parent.name}/{path.name.split('.')[0]}": path.read_text() for path in found}
+    result = sorted((spec_root() / "experiments").glob("*/*.baseline.csv"))
+    return {f"{path.parent.name}/{path.name.split('.')[0]}": path.read_text() for path in result}
 
 
 @functools.cache
@@ -70,8 +70,8 @@ def cells_inputs() -> st.SearchStrategy[bytes]:
     def of(name: str) -> st.SearchStrategy[bytes]:
         lines = baselines()[name].splitlines()
         text = "\n".join(lines[:15]) + "\n"
-        found = changed_table([text, with_times(text)]) | changed_bytes([text.encode()])
-        return found.map(lambda content: name.encode() + b"\n" + content)
+        result = changed_table([text, with_times(text)]) | changed_bytes([text.encode()])
+        return result.map(lambda content: name.encode() + b"\n" + content)
 
     return st.sampled_from(sorted(baselines())).flatmap(of)
 

@@ -86,8 +86,8 @@ def changed_tree(draw: st.DrawFn, seeds: Sequence[Any], dump: Callable[[Any], by
 
 def _positions(content: Any) -> Any:
     """Yield every position of a tree: its parent and its key there."""
-    found = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
-    for key, value in list(found):
+    result = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in list(result):
         yield content, key
         yield from _positions(value)
 

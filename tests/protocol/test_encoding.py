@@ -15,10 +15,10 @@ TRAIN = np.arange(4)
 
 
 def test_what_is_missing_and_what_is_a_word() -> None:
-    found = prepared_inputs(X, TRAIN, None, (1,))
+    result = prepared_inputs(X, TRAIN, None, (1,))
     # The median of 1, 5 and 3; the frequent category; no indicator of a category that is only tested; zero where there
     # is no value to learn from.
-    assert found.tolist() == [
+    assert result.tolist() == [
         [1, 0, 1, 0],
         [3, 0, 1, 0],
         [5, 0, 0, 1],
@@ -30,23 +30,23 @@ def test_what_is_missing_and_what_is_a_word() -> None:
 
 def test_a_category_that_no_training_row_has_a_value_of() -> None:
     words = np.array([[1.0, NAN], [2.0, NAN], [3.0, 4.0]])
-    found = prepared_inputs(words, np.arange(2), None, (1,))
+    result = prepared_inputs(words, np.arange(2), None, (1,))
     # It is one category, 0, which the test row does not have.
-    assert found.tolist() == [[1, 1], [2, 1], [3, 0]]
+    assert result.tolist() == [[1, 1], [2, 1], [3, 0]]
 
 
 def test_scaled_by_the_same_rows() -> None:
-    found = prepared_inputs(X, TRAIN, Scale.model_validate({"range": [-1, 1], "fit-on": "train"}), (1,))
-    assert found[:, 0].tolist() == [-1, 0, 1, 0, 0, 3]
-    assert found[:, 2].tolist() == [1, 1, -1, 1, 1, -1]
+    result = prepared_inputs(X, TRAIN, Scale.model_validate({"range": [-1, 1], "fit-on": "train"}), (1,))
+    assert result[:, 0].tolist() == [-1, 0, 1, 0, 0, 3]
+    assert result[:, 2].tolist() == [1, 1, -1, 1, 1, -1]
 
 
 @pytest.mark.parametrize("categories", [MOST_CATEGORIES, MOST_CATEGORIES + 1])
 def test_rare_categories_share_an_indicator(categories: int) -> None:
     # Each twice, but the last two once.
     words = np.concatenate([np.arange(categories), np.arange(categories - 2)]).astype(float)
-    found = prepared_inputs(words[:, np.newaxis], np.arange(len(words)), None, (0,))
-    assert found.shape[1] == MOST_CATEGORIES == 50
-    assert found.sum(axis=1).tolist() == [1] * len(words)
-    shared = (found[categories - 2] == found[categories - 1]).all()
+    result = prepared_inputs(words[:, np.newaxis], np.arange(len(words)), None, (0,))
+    assert result.shape[1] == MOST_CATEGORIES == 50
+    assert result.sum(axis=1).tolist() == [1] * len(words)
+    shared = (result[categories - 2] == result[categories - 1]).all()
     assert shared == (categories > MOST_CATEGORIES)

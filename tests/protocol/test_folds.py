@@ -59,9 +59,9 @@ def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(toys: dict[st
             seed = integer_seed("split", name, run)
             expected = list(maker(3, shuffle=True, random_state=seed).split(data.X, data.y))
             for fold, (train, test) in enumerate(expected):
-                found = outer_split(data, protocol("stored", kind), run, fold)
-                assert found[0].tolist() == train.tolist()
-                assert found[1].tolist() == test.tolist()
+                result = outer_split(data, protocol("stored", kind), run, fold)
+                assert result[0].tolist() == train.tolist()
+                assert result[1].tolist() == test.tolist()
 
 
 def test_splits_depend_on_data_set_and_run(toys: dict[str, Dataset]) -> None:

@@ -144,7 +144,7 @@ def test_predictions_of_two_machines_are_the_same_but_for_round_off() -> None:
     assert same_predictions(values, near, 1e-8)
     assert not same_predictions(values, far, 1e-8)
     labels = [
-        stored_predictions(None, None, np.array([1, -1]), np.array(said), [-1, 1]) for said in ([1, 1], [1, -1])
+        stored_predictions(None, None, np.array([1, -1]), np.array(y), [-1, 1]) for y in ([1, 1], [1, -1])
     ]  # fmt: skip
     assert labels[0] is not None
     assert labels[1] is not None

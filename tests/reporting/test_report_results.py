@@ -283,7 +283,7 @@ def test_cells_that_somebody_has_changed_are_a_table_or_one_error(
         ("select", "x", "select is 'x'"),
         ("params", "[1]", r"params is '\[1\]'"),
         ("mcc", "high", "mcc is 'high', not a number"),
-        ("fold", "1", "line 3: the cell stands twice"),
+        ("fold", "1", "line 3: duplicate cell"),
     ],
 )
 def test_what_is_wrong_with_cells(resolved: Resolved, tmp_path: Path, column: str, value: str, says: str) -> None:

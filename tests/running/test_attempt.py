@@ -77,8 +77,8 @@ def test_what_was_counted_before_a_failure_is_kept(
             raise ValueError("no luck")
 
     add_model("failing", Failing)
-    found = attempted(make_unit("search", model="failing", grid={"C": [1.0]}))
-    assert (found["status"], found["solvers"]) == ("failed", {"reduction": 4})
+    result = attempted(make_unit("search", model="failing", grid={"C": [1.0]}))
+    assert (result["status"], result["solvers"]) == ("failed", {"reduction": 4})
 
 
 def test_what_a_fit_says_of_its_solver_is_kept(
@@ -97,13 +97,13 @@ def test_what_a_fit_says_of_its_solver_is_kept(
 def test_times_of_searches_add_up_along_a_chain(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 10]}, given="g")
-    found = attempted(unit, {"g": given})
-    assert found["seconds"] > 100
-    assert found["params"]["gamma"] == 1.0
+    result = attempted(unit, {"g": given})
+    assert result["seconds"] > 100
+    assert result["params"]["gamma"] == 1.0
     evaluated = {"a": {"status": "ok", "scores": [1.0, 2.0], "seconds": 3.0}}
     choice = {"kind": "choice", "grid": {"budget": [5, 10]}, "given": "g", "evaluated": ["a"]}
-    found = attempted(choice, {**evaluated, "g": given})
-    assert (found["params"], found["seconds"]) == ({"gamma": 1.0, "C": 2.0, "budget": 10}, 103.0)
+    result = attempted(choice, {**evaluated, "g": given})
+    assert (result["params"], result["seconds"]) == ({"gamma": 1.0, "C": 2.0, "budget": 10}, 103.0)
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def certified(tmp_path: Path) -> dict[str, Any]:
     assert (tmp_path / ".dask-tls" / "key.pem").stat().st_mode & 0o077 == 0
     # Over the defaults, as dask itself reads it.
     defaults = dask_config.collect_yaml([str(Path(distributed.__file__).parent / "distributed.yaml")])
-    own = dask_config.collect_yaml([str(tmp_path / ".config" / "dask")])
-    return dask_config.merge(*defaults, *own)
+    settings = dask_config.collect_yaml([str(tmp_path / ".config" / "dask")])
+    return dask_config.merge(*defaults, *settings)
 
 
 def test_only_who_has_the_certificate_runs_work_there(

@@ -154,8 +154,8 @@ def test_a_larger_limit_is_another_chance(
 
 def test_limits_of_the_run_come_before_those_of_the_experiment(plan: Plan) -> None:
     declared = limits_of(plan, Limits(seconds=10, memory=10**9))
-    found = effective_limits(plan.works, declared, Settings(limits=Limits(seconds=60)))
-    assert set(found.values()) == {Limits(60, 10**9)}
+    result = effective_limits(plan.works, declared, Settings(limits=Limits(seconds=60)))
+    assert set(result.values()) == {Limits(60, 10**9)}
     nothing = effective_limits(plan.works, {}, Settings())
     assert {limits.seconds for limits in nothing.values()} == {None}
     # Workers share the machine.

@@ -34,13 +34,13 @@ def test_a_failed_search_ends_its_own_cells_only(workers: InProcess, store: Stor
 def test_a_result_that_cannot_be_kept_stops_the_run(
     workers: InProcess, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
-    put, kept = store.put, []
+    put, stored = store.put, []
 
     def put_four(work: Work, *rest: Any) -> None:
-        if len(kept) == 4:
+        if len(stored) == 4:
             raise WriteError("cannot write: No space left on device")
         put(work, *rest)
-        kept.append(work.key)
+        stored.append(work.key)
 
     monkeypatch.setattr(store, "put", put_four)
     with pytest.raises(WriteError):
@@ -49,9 +49,9 @@ def test_a_result_that_cannot_be_kept_stops_the_run(
     # At most what was running is lost, two pieces of work a worker: the next run does the rest.
     assert len(workers.diary) <= 4 + 2 * jobs < len(plan.works)
     monkeypatch.setattr(store, "put", put)
-    assert all(store.result(key) for key in kept)
+    assert all(store.result(key) for key in stored)
     todo = run(plan, store, jobs)
-    assert sorted([*kept, *todo]) == sorted(units(plan))
+    assert sorted([*stored, *todo]) == sorted(units(plan))
 
 
 @pytest.mark.parametrize("moment", range(1, 8))
@@ -67,9 +67,9 @@ def test_ctrl_c_between_two_units(workers: InProcess, store: Store, plan: Plan, 
     with pytest.raises(KeyboardInterrupt):
         run(plan, store, on_event=interrupt)
     assert workers.stopped == workers.made
-    kept = [key for key in units(plan) if store.result(key)]
-    assert len(kept) >= len([event for event in seen if event.kind == "end"])
-    assert set(run(plan, store)) == set(units(plan)) - set(kept)
+    stored = [key for key in units(plan) if store.result(key)]
+    assert len(stored) >= len([event for event in seen if event.kind == "end"])
+    assert set(run(plan, store)) == set(units(plan)) - set(stored)
 
 
 def test_ctrl_c_keeps_every_result_that_has_arrived(

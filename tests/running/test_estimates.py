@@ -93,11 +93,11 @@ def test_the_time_left_comes_from_ended_work() -> None:
         clock.now += took
         estimates.note(key, took)
         left.end(key)
-        said = left.left(1)
-        assert said.complete == (number >= 4)
-        if said.complete:
-            assert said.seconds == pytest.approx(sum(seconds.values()) - clock.now, abs=1e-6)
-            assert left.left(4).seconds == pytest.approx(said.seconds / 4)
+        remaining = left.left(1)
+        assert remaining.complete == (number >= 4)
+        if remaining.complete:
+            assert remaining.seconds == pytest.approx(sum(seconds.values()) - clock.now, abs=1e-6)
+            assert left.left(4).seconds == pytest.approx(remaining.seconds / 4)
     assert left.elapsed == clock.now
 
 

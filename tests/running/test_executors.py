@@ -90,10 +90,10 @@ class TestTheSeam:
         for key, work in plan.works.items():
             inputs = {name: here[name] for name in work.needs}
             here[key] = attempt(work, inputs, Context())
-            found = done(executor.submit(work, inputs, Limits()))
-            assert untimed(found.result) == untimed(here[key])
-            assert found.seconds > 0
-            assert found.before > 0
+            result = done(executor.submit(work, inputs, Limits()))
+            assert untimed(result.result) == untimed(here[key])
+            assert result.seconds > 0
+            assert result.before > 0
 
     @pytest.mark.exhaustive
     @pytest.mark.parametrize("model", ["exiting", "killed", "no-label"])
@@ -108,8 +108,8 @@ class TestTheSeam:
         stuck = executor.submit(fits(plan_models("stuck"))[0], {}, Limits(seconds=0.5))
         leaking = executor.submit(fits(plan_models("leaking"))[0], {}, Limits(seconds=60, memory=10**9))
         assert done(stuck).result == {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
-        found = done(leaking).result
-        assert (found["status"], found["limit"]) == ("out-of-memory", 10**9)
+        result = done(leaking).result
+        assert (result["status"], result["limit"]) == ("out-of-memory", 10**9)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -120,10 +120,10 @@ def test_the_end_of_an_executor_ends_what_runs(
     before = set(_workers())
     with make(engine) as executor:
         futures = [executor.submit(work, {}, Limits()) for work in fits(plan_models("stuck"))[:WORKERS]]
-        while len(own := set(_workers()) - before) < WORKERS:
+        while len(workers := set(_workers()) - before) < WORKERS:
             time.sleep(0.05)
         assert not any(future.done() for future in futures)
-    psutil.wait_procs(list(own))
+    psutil.wait_procs(list(workers))
 
 
 # --- Workers of dask may die -----------------------------------------------------------------------------------------
@@ -152,11 +152,11 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     log.unlink(missing_ok=True)
     bad, good = fits(plan_models("treacherous"))[0], fits(plan_models("healthy"))
     futures = [dask.submit(work, {}, Limits()) for work in [*good[:2], bad, *good[2:]]]
-    found = [done(future) for future in futures]
-    assert [one.result["status"] for one in found] == ["ok", "ok", "failed", "ok"]
-    assert found[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
+    result = [done(future) for future in futures]
+    assert [one.result["status"] for one in result] == ["ok", "ok", "failed", "ok"]
+    assert result[2].result["reason"].startswith("its worker died 2 times, the last one tcp://127.0.0.1")
     assert 2 <= len(log.read_text().split()) <= 4
-    assert found[0].environment["machine"] == platform.node()
+    assert result[0].environment["machine"] == platform.node()
 
 
 @pytest.mark.parametrize(("deaths", "status"), [(0, None), (1, None), (2, "failed")])

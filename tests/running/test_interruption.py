@@ -88,11 +88,11 @@ class Runner:
 
     def stored(self) -> set[int]:
         """The numbers of the fits whose results are in the store."""
-        found = set()
+        result = set()
         for line in lines_of(Store(self.results)):
             if line.endswith(b"\n"):
-                found.add(json.loads(line.split(b" ", 2)[2])["result"]["n_units"])
-        return found
+                result.add(json.loads(line.split(b" ", 2)[2])["result"]["n_units"])
+        return result
 
     def wait_for(self, stored: int, process: subprocess.Popen[str], before: int = 0) -> None:
         """Wait until so many results are stored and a fit after those `before` is under way."""
@@ -166,9 +166,9 @@ def test_nothing_is_lost_and_nothing_run_twice(
     load_plugin(runner.plugin)
     plan = plan_table("table4", profile="fast", datasets=("wdbc",), models=("counted",), runs=RUNS)
     expected = uninterrupted(plan, tmp_path / "other-log", monkeypatch)
-    found = cells(runner.results)
-    assert len(found) == len(expected) == CELLS
-    for line in found.to_dict("records"):
+    result = cells(runner.results)
+    assert len(result) == len(expected) == CELLS
+    for line in result.to_dict("records"):
         metrics = expected[line["run"], line["fold"]]
         assert {name: line[name] for name in metrics} == pytest.approx(metrics, rel=1e-12)
 

@@ -78,9 +78,9 @@ def test_oracle_evaluates_every_fold_and_chooses_once(plan_toy: MakePlan, experi
 def test_published_hyperparameters_are_fixed(plan_table: MakePlan) -> None:
     plan = plan_table("table4", profile="fast", datasets=("wdbc",), runs=1)
     assert kinds(plan) == {"cell": 15}
-    found = {row.model: units(plan)[row.key]["params"] for row in plan.cells}
+    result = {row.model: units(plan)[row.key]["params"] for row in plan.cells}
     elm, kernel = {"n_hidden": 300, "C": 192.0}, {"gamma": 0.3, "C": 98.0}
-    assert found == {
+    assert result == {
         "ELM": elm,
         "K-ELM": kernel,
         "OS-ELM": elm | {"initial_batch": 250, "batch_size": 200},
@@ -129,8 +129,8 @@ def test_columns_by_any_of_their_names(plan_table: MakePlan) -> None:
 
 
 def test_baselines_are_columns_more(plan_table: MakePlan) -> None:
-    found = {row.model for row in plan_table("table4", datasets=("wdbc",), with_baselines=True).cells}
-    assert {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM", "ridge", "svm", "extra-trees"} <= found
+    result = {row.model for row in plan_table("table4", datasets=("wdbc",), with_baselines=True).cells}
+    assert {"ELM", "K-ELM", "OS-ELM", "FB-KOS-ELM", "ALD-KOS-ELM", "ridge", "svm", "extra-trees"} <= result
 
 
 @pytest.mark.parametrize(
@@ -185,9 +185,9 @@ def test_a_data_set_may_be_generated_with_an_option_fixed(plan_toy: MakePlan, ex
     content = experiment | {"datasets": names, "protocol": experiment["protocol"] | {"outer": outer}}
     plan = plan_toy(content)
     assert {cell.dataset for cell in plan.cells} == set(names)
-    found = {unit["dataset"]["name"]: unit for unit in units(plan).values()}
-    assert found[dense]["protocol"]["outer"] == {"kind": "holdout", "train": 500, "test": 100}
-    assert found[thin]["protocol"]["outer"] == {"kind": "holdout", "train": 400, "test": None}
+    result = {unit["dataset"]["name"]: unit for unit in units(plan).values()}
+    assert result[dense]["protocol"]["outer"] == {"kind": "holdout", "train": 500, "test": 100}
+    assert result[thin]["protocol"]["outer"] == {"kind": "holdout", "train": 400, "test": None}
     assert len({unit["dataset"]["identity"] for unit in units(plan).values()}) == 4  # each is redrawn in each run
     assert {cell.dataset for cell in plan_toy(content, datasets=("sparse-10k[density=.01]",)).cells} == {thin}
     with pytest.raises(ElmbenchError, match="sizes says nothing of sparse-10k"):

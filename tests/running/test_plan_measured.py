@@ -43,12 +43,12 @@ def units_of(plan: Plan) -> list[dict[str, Any]]:
 
 def test_no_selection_that_is_asked_for_matters(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
     """Nothing is chosen: the cells are filed under what the table says."""
-    for own in ("published", "oracle"):
-        curves["protocol"]["select"] = own
+    for declared in ("published", "oracle"):
+        curves["protocol"]["select"] = declared
         for asked in ((), ("nested",), ("oracle", "nested")):
             plan = plan_toy(curves, select=asked)
             assert len(plan.cells) == 6
-            assert {row.select for row in plan.cells} == {own}
+            assert {row.select for row in plan.cells} == {declared}
 
 
 def test_a_curve_a_fold(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
@@ -127,8 +127,8 @@ def test_what_a_correlation_depends_on(
 
 def test_columns_of_other_models(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
     """A curve needs one hyperparameter; what has none or more is not a curve."""
-    found = plan_toy(curves, models=("w-elm", "svm"))
-    assert {row.model for row in found.cells} == {"w-elm"}
+    result = plan_toy(curves, models=("w-elm", "svm"))
+    assert {row.model for row in result.cells} == {"w-elm"}
     with pytest.raises(ElmbenchError):
         plan_toy(curves, models=("svm",))
 
@@ -170,7 +170,7 @@ def test_a_description_counts_the_parts_where_they_are_printed(plan_table: MakeP
         plan = plan_table(table, profile="paper", without_data=True)
         return {unit["dataset"]["name"]: unit.get("outer") for unit in units(plan).values()}
 
-    found = splits("rkelm/table1")
-    assert found["satimage"] == {"kind": "holdout", "train": 4435, "test": 2000}
-    assert found["usps"] == {"kind": "holdout", "train": None, "test": 2000}
+    result = splits("rkelm/table1")
+    assert result["satimage"] == {"kind": "holdout", "train": 4435, "test": 2000}
+    assert result["usps"] == {"kind": "holdout", "train": None, "test": 2000}
     assert set(splits("eem/table3").values()) == {None}

@@ -50,9 +50,9 @@ def test_all_that_a_process_has_started_counts(
             return opened(path, *how, **more)
 
         monkeypatch.setattr(builtins, "open", refused)
-    found = {one.pid for one in psutil.Process(family.pid).children(recursive=True)}
-    assert len(found) == 3
-    assert set(processes._descendant_ids(family.pid)) == found
+    result = {one.pid for one in psutil.Process(family.pid).children(recursive=True)}
+    assert len(result) == 3
+    assert set(processes._descendant_ids(family.pid)) == result
     alone = psutil.Process(family.pid).memory_info().rss
     assert processes.held_bytes(family.pid, sys.maxsize) > alone + 60_000_000
     assert processes.held_bytes(os.getpid(), sys.maxsize) > alone + 60_000_000

@@ -79,7 +79,7 @@ def ends(process: int) -> bool:
 
 
 def logged(log: Path) -> int:
-    """Return the process that a model has told of."""
+    """Return the process that a model has named."""
     deadline = time.monotonic() + 600
     while not (log.exists() and log.read_text().endswith("\n")) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -88,7 +88,7 @@ def logged(log: Path) -> int:
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file where models name the processes that they start."""
     path = tmp_path / "log"
     monkeypatch.setenv("TEST_LOG", str(path))
@@ -127,7 +127,7 @@ def test_what_a_model_prints_does_not_get_in_the_way(sandbox: Sandbox, plan_mode
 
 
 @pytest.mark.parametrize("model", ["stuck", "locking"])
-def test_a_model_that_hangs(fresh: Sandbox, told: Path, plan_models: PlanModels, model: str) -> None:
+def test_a_model_that_hangs(fresh: Sandbox, log: Path, plan_models: PlanModels, model: str) -> None:
     """In compiled code, without or with the lock of the interpreter."""
     healthy = cells(plan_models("healthy"))[0]
     fresh.run(healthy, {})
@@ -234,24 +234,24 @@ def test_memory_of_children_counts(fresh: Sandbox, plan_models: PlanModels) -> N
 
 @pytest.mark.parametrize(("model", "seconds", "status"), [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")])
 def test_children_of_a_model(
-    fresh: Sandbox, plan_models: PlanModels, told: Path, model: str, seconds: float, status: str
+    fresh: Sandbox, plan_models: PlanModels, log: Path, model: str, seconds: float, status: str
 ) -> None:
     """A model may start processes of its own: they neither keep its cell from ending nor outlive it."""
     fresh.run(cells(plan_models("healthy"))[0], {})  # so that the limit is the fit's alone
     result = fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=seconds))
-    assert ends(logged(told))
+    assert ends(logged(log))
     assert result["status"] == status
 
 
 @pytest.mark.parametrize("end", ["another model", "stop", "worker dies"])
-def test_a_child_in_a_session_of_its_own(fresh: Sandbox, plan_models: PlanModels, told: Path, end: str) -> None:
+def test_a_child_in_a_session_of_its_own(fresh: Sandbox, plan_models: PlanModels, log: Path, end: str) -> None:
     model, status = ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")
     assert fresh.run(cells(plan_models(model))[0], {}, Limits(seconds=60))["status"] == status
     if end == "another model":
         fresh.run(cells(plan_models("K-ELM"))[0], {})
     elif end == "stop":
         fresh.stop()
-    assert ends(logged(told))
+    assert ends(logged(log))
 
 
 OWNER = """
@@ -271,7 +271,7 @@ ctypes.PyDLL(None).sleep(3600)
 
 @pytest.mark.parametrize("case", ["hangs", "detaching", "stopped", "stalls at import"])
 def test_nothing_outlives_an_owner_that_is_killed(
-    plan_models: PlanModels, plugin: str, told: Path, tmp_path: Path, case: str
+    plan_models: PlanModels, plugin: str, log: Path, tmp_path: Path, case: str
 ) -> None:
     """Even if a model holds the lock of the interpreter, or if its worker is stopped."""
     plugins = [plugin]
@@ -281,7 +281,7 @@ def test_nothing_outlives_an_owner_that_is_killed(
     work = cells(plan_models("detaching" if case == "detaching" else "locking"))[0]
     words = [sys.executable, "-c", OWNER, json.dumps(asked_of(work, {})), *plugins]
     with subprocess.Popen(words) as owner:
-        process = logged(told)
+        process = logged(log)
         if case == "stopped":
             os.kill(process, signal.SIGSTOP)
         started = psutil.Process(owner.pid).children(recursive=True)

@@ -63,15 +63,15 @@ def test_no_flipped_bit_is_believed(tmp_path_factory: pytest.TempPathFactory, da
     position = data.draw(st.integers(len(lines[0]), len(lines[0]) + len(lines[1]) - 1))
     content[position] ^= 1 << data.draw(st.integers(0, 7))
     path.write_bytes(content)
-    found = again(store)
-    assert found.result(KEY) is None
-    assert found.damaged >= 1
-    assert found.result(others[0].key) == RESULT
+    result = again(store)
+    assert result.result(KEY) is None
+    assert result.damaged >= 1
+    assert result.result(others[0].key) == RESULT
     if position < len(lines[0]) + len(lines[1]) - 1:
-        assert found.result(others[1].key) == RESULT
-    found.mend()
-    assert found.damaged == again(store).damaged == 0
-    found.put(WORK, RESULT, "e")
+        assert result.result(others[1].key) == RESULT
+    result.mend()
+    assert result.damaged == again(store).damaged == 0
+    result.put(WORK, RESULT, "e")
     assert again(store).result(KEY) == RESULT
 
 
@@ -158,11 +158,11 @@ def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
     works = [Choice(Grid({"C": [float(i)]}), None, ("a",)) for i in range(50)]
 
     def add(number: int) -> None:
-        own = again(store)
+        mine = again(store)
         for work in works[number::5]:
-            own.put(work, RESULT | {"reason": str(number)}, "e")
+            mine.put(work, RESULT | {"reason": str(number)}, "e")
             entry = cell(model=f"M{number}", run=works.index(work), key=work.key)
-            own.add_cells("ci", "toy/one", [entry], f"run {number}")
+            mine.add_cells("ci", "toy/one", [entry], f"run {number}")
 
     children = [in_a_child(partial(add, number)) for number in range(5)]
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5

@@ -58,7 +58,7 @@ def test_a_write_that_fails_leaves_what_was_there(
 
 def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
     """A limit on the size of files stands for the full disk: the write fails half-way, and the half is taken back."""
-    told = tmp_path / "told"
+    message = tmp_path / "message"
 
     def write_more() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
@@ -66,11 +66,11 @@ def test_a_disk_that_fills(store: Store, tmp_path: Path) -> None:
         try:
             store.put(OTHER, RESULT | {"measured": {str(i): 0.5 for i in range(1000)}}, "e")
         except WriteError as error:
-            told.write_text(str(error))
+            message.write_text(str(error))
 
     os.waitpid(in_a_child(write_more), 0)
-    assert "cannot write" in told.read_text()
-    assert "File too large" in told.read_text()
+    assert "cannot write" in message.read_text()
+    assert "File too large" in message.read_text()
     assert store.result(KEY) == RESULT
     assert len(lines_of(store)) == 1
     assert log(store).stat().st_size == len(lines_of(store)[0])

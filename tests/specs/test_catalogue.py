@@ -51,8 +51,8 @@ def test_every_shipped_experiment_stands_under_every_profile_that_it_has() -> No
 
 
 def test_tables_stand_as_they_are_counted() -> None:
-    found = [file.spec.table for file in load_catalogue().values() if file.spec.paper == "eem"]
-    assert found == ["figure3", "table1", *(f"table{i}" for i in range(3, 11))]
+    result = [file.spec.table for file in load_catalogue().values() if file.spec.paper == "eem"]
+    assert result == ["figure3", "table1", *(f"table{i}" for i in range(3, 11))]
 
 
 #: What a reading changes: (table, reading, value) -> every value that is another one.
@@ -81,12 +81,12 @@ def test_a_reading_changes_what_it_says_and_nothing_else(table: str, reading: st
     file = find_experiment(table)
     before = copy.deepcopy(file.content)
     new, old = resolve(file, "paper", {reading: value}), resolve(file, "paper")
-    found = differences(new, old)
+    result = differences(new, old)
     expected = dict(CHANGES[table, reading, value])
     for grid in ("C", "gamma"):
         if f"grids/{grid}" in expected:
-            found[f"grids/{grid}"] = new.spec.grids[grid].expand()
-    assert found == expected
+            result[f"grids/{grid}"] = new.spec.grids[grid].expand()
+    assert result == expected
     assert new.reading == f"{reading}={value}"
     assert file.content == before
 
@@ -113,9 +113,11 @@ def test_the_default_reading_by_name_changes_nothing_and_has_no_label() -> None:
 def test_readings_add_up_and_their_label_does_not_depend_on_the_order() -> None:
     file = find_experiment("table4")
     both = {"scaling": "train", "order": "stored"}
-    found = resolve(file, "paper", both)
-    assert found.reading == resolve(file, "paper", dict(reversed(both.items()))).reading == "order=stored;scaling=train"
-    assert set(differences(found, resolve(file, "paper"))) == {"protocol/scale/fit-on", "protocol/order"}
+    result = resolve(file, "paper", both)
+    assert (
+        result.reading == resolve(file, "paper", dict(reversed(both.items()))).reading == "order=stored;scaling=train"
+    )
+    assert set(differences(result, resolve(file, "paper"))) == {"protocol/scale/fit-on", "protocol/order"}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_a_profile_may_treat_single_data_sets_otherwise(write_tree: WriteTree, e
     experiment["profiles"]["fast"] = {"runs": 1, "except": {"wdbc": {"runs": 9}, "sylva": {"folds": 2}}}
     outer = resolve(table_of(write_tree, experiment), "fast").spec.protocol.outer
     assert (outer.runs, outer.folds) == (1, 3)
-    assert {name: (own.runs, own.folds) for name, own in outer.overrides.items()} == {"wdbc": (9, 4), "sylva": (1, 2)}
+    assert {name: (one.runs, one.folds) for name, one in outer.overrides.items()} == {"wdbc": (9, 4), "sylva": (1, 2)}
 
 
 def test_thinning_reaches_both_kinds_of_grid(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
@@ -188,21 +190,21 @@ def test_thinning_reaches_both_kinds_of_grid(write_tree: WriteTree, experiment: 
 
 
 def test_a_column_has_grids_of_its_own_on_one_data_set(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
-    own = {"C": [1, 2, 3, 4], "n_hidden": [7]}
-    experiment["models"]["ELM"]["except"] = {"wdbc": {"search": own}}
+    grids = {"C": [1, 2, 3, 4], "n_hidden": [7]}
+    experiment["models"]["ELM"]["except"] = {"wdbc": {"search": grids}}
     printed, thinned = (resolve(table_of(write_tree, experiment), profile).spec for profile in ("paper", "ci"))
     for spec, C in ((printed, [1, 2, 3, 4]), (thinned, [1, 3])):
-        found = spec.models["ELM"].on("wdbc").search
-        assert isinstance(found, dict)
-        assert {name: grid.expand() for name, grid in found.items()} == {"C": C, "n_hidden": [7]}
+        result = spec.models["ELM"].on("wdbc").search
+        assert isinstance(result, dict)
+        assert {name: grid.expand() for name, grid in result.items()} == {"C": C, "n_hidden": [7]}
         assert spec.models["ELM"].on("sylva").search == ("n_hidden", "C")
 
 
 # --- Inheritance -----------------------------------------------------------------------------------------------------
 
 
-def based(**own: Any) -> dict[str, Any]:
-    return {"based-on": "one", "id": "toy/two", "title": "Other", "label": "Table II", **own}
+def based(**changes: Any) -> dict[str, Any]:
+    return {"based-on": "one", "id": "toy/two", "title": "Other", "label": "Table II", **changes}
 
 
 def test_a_table_takes_over_what_it_does_not_say(write_tree: WriteTree, experiment: dict[str, Any]) -> None:

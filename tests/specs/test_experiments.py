@@ -214,16 +214,16 @@ def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(experim
 
 def test_a_claim_names_a_measure(experiment: dict[str, Any]) -> None:
     claim = {"says": "x", "dataset": "wdbc", "metric": "gmean@h=500", "model": "ELM", "is": "above", "than": "others"}
-    (found,) = parse(put(experiment, "claims", [claim | {"than-metric": "mcc"}])).claims
-    assert (found.metric, found.than_metric) == (Measure("gmean", "h", 500), Measure("mcc"))
-    assert found.model_dump(mode="json", by_alias=True)["metric"] == "gmean@h=500"
+    (result,) = parse(put(experiment, "claims", [claim | {"than-metric": "mcc"}])).claims
+    assert (result.metric, result.than_metric) == (Measure("gmean", "h", 500), Measure("mcc"))
+    assert result.model_dump(mode="json", by_alias=True)["metric"] == "gmean@h=500"
 
 
 def test_readings_of_a_label_know_whether_they_leak() -> None:
     values = {"none": {"says": "x"}, "folds": {"says": "y", "leaks": True}}
     paper = parse_spec(Paper, PAPER | {"readings": {"carry-over": {"question": "?", "values": values}}}, "paper.yaml")
-    found = paper.read_label("c-grid=all-powers;carry-over=folds")
+    result = paper.read_label("c-grid=all-powers;carry-over=folds")
     # A reading that the paper no longer declares keeps its name.
-    assert found == (ChosenReading("c-grid", "all-powers"), ChosenReading("carry-over", "folds", leaks=True))
-    assert ";".join(map(str, found)) == "c-grid=all-powers;carry-over=folds"
+    assert result == (ChosenReading("c-grid", "all-powers"), ChosenReading("carry-over", "folds", leaks=True))
+    assert ";".join(map(str, result)) == "c-grid=all-powers;carry-over=folds"
     assert paper.read_label("") == ()

@@ -61,8 +61,8 @@ def test_a_value_may_be_a_list() -> None:
     assert values([one, two]) == values({"values": [one, two]}) == [one, two]
     kernels = Grid.model_validate([one, two])
     assert kernels.thin(2).expand() == [one]
-    found = candidates({"kernels": kernels.expand(), "C": [1, 10]})
-    assert found[1:3] == [{"kernels": one, "C": 10}, {"kernels": two, "C": 1}]
+    result = candidates({"kernels": kernels.expand(), "C": [1, 10]})
+    assert result[1:3] == [{"kernels": one, "C": 10}, {"kernels": two, "C": 1}]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_thinning_keeps_the_first_and_every_nth(every: int) -> None:
 
 def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
     grid = {"gamma": [1.0, 2.0], "C": [8.0, 4.0, 2.0]}
-    found = candidates(grid)
-    assert [(c["gamma"], c["C"]) for c in found] == [(1, 8), (1, 4), (1, 2), (2, 8), (2, 4), (2, 2)]
-    assert sorted(found, key=str) == sorted(ParameterGrid(grid), key=lambda c: str({n: c[n] for n in grid}))
+    result = candidates(grid)
+    assert [(c["gamma"], c["C"]) for c in result] == [(1, 8), (1, 4), (1, 2), (2, 8), (2, 4), (2, 2)]
+    assert sorted(result, key=str) == sorted(ParameterGrid(grid), key=lambda c: str({n: c[n] for n in grid}))
     assert candidates({}) == [{}]

@@ -39,8 +39,8 @@ def test_a_measure_has_a_column(measure: Measure, column: str) -> None:
 )
 def test_a_value_is_read_back_as_it_is_written(value: float) -> None:
     measure = Measure.at("accuracy", "C", value)
-    found = READ(measure.column)
-    assert (found.value, found.column) == (value, measure.column)
+    result = READ(measure.column)
+    assert (result.value, result.column) == (value, measure.column)
 
 
 def test_values_of_a_grid_have_names_of_their_own() -> None:

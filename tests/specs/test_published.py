@@ -85,33 +85,33 @@ def test_a_column_is_missing(table: Callable[..., Path]) -> None:
 
 
 def test_parameters_have_the_suite_s_names_and_whole_sizes(table: Callable[[str], Path]) -> None:
-    found = published_parameters(
+    result = published_parameters(
         table("WDBC,ELM,L,300,,\nWDBC,ELM,C,192,,\nWDBC,K-ELM,gamma,0.3,,\nWDBC,FB-KOS-ELM,F,200,,\nWDBC,ELM,mcc,1,,\n")
     )
-    assert found == {
+    assert result == {
         ("WDBC", "ELM"): {"n_hidden": 300, "C": 192.0},
         ("WDBC", "K-ELM"): {"gamma": 0.3},
         ("WDBC", "FB-KOS-ELM"): {"budget": 200},
     }
-    assert type(found["WDBC", "ELM"]["n_hidden"]) is int
-    assert type(found["WDBC", "FB-KOS-ELM"]["budget"]) is int
+    assert type(result["WDBC", "ELM"]["n_hidden"]) is int
+    assert type(result["WDBC", "FB-KOS-ELM"]["budget"]) is int
 
 
 def test_fits_that_were_stopped_and_figures_that_were_cited(table: Callable[[str], Path]) -> None:
-    stopped, unstable, cited, own = read_published(
+    stopped, unstable, cited, measured = read_published(
         table("A,B,train_seconds,,,over 600 s\nA,B,nrmse,,,excluded\nA,TSVM (cited),train_seconds,373,,\nA,B,mcc,1,,\n")
     )
     assert (stopped.value, stopped.over_seconds) == (None, 600.0)
     assert (unstable.value, unstable.over_seconds) == (None, None)
-    assert [entry.cited for entry in (stopped, unstable, cited, own)] == [False, False, True, False]
+    assert [entry.cited for entry in (stopped, unstable, cited, measured)] == [False, False, True, False]
     assert cited.value == 373
 
 
 def test_facts_of_data_sets(table: Callable[..., Path]) -> None:
-    found = read_published(
+    result = read_published(
         table("Abalone,8,,3000,regression\nSegment,19,7,1500,multiclass\n", "dataset,attributes,classes,train,task\n")
     )
-    assert [(entry.dataset, entry.metric, entry.value, entry.text) for entry in found] == [
+    assert [(entry.dataset, entry.metric, entry.value, entry.text) for entry in result] == [
         ("Abalone", "features", 8, "8"),
         ("Abalone", "train", 3000, "3000"),
         ("Abalone", "task", None, "regression"),
@@ -120,7 +120,7 @@ def test_facts_of_data_sets(table: Callable[..., Path]) -> None:
         ("Segment", "train", 1500, "1500"),
         ("Segment", "task", None, "multiclass"),
     ]
-    assert {entry.model for entry in found} == {DATA}
+    assert {entry.model for entry in result} == {DATA}
 
 
 @pytest.fixture(scope="session")
@@ -134,16 +134,16 @@ def published() -> Path:
 
 def test_every_cell_of_the_papers_is_read(published: Path) -> None:
     for path in published.glob("*/*.csv"):
-        found = read_published(path)
+        result = read_published(path)
         with path.open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
         if "metric" in rows[0]:
             printed = [(row["dataset"], row["model"], row["value"], row["note"]) for row in rows]
-            assert [(entry.dataset, entry.model, entry.text, entry.note) for entry in found] == printed, path
+            assert [(entry.dataset, entry.model, entry.text, entry.note) for entry in result] == printed, path
         else:
             cells = [(row["dataset"], text) for row in rows for name, text in row.items() if name != "dataset" and text]
-            assert [(entry.dataset, entry.text) for entry in found] == cells, path
-        for entry in found:
+            assert [(entry.dataset, entry.text) for entry in result] == cells, path
+        for entry in result:
             assert (entry.value is None) == (not any(c.isdigit() for c in entry.text)) or entry.model == DATA, entry
             assert not entry.metric.endswith(("_percent", "train_seconds", "test_seconds", "test_rmse", "nodes", "nSV"))
             assert entry.cited == (" (cited)" in entry.model)

@@ -45,7 +45,7 @@ def layer(X: np.ndarray, W: np.ndarray, b: np.ndarray, activation: str) -> np.nd
 @pytest.mark.parametrize("dcs", ["corrected", "as-printed"])
 @pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
 def test_by_brute_force(toys: dict[str, Dataset], correlation_unit: MakeUnit, activation: str, dcs: str) -> None:
-    found = do(correlation_unit(activation, dcs=dcs, run=2))
+    result = do(correlation_unit(activation, dcs=dcs, run=2))
     X, y = toys["two"].X, toys["two"].y
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     drawn = generator("operators", "two", 2, "eem").normal(size=(70, 5))
@@ -63,8 +63,8 @@ def test_by_brute_force(toys: dict[str, Dataset], correlation_unit: MakeUnit, ac
             # All operators on one node yield the same but for round-off, which is to make no order.
             pairs[h].append((round(divergence, 10), round(term, 10)))
     expected = {f"spearman@h={h}": spearmanr(*zip(*values, strict=True))[0] for h, values in pairs.items()}
-    assert found["measured"] == pytest.approx(expected, abs=1e-9)
-    assert found["params"] == {"activation": activation, "projections": 6, "operators": 5}
+    assert result["measured"] == pytest.approx(expected, abs=1e-9)
+    assert result["params"] == {"activation": activation, "projections": 6, "operators": 5}
 
 
 def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(
@@ -91,9 +91,9 @@ def test_a_layer_that_never_varies_has_no_correlation(toys: dict[str, Dataset], 
 def test_one_layer_has_no_correlation_for_one_node(toys: dict[str, Dataset], correlation_unit: MakeUnit) -> None:
     """All operators on one node are the same but for the scale: what is correlated are the layers."""
     with pytest.warns(UserWarning, match="for h=1, so"):
-        found = do(correlation_unit(draws={"projections": 1, "operators": 9}))["measured"]
-    assert np.isnan(found["spearman@h=1"])
-    assert -1 <= found["spearman@h=3"] <= 1
+        result = do(correlation_unit(draws={"projections": 1, "operators": 9}))["measured"]
+    assert np.isnan(result["spearman@h=1"])
+    assert -1 <= result["spearman@h=3"] <= 1
 
 
 @pytest.mark.parametrize(("dataset", "classes"), [("three", "3 classes"), ("real", "no classes")])

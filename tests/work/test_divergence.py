@@ -81,12 +81,12 @@ def test_the_choice_is_brute_force_over_the_training_rows(
         X, y = X[keep], y[keep]
     factory = find_model(model).factory("classification")
     seed = {} if model in ("k-elm", "svm") else {"random_state": model_seed(unit)}
-    found = []
+    result = []
     for candidate in candidates(grid):
         projections = factory(**candidate, **seed).fit(X, y).decision_function(X)
-        found.append(brute_force(projections[y < 0], projections[y > 0]))
+        result.append(brute_force(projections[y < 0], projections[y > 0]))
     for criterion, dcs in FORMS:
-        expected = [values[dcs or criterion] for values in found]
+        expected = [values[dcs or criterion] for values in result]
         chosen = choose(choice(unit, criterion, dcs), [evaluated], {"budget": 3})
         assert chosen["scores"] == pytest.approx(expected, rel=1e-6)
         assert chosen["params"] == {"budget": 3, **candidates(grid)[int(np.argmax(expected))]}
@@ -173,14 +173,14 @@ def test_projections_come_from_the_path_where_it_has_them(
     Projecting.calls.clear()
     add_model("projecting", model)
     unit = divergence_unit(model="projecting", grid={"column": [2, 0, 1]}, **how)
-    found = do(unit, {})
+    result = do(unit, {})
     assert Projecting.calls == calls
     data = fold_data(unit)
     for i, column in enumerate((2, 0, 1)):
         for j, sign in enumerate((-1, 1)):
             values = data.X_train[data.y_train == sign, column]
-            assert found["means"][i][j] == pytest.approx(values.mean())
-            assert found["variances"][i][j] == pytest.approx(values.var())
+            assert result["means"][i][j] == pytest.approx(values.mean())
+            assert result["variances"][i][j] == pytest.approx(values.var())
 
 
 def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
@@ -195,8 +195,8 @@ def test_of_equal_divergences_the_first_in_the_order_of_the_grid(
     unit = divergence_unit(model="tagged", grid={"column": [2, 0], "tag": [7, 5, 9]})
     evaluated = do(unit, {})
     for criterion, dcs in FORMS:
-        found = choose(choice(unit, criterion, dcs), [evaluated], {})
-        assert found["params"] == {"column": 0, "tag": 7}
+        result = choose(choice(unit, criterion, dcs), [evaluated], {})
+        assert result["params"] == {"column": 0, "tag": 7}
 
 
 @pytest.mark.parametrize("factor", [0.0, np.nan, np.inf, 1e200])
@@ -221,9 +221,9 @@ def test_a_divergence_that_is_not_finite_is_never_chosen(
     evaluated = attempted(unit)
     assert evaluated["status"] == "ok"
     for criterion, dcs in FORMS:
-        found = attempted(choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated})
-        assert found["status"] == "ok"
-        assert found["params"] == {"factor": 1.0}
+        result = attempted(choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated})
+        assert result["status"] == "ok"
+        assert result["params"] == {"factor": 1.0}
     json.loads(json.dumps(evaluated))
 
 
@@ -233,9 +233,9 @@ def test_no_divergence_is_finite(toys: dict[str, Dataset], divergence_unit: Make
     unit = divergence_unit(model="projecting", grid={"factor": [np.nan, np.inf]})
     evaluated = attempted(unit)
     for criterion, dcs in FORMS:
-        found = attempted(choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated})
-        assert found["status"] == "failed"
-        assert "none of 2 candidates has a divergence that is finite" in found["reason"]
+        result = attempted(choice(unit, criterion, dcs) | {"evaluated": ["d"]}, {"d": evaluated})
+        assert result["status"] == "failed"
+        assert "none of 2 candidates has a divergence that is finite" in result["reason"]
 
 
 @pytest.mark.parametrize(("dataset", "classes"), [("three", "3 classes"), ("real", "no classes")])
@@ -260,5 +260,5 @@ def test_the_two_forms_may_choose_differently() -> None:
 def test_what_is_taken_over_is_used(toys: dict[str, Dataset], divergence_unit: MakeUnit, add_model: AddModel) -> None:
     add_model("projecting", Projecting)
     unit = divergence_unit(model="projecting", grid={"factor": [1.0]})
-    found = [do(unit, {"column": column})["means"] for column in range(3)]
-    assert all(a != b for a, b in itertools.combinations(found, 2))
+    result = [do(unit, {"column": column})["means"] for column in range(3)]
+    assert all(a != b for a, b in itertools.combinations(result, 2))

@@ -28,17 +28,17 @@ AddModel = Callable[..., None]
 @pytest.mark.parametrize("dataset", ["two", "three"])
 def test_a_classifier_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
     unit = make_unit(dataset=dataset, run=2, fold=1)
-    found = cell(unit, C=10.0, gamma=2.0)
+    result = cell(unit, C=10.0, gamma=2.0)
     data = fold_data(unit)
     model = KELMClassifier(C=10.0, gamma=2.0).fit(data.X_train, data.y_train)
-    assert metrics_of(found) == pytest.approx(default_metrics(data.y_test, model.predict(data.X_test), data.labels))
-    assert found["status"] == "ok"
-    assert found["params"] == {"C": 10.0, "gamma": 2.0}
-    assert (found["n_units"], found["n_train"], found["n_test"]) == (60, 60, 30)
-    assert found["condition"] == float(f"{model.condition_:.6g}")
-    assert found["search_seconds"] == 0.25
-    assert found["fit_seconds"] > 0
-    assert found["predict_seconds"] > 0
+    assert metrics_of(result) == pytest.approx(default_metrics(data.y_test, model.predict(data.X_test), data.labels))
+    assert result["status"] == "ok"
+    assert result["params"] == {"C": 10.0, "gamma": 2.0}
+    assert (result["n_units"], result["n_train"], result["n_test"]) == (60, 60, 30)
+    assert result["condition"] == float(f"{model.condition_:.6g}")
+    assert result["search_seconds"] == 0.25
+    assert result["fit_seconds"] > 0
+    assert result["predict_seconds"] > 0
 
 
 @pytest.mark.parametrize("dataset", ["two", "three"])
@@ -46,11 +46,11 @@ def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
     toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
 ) -> None:
     unit = make_unit(dataset=dataset, model="elm", params={"n_hidden": 3})
-    plain, found = cell(unit), cell(unit | {"train_accuracy": True})
+    plain, result = cell(unit), cell(unit | {"train_accuracy": True})
     data = fold_data(unit)
     model = ELMClassifier(n_hidden=3, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
     right = float(np.mean(model.predict(data.X_train) == data.y_train))
-    assert metrics_of(found) == metrics_of(plain) | {"train_accuracy": pytest.approx(right)}
+    assert metrics_of(result) == metrics_of(plain) | {"train_accuracy": pytest.approx(right)}
     assert "train_accuracy" not in metrics_of(plain)
 
 
@@ -62,8 +62,8 @@ def test_a_regressor_on_its_test_rows(toys: dict[str, Dataset], make_unit: MakeU
 
 
 def test_what_the_column_fixes_comes_before_what_was_chosen(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    found = cell(make_unit(params={"C": 3.0}), C=10.0, gamma=2.0, n_hidden=5)
-    assert found["params"] == {"C": 3.0, "gamma": 2.0}
+    result = cell(make_unit(params={"C": 3.0}), C=10.0, gamma=2.0, n_hidden=5)
+    assert result["params"] == {"C": 3.0, "gamma": 2.0}
 
 
 def test_random_nodes_are_those_of_the_unit_s_stream(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
@@ -71,9 +71,9 @@ def test_random_nodes_are_those_of_the_unit_s_stream(toys: dict[str, Dataset], m
     data = fold_data(unit)
     model = ELMClassifier(n_hidden=7, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
     expected = default_metrics(data.y_test, model.predict(data.X_test), [-1, 1])
-    found = cell(unit, n_hidden=7)
-    assert metrics_of(found) == pytest.approx(expected)
-    assert "random_state" not in found["params"]
+    result = cell(unit, n_hidden=7)
+    assert metrics_of(result) == pytest.approx(expected)
+    assert "random_state" not in result["params"]
 
 
 def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
@@ -83,11 +83,11 @@ def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: Mak
     online = {"dataset": "real", "model": "os-elm", "params": start}
     for fold in range(3):
         elm = metrics_of(cell(make_unit(dataset="real", model="elm", fold=fold), **chosen))
-        shared, own = (
+        shared, separate = (
             metrics_of(cell(make_unit(**online, stream=stream, fold=fold), **chosen)) for stream in ("elm", "os-elm")
         )
         assert shared == pytest.approx(elm, abs=1e-7)
-        assert own != pytest.approx(elm, abs=1e-4)
+        assert separate != pytest.approx(elm, abs=1e-4)
 
 
 def test_a_cell_is_the_same_again_and_after_others(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
@@ -160,10 +160,10 @@ def test_outputs_that_are_not_finite(
 
     add_model("diverging", Diverging, DivergingRegressor)
     for dataset in ("two", "real"):
-        found = cell(make_unit(dataset=dataset, model="diverging"))
-        assert found["status"] == "diverged"
-        assert found["reason"]
-        assert metrics_of(found) == {}
+        result = cell(make_unit(dataset=dataset, model="diverging"))
+        assert result["status"] == "diverged"
+        assert result["reason"]
+        assert metrics_of(result) == {}
 
 
 def test_a_model_of_the_suite_that_diverges(
@@ -175,21 +175,21 @@ def test_a_model_of_the_suite_that_diverges(
 
     original = OSELMRegressor._update
     monkeypatch.setattr(OSELMRegressor, "_update", spoil)
-    found = cell(make_unit(dataset="real", model="os-elm", params={"initial_batch": 10}), n_hidden=5)
-    assert found["status"] == "diverged"
+    result = cell(make_unit(dataset="real", model="os-elm", params={"initial_batch": 10}), n_hidden=5)
+    assert result["status"] == "diverged"
 
 
 @pytest.mark.parametrize(
-    ("condition", "kept"), [(1234567.89, 1234570.0), (np.nan, np.inf), (np.inf, np.inf), (None, None)]
+    ("condition", "stored"), [(1234567.89, 1234570.0), (np.nan, np.inf), (np.inf, np.inf), (None, None)]
 )
 def test_the_condition_is_kept_to_six_digits(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, condition: float | None, kept: float | None
+    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel, condition: float | None, stored: float | None
 ) -> None:
     class Conditioned(Simple):
         condition_ = condition
 
     add_model("conditioned", Conditioned)
-    assert cell(make_unit(model="conditioned"))["condition"] == kept
+    assert cell(make_unit(model="conditioned"))["condition"] == stored
 
 
 @pytest.mark.parametrize("shape", [(-1, 1), (1, -1)])

@@ -41,10 +41,10 @@ def test_the_best_mean_and_of_equals_the_first(scores: list[list[float]], winner
 def test_of_equal_candidates_the_first_in_the_order_of_the_grid(
     toys: dict[str, Dataset], make_unit: MakeUnit, recorder: list[dict[str, Any]]
 ) -> None:
-    found = do(make_unit("search", model="recorder", grid={"C": [3.0, 1.0], "gamma": [2.0, 1.0]}), {})
-    assert found["params"] == {"C": 3.0, "gamma": 2.0}
-    assert len(found["scores"]) == 4
-    assert len(set(found["scores"])) == 1
+    result = do(make_unit("search", model="recorder", grid={"C": [3.0, 1.0], "gamma": [2.0, 1.0]}), {})
+    assert result["params"] == {"C": 3.0, "gamma": 2.0}
+    assert len(result["scores"]) == 4
+    assert len(set(result["scores"])) == 1
 
 
 # --- The inner folds -------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def test_nested_is_brute_force_over_the_inner_folds(
     toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
 ) -> None:
     unit = make_unit("search", dataset=dataset, run=1, fold=2)
-    found = do(unit, {})
+    result = do(unit, {})
     data = fold_data(unit)
     splits = inner_folds(unit, data.X_train, data.y_train)
     means = []
@@ -69,9 +69,9 @@ def test_nested_is_brute_force_over_the_inner_folds(
             else:
                 values.append(metric_value("mcc", data.y_train[test], predicted, data.labels))
         means.append(np.mean(values))
-    assert found["scores"] == pytest.approx(means, abs=1e-8)
-    assert found["params"] == candidates(unit["grid"])[int(np.argmax(means))]
-    assert found["seconds"] > 0
+    assert result["scores"] == pytest.approx(means, abs=1e-8)
+    assert result["params"] == candidates(unit["grid"])[int(np.argmax(means))]
+    assert result["seconds"] > 0
 
 
 @pytest.mark.parametrize("tune_rows", [None, 30])
@@ -161,8 +161,8 @@ def test_one_model_takes_over_the_hyperparameters_of_another(toys: dict[str, Dat
     """FB-KOS-ELM has K-ELM's gamma and C when it searches its budget."""
     given = do(make_unit("search"), {})["params"]
     unit = make_unit("search", model="fb-kos-elm", stream="k-elm", grid={"budget": [5, 15, 25]})
-    found = do(unit, given)
-    assert {name: found["params"][name] for name in given} == given
+    result = do(unit, given)
+    assert {name: result["params"][name] for name in given} == given
     data = fold_data(unit)
     splits = inner_folds(unit, data.X_train, data.y_train)
     means = []
@@ -172,8 +172,8 @@ def test_one_model_takes_over_the_hyperparameters_of_another(toys: dict[str, Dat
             model = FBKOSELMClassifier(budget=budget, **given).fit(data.X_train[train], data.y_train[train])
             values.append(metric_value("mcc", data.y_train[test], model.predict(data.X_train[test]), [-1, 1]))
         means.append(np.mean(values))
-    assert found["scores"] == pytest.approx(means, abs=1e-8)
-    assert found["params"]["budget"] == (5, 15, 25)[int(np.argmax(means))]
+    assert result["scores"] == pytest.approx(means, abs=1e-8)
+    assert result["params"]["budget"] == (5, 15, 25)[int(np.argmax(means))]
 
 
 def test_what_is_taken_over_may_be_searched_anew(

@@ -40,10 +40,10 @@ def test_oracle_is_brute_force_over_the_outer_folds(
             value = -value if data.labels is None else value
             assert part["scores"][i] == pytest.approx(value, abs=1e-8)
             means[i] += value / len(units)
-    found = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
-    assert found["params"] == {"budget": 3, **grid[int(np.argmax(means))]}
-    assert found["scores"] == pytest.approx(means, abs=1e-8)
-    assert found["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
+    result = choose({"grid": units[0]["grid"]}, evaluated, {"budget": 3})
+    assert result["params"] == {"budget": 3, **grid[int(np.argmax(means))]}
+    assert result["scores"] == pytest.approx(means, abs=1e-8)
+    assert result["seconds"] == pytest.approx(np.mean([part["seconds"] for part in evaluated]))
 
 
 def test_oracle_does_see_the_test_rows(
@@ -66,8 +66,8 @@ def test_a_curve_is_one_fit_for_each_value(
 ) -> None:
     grid = {"n_hidden": [3, 20, 8]}
     unit = make_unit("grid", dataset=dataset, model="elm", grid=grid, metric=metric, params={"C": 5.0}, fold=1)
-    found = do(unit | {"kind": "curve"})
-    assert found["search_seconds"] > 0
+    result = do(unit | {"kind": "curve"})
+    assert result["search_seconds"] > 0
     data = fold_data(unit)
     factory = find_model("elm").factory(unit["task"])
     expected = {}
@@ -75,8 +75,8 @@ def test_a_curve_is_one_fit_for_each_value(
         model = factory(n_hidden=n_hidden, C=5.0, random_state=model_seed(unit)).fit(data.X_train, data.y_train)
         predicted = model.predict(data.X_test)
         expected[f"{metric}@h={n_hidden}"] = metric_value(metric, data.y_test, predicted, data.labels)
-    assert list(found["measured"]) == list(expected)
-    assert found["measured"] == pytest.approx(expected, rel=1e-6)
+    assert list(result["measured"]) == list(expected)
+    assert result["measured"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_curve_goes_on_where_predictions_are_not_finite(
@@ -87,6 +87,6 @@ def test_a_curve_goes_on_where_predictions_are_not_finite(
             return np.full(len(X), np.nan if self.gamma == 2.5 else 1.0)
 
     add_model("broken", None, Broken)
-    found = do(make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]}) | {"kind": "curve"})
-    assert found["measured"]["nrmse@gamma=1"] > 0
-    assert np.isnan(found["measured"]["nrmse@gamma=2.5"])
+    result = do(make_unit("grid", dataset="real", model="broken", grid={"gamma": [1.0, 2.5]}) | {"kind": "curve"})
+    assert result["measured"]["nrmse@gamma=1"] > 0
+    assert np.isnan(result["measured"]["nrmse@gamma=2.5"])

@@ -27,12 +27,12 @@ def test_a_path_is_used_where_there_is_one(toys: dict[str, Dataset], make_unit: 
     Recorder.seen.clear()
     add_model("with-path", WithPath)
     unit = make_unit("search", model="with-path", grid={"C": [0.2, 0.5]}, params={"gamma": 7.0})
-    found = do(unit, {})
+    result = do(unit, {})
     assert [entry.get("path") for entry in Recorder.seen] == [True]
     assert Recorder.seen[0]["fixed"] == {"gamma": 7.0, "random_state": model_seed(unit)}
     data = fold_data(unit)
     splitter = StratifiedKFold(3, shuffle=True, random_state=integer_seed("inner", "two", 0, 0))
-    for C, mean in zip([0.2, 0.5], found["scores"], strict=True):
+    for C, mean in zip([0.2, 0.5], result["scores"], strict=True):
         predicted = np.where(data.X_train[:, 0] > C, 1, -1)
         values = [
             metric_value("mcc", data.y_train[test], predicted[test], [-1, 1])
@@ -70,12 +70,12 @@ def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit,
     extra = {"initial_batch": 15, "batch_size": 10, "start": "ridge"} if name == "os-elm" else {}
     fixed = fixed_parameters(factory, extra, 5)
     problem = GridProblem(factory, X, y, inner, grid, fixed, data.labels)
-    found, _ = grid_scores([problem], unit["metric"])
+    result, _ = grid_scores([problem], unit["metric"])
     expected = np.full((len(grid), 3), np.nan)
     for i, j, predicted, _ in problem.clone_and_fit():
         value = metric_value(unit["metric"], y[inner[j][1]], predicted, data.labels)
         expected[i, j] = -value if data.labels is None else value
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
 
 
 def test_a_path_that_leaves_one_out_never_chooses_it() -> None:

@@ -26,10 +26,10 @@ def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
 @pytest.mark.parametrize("dataset", ["two", "three"])
 def test_a_stream_is_measured_after_each_chunk(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
     unit = make_unit("stream", dataset=dataset, model="os-pvm", params={"n_hidden": 2}) | {"chunk": 25}
-    found = attempted(unit)
-    assert found["status"] == "ok"
-    assert found["params"] == {"n_hidden": 2}
-    assert found["fit_seconds"] > 0
+    result = attempted(unit)
+    assert result["status"] == "ok"
+    assert result["params"] == {"n_hidden": 2}
+    assert result["fit_seconds"] > 0
     data = fold_data(unit)
     assert len(data.y_train) == 60
     expected: dict[str, float] = {}
@@ -40,40 +40,40 @@ def test_a_stream_is_measured_after_each_chunk(toys: dict[str, Dataset], make_un
         right = model.predict(data.X_train[:n]) == data.y_train[:n]
         expected[f"train_accuracy@rows={n}"] = float(np.mean(right))
         expected[f"n_units@rows={n}"] = model.n_units_
-    assert found["measured"] == pytest.approx(expected)
+    assert result["measured"] == pytest.approx(expected)
 
 
 def test_the_first_rows_may_lack_a_class(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
     unit = make_unit("stream", dataset="three", model="os-pvm", params={"n_hidden": 2}) | {"chunk": 1}
-    found = attempted(unit)
-    assert found["status"] == "ok"
-    assert found["measured"]["train_accuracy@rows=1"] == 1
-    assert "warnings" not in found or not found["warnings"]
+    result = attempted(unit)
+    assert result["status"] == "ok"
+    assert result["measured"]["train_accuracy@rows=1"] == 1
+    assert "warnings" not in result or not result["warnings"]
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "real"])
 def test_a_chunk_is_predicted_before_it_is_learnt(toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str) -> None:
     params = {"gamma": 0.5, "C": 4.0}
     unit = make_unit("stream", dataset=dataset, model="kos-elm", params=params) | {"chunk": 25, "prequential": True}
-    found = attempted(unit)
-    assert found["status"] == "ok"
+    result = attempted(unit)
+    assert result["status"] == "ok"
     data = fold_data(unit)
     model = KOSELMRegressor(**params) if data.labels is None else KOSELMClassifier(**params)
-    said: list[float] = []
+    predicted: list[float] = []
     for start, stop in [(0, 25), (25, 50), (50, len(data.y_train))]:
         if start:
-            said += model.predict(data.X_train[start:stop]).tolist()
+            predicted += model.predict(data.X_train[start:stop]).tolist()
             true = data.y_train[25:stop]
-            wrong = np.array(said) - true
+            wrong = np.array(predicted) - true
             expected = (
                 np.mean(wrong != 0) if data.labels else np.sqrt(np.sum(wrong**2) / np.var(true, ddof=1) / len(true))
             )
-            assert found["measured"][f"prequential_error@rows={stop}"] == pytest.approx(expected)
+            assert result["measured"][f"prequential_error@rows={stop}"] == pytest.approx(expected)
         model.partial_fit(
             data.X_train[start:stop], data.y_train[start:stop], **({"classes": data.labels} if data.labels else {})
         )
-    assert "prequential_error@rows=25" not in found["measured"]
-    assert ("nrmse@rows=50" in found["measured"]) == (data.labels is None)
+    assert "prequential_error@rows=25" not in result["measured"]
+    assert ("nrmse@rows=50" in result["measured"]) == (data.labels is None)
 
 
 def test_what_is_predicted_ahead_changes_nothing_else(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:

@@ -37,7 +37,7 @@ class Executor(ABC):
     `deserted` is True while there is no worker; workers may still join.
     """
 
-    #: Whether the number of workers is fixed.
+    #: True if the number of workers is fixed.
     fixed: ClassVar[bool] = False
     #: Seconds that the latest task took.
     _lately = float("inf")

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from elmbench.specs.datasets.steps import SpecPart
 
-#: What the remark on rows that are not those of the public file says.
+#: Words of the remark on rows that are not those of the public file.
 OTHER_DATA = "is other data than"
 
 
