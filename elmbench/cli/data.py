@@ -16,15 +16,11 @@ from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:
     from elmbench.datasets.download import Progress
-    from elmbench.datasets.fetch import Planned
 
 data_app = typer.Typer(
     no_args_is_help=True, help="Where data sets come from; fetch or import them.", rich_markup_mode=None
 )
 app.add_typer(data_app, name="data")
-
-#: Bytes above which a download is asked for.
-_ASK_ABOVE = 500e6
 
 
 @data_app.command("status")
@@ -49,7 +45,6 @@ def fetch(
     names: Annotated[list[str] | None, typer.Argument()] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every data set that is not here.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Fetch again what is here.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask above 500 MB.")] = False,
 ) -> None:
     """Fetch data sets from their public sources into the cache; the only command that needs the network."""
     from elmbench.datasets import fetch as module
@@ -60,10 +55,6 @@ def fetch(
             "no data set is named", expected="names, or --all", next_step="elmbench data status shows what is missing"
         )
     wanted = names or [entry.name for entry in status(None, state.data_dir) if entry.state == "to fetch"]
-    planned = module.plan(wanted)
-    for entry in planned:
-        state.say(f"{entry.name}: {_size(entry.n_bytes)} from {entry.origin}")
-    _ask(planned, yes)
     done = []
     for name in wanted:
         try:
@@ -79,19 +70,6 @@ def fetch(
     state.emit([entry.__dict__ for entry in done])
     if len(done) < len(wanted):
         raise typer.Exit(2)
-
-
-def _ask(planned: list[Planned], yes: bool) -> None:
-    total = sum(entry.n_bytes or 0 for entry in planned)
-    unknown = sum(entry.n_bytes is None for entry in planned)
-    if total <= _ASK_ABOVE or yes:
-        return
-    what = f"{_size(total)} in all" + (f", and {unknown} of unknown size" if unknown else "")
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or state.as_json:
-        raise ElmbenchError(
-            f"this downloads {what}", expected="a yes above 500 MB", next_step="the same command with --yes"
-        )
-    typer.confirm(f"Download {what}?", abort=True)
 
 
 @contextmanager
@@ -113,12 +91,6 @@ def _progress() -> Iterator[Progress | None]:
             bar.update(tasks[address], completed=n_bytes, total=total)
 
         yield show
-
-
-def _size(n_bytes: float | None) -> str:
-    if n_bytes is None:
-        return "unknown size"
-    return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
 
 
 @data_app.command("import")

@@ -38,19 +38,6 @@ def download(url: str, folder: Path, known_hash: str | None = None, progress: Pr
         raise ElmbenchError(problem, expected=known_hash, next_step=next_step) from error
 
 
-def remote_size(url: str) -> int | None:
-    """Return the bytes of the file at an address, or None if the server does not tell."""
-    import requests
-
-    try:
-        with network(url):
-            answer = requests.head(url, timeout=TIMEOUT, headers=_HEADERS, allow_redirects=True)
-    except ElmbenchError:
-        return None
-    length = answer.headers.get("Content-Length", "")
-    return int(length) if answer.ok and length.isdecimal() else None
-
-
 @contextmanager
 def network(url: str) -> Iterator[None]:
     """Turn the errors of requests to an address into those of this package."""

@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,15 +32,6 @@ class Fetched:
     downloaded: bool
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A download that `fetch` would start: the first source, and its bytes where the server tells."""
-
-    name: str
-    origin: str
-    n_bytes: int | None
-
-
 def fetch(
     name: str, cache_dir: Path | str | None = None, *, progress: Progress | None = None, force: bool = False
 ) -> Fetched:
@@ -64,19 +55,6 @@ def fetch(
         except ElmbenchError as error:
             refusals.append((source, error))
     raise _refused(spec, refusals)
-
-
-def plan(names: Iterable[str], cache_dir: Path | str | None = None) -> list[Planned]:
-    """Return the downloads that `fetch` would start, with their sizes; data sets that are there are left out.
-
-    A server that does not answer only leaves the size unknown.
-    """
-    planned = []
-    for spec in (load_dataset_specs().find(name) for name in names):
-        sources = _network_sources(spec)
-        if len(sources) == len(spec.sources) and not _fetched_from(spec, cache_dir):
-            planned.append(Planned(spec.name, sources[0].title, sources[0].n_bytes()))
-    return planned
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from elmbench.datasets import fetch as fetching
-from elmbench.datasets.fetch import Fetched, Planned
+from elmbench.datasets.fetch import Fetched
 from elmbench.errors import DataUnavailableError
 
 
@@ -67,47 +67,33 @@ def test_import_needs_a_data_directory(elmbench: Callable, wdbc: Path) -> None:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
-    """Data sets that a made-up server has, with their bytes; `fetch` and `plan` ask it."""
-    sizes: dict[str, int | None] = {"sonar": 87_000, "webspam": 700_000_000}
-
-    def plan(names: list[str]) -> list[Planned]:
-        return [Planned(name, "made up", sizes[name]) for name in names if name in sizes]
+def server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A made-up server, which has one data set."""
 
     def fetch(name: str, *, progress: object = None, force: bool = False) -> Fetched:
-        if name not in sizes:
+        if name != "sonar":
             raise DataUnavailableError(f"{name} cannot be reached", next_step="a network")
         return Fetched(name, "made up", True)
 
-    monkeypatch.setattr(fetching, "plan", plan)
     monkeypatch.setattr(fetching, "fetch", fetch)
-    return sizes
 
 
-def test_fetch_says_what_it_brings(elmbench: Callable, server: dict) -> None:
+def test_fetch_says_what_it_brings(elmbench: Callable, server: None) -> None:
     found = elmbench("data", "fetch", "sonar")
     assert found.code == 0
-    assert found.out.splitlines() == ["sonar: 87 kB from made up", "sonar: fetched (made up)"]
+    assert found.out.splitlines() == ["sonar: fetched (made up)"]
     assert elmbench("data", "fetch", "sonar", "--json").json == [
         {"name": "sonar", "origin": "made up", "downloaded": True}
     ]
 
 
-def test_above_500_mb_a_yes_is_needed(elmbench: Callable, server: dict) -> None:
-    found = elmbench("data", "fetch", "sonar", "webspam")
-    assert (found.code, "this downloads 700 MB in all" in found.err, "--yes" in found.err) == (2, True, True)
-    assert elmbench("data", "fetch", "webspam", "--yes").code == 0
-    server["webspam"] = 500_000_000
-    assert elmbench("data", "fetch", "webspam").code == 0
-
-
-def test_one_that_cannot_be_fetched_does_not_stop_the_others(elmbench: Callable, server: dict) -> None:
+def test_one_that_cannot_be_fetched_does_not_stop_the_others(elmbench: Callable, server: None) -> None:
     found = elmbench("data", "fetch", "heart", "sonar")
     assert found.code == 2
     assert "error: heart: heart cannot be reached" in found.err
     assert "sonar: fetched (made up)" in found.out
 
 
-def test_fetch_of_nothing(elmbench: Callable, server: dict) -> None:
+def test_fetch_of_nothing(elmbench: Callable, server: None) -> None:
     found = elmbench("data", "fetch")
     assert (found.code, "no data set is named" in found.err) == (2, True)

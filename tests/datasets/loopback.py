@@ -26,7 +26,6 @@ class Page:
     cut_at: int = 100
     pause: float = 0.0
     length: bool = True
-    head: bool = True
     gzipped: bool = False
     headers: dict[str, str] = field(default_factory=dict)
 
@@ -73,7 +72,7 @@ class Server:
 
             def do_HEAD(self) -> None:
                 page = self.page()
-                self.head(page if page.head else Page(b"", status=405), len(page.body))
+                self.head(page, len(page.body))
 
             def log_message(self, *_: Any) -> None:
                 pass

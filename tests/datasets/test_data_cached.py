@@ -14,7 +14,7 @@ from loopback import Page, Server
 
 from elmbench.datasets import checksums, load
 from elmbench.datasets.checksums import identify
-from elmbench.datasets.fetch import fetch, plan
+from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load_dataset
 from elmbench.datasets.status import status
 from elmbench.errors import DataUnavailableError, ElmbenchError
@@ -62,7 +62,6 @@ def test_the_checksum_of_a_fetched_set_is_cached(fetched: Path, monkeypatch: pyt
 
 def test_a_fetched_set_is_not_fetched_again_unless_it_is_forced(fetched: Path, server: Server) -> None:
     assert not fetch("toy").downloaded
-    assert plan(["toy"]) == []
     assert server.paths() == ["/toy"]
     assert fetch("toy", force=True).downloaded
     assert server.paths() == ["/toy"] * 2
@@ -123,11 +122,3 @@ def test_old_downloads_are_swept(fetched: Path, tmp_path: Path) -> None:
     os.utime(folder / "old", (time.time() - 90_000,) * 2)
     fetch("toy", force=True)
     assert [path.name for path in folder.iterdir()] == ["new"]
-
-
-@pytest.mark.parametrize("head", [True, False])
-def test_sizes_before_a_download(server: Server, use_specs: Use, head: bool) -> None:
-    use_specs(toy(f"{server.url}/toy"))
-    server.pages["/toy"] = Page(TEXT, head=head)
-    (planned,) = plan(["toy"])
-    assert planned.n_bytes == (len(TEXT) if head else None)

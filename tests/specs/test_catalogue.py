@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -220,10 +221,12 @@ def test_a_table_takes_over_what_it_does_not_say(write_tree: WriteTree, experime
     assert (one.aliases, two.aliases) == (("one",), ())
 
 
-@pytest.mark.parametrize("base", ["three", "two"])
-def test_a_base_that_is_not_there_or_leads_back(write_tree: WriteTree, experiment: dict[str, Any], base: str) -> None:
+@pytest.mark.parametrize("base", ["three", "two", "../toy/one", ["one"]])
+def test_a_base_is_another_table_of_the_same_folder(
+    write_tree: WriteTree, experiment: dict[str, Any], base: Any
+) -> None:
     other = based() | {"based-on": base}
-    with pytest.raises(ElmbenchError, match=rf"two\.yaml: based on '{base}'") as error:
+    with pytest.raises(ElmbenchError, match=rf"two\.yaml: based on {re.escape(repr(base))}") as error:
         load_catalogue(write_tree(experiment, other))
     assert error.value.expected == "one of one"
 
@@ -231,39 +234,46 @@ def test_a_base_that_is_not_there_or_leads_back(write_tree: WriteTree, experimen
 # --- Files that are wrong --------------------------------------------------------------------------------------------
 
 
-def test_names_stand_once(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
-    other = experiment | {"id": "toy/two"}
-    with pytest.raises(ElmbenchError, match=r"two\.yaml: the name 'one' is taken by toy/one"):
-        load_catalogue(write_tree(experiment, other))
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ([{}, {"id": "toy/two"}], r"two\.yaml: the name 'one' is taken by toy/one"),
+        ([{"readings": ["odrer"]}], r"unknown reading 'odrer'.*(?s:.*)defines: order"),
+        ([{"published": {"values": "none.csv"}}], r"none\.csv is not there"),
+        ([{"grids": {"C": {"from": 0, "to": 1e9, "step": 1}}}], r"one\.yaml: 'grids\.C': the grid holds more than"),
+    ],
+)
+def test_a_table_that_is_refused(
+    write_tree: WriteTree, experiment: dict[str, Any], tables: list[dict[str, Any]], message: str
+) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        load_catalogue(write_tree(*(experiment | changes for changes in tables)))
 
 
-def test_the_id_is_the_name_of_the_file(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
-    root = write_tree(experiment)
-    path = root / "experiments" / "toy" / "one.yaml"
-    path.rename(path.with_name("uno.yaml"))
-    with pytest.raises(ElmbenchError, match=r"uno\.yaml: the id is 'toy/one'") as error:
-        load_catalogue(root)
-    assert error.value.expected is not None
-    assert "'toy/uno'" in error.value.expected
-
-
-def test_the_key_of_a_paper_is_the_name_of_its_folder(write_tree: WriteTree, paper: dict[str, Any]) -> None:
+def test_files_have_the_names_of_their_tables_and_papers(write_tree: WriteTree, paper: dict[str, Any]) -> None:
     with pytest.raises(ElmbenchError, match=r"paper\.yaml: the key is 'tyo'"):
         load_catalogue(write_tree(paper=paper | {"key": "tyo"}))
-
-
-def test_tables_without_a_paper(write_tree: WriteTree) -> None:
-    root = write_tree()
-    (root / "experiments" / "toy" / "paper.yaml").unlink()
+    folder = write_tree() / "experiments" / "toy"
+    (folder / "one.yaml").rename(folder / "uno.yaml")
+    with pytest.raises(ElmbenchError, match=r"uno\.yaml: the id is 'toy/one'(?s:.*)'toy/uno'"):
+        load_catalogue(folder.parents[1])
+    (folder / "paper.yaml").unlink()
+    load_catalogue.cache_clear()
     with pytest.raises(ElmbenchError, match=r"toy holds experiments but no paper\.yaml"):
-        load_catalogue(root)
+        load_catalogue(folder.parents[1])
 
 
-def test_a_reading_that_the_paper_does_not_have(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
-    experiment["readings"] = ["odrer"]
-    with pytest.raises(ElmbenchError, match="unknown reading 'odrer'") as error:
-        load_catalogue(write_tree(experiment))
-    assert str(error.value.expected).endswith("defines: order")
+def test_an_error_in_a_base_names_the_base(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
+    """The table that is based on it comes first in the order of names."""
+    derived = {"id": "toy/a", "title": "Derived", "label": "Table II", "based-on": "one"}
+    experiment["grids"]["C"] = "many"
+    with pytest.raises(ElmbenchError) as caught:
+        load_catalogue(write_tree(experiment, derived))
+    assert "one.yaml: 'grids.C'" in str(caught.value)
+    assert "a.yaml" not in str(caught.value)
+    experiment["grids"]["C"] = [1]
+    with pytest.raises(ElmbenchError, match=r"a\.yaml: unknown key 'nothing'"):
+        load_catalogue(write_tree(experiment, {**derived, "nothing": 1}))
 
 
 @pytest.mark.parametrize(
@@ -283,12 +293,6 @@ def test_a_reading_that_breaks_a_table(
         load_catalogue(write_tree(paper=paper))
 
 
-def test_published_files_are_there(write_tree: WriteTree, experiment: dict[str, Any]) -> None:
-    experiment["published"] = {"values": "none.csv"}
-    with pytest.raises(ElmbenchError, match=r"none\.csv is not there"):
-        load_catalogue(write_tree(experiment))
-
-
 # --- YAML ------------------------------------------------------------------------------------------------------------
 
 
@@ -299,6 +303,8 @@ def test_published_files_are_there(write_tree: WriteTree, experiment: dict[str, 
         ("a: [1, 2", r"line \d, column \d: "),
         ("? [1, 2]\n: 3\n", r"line 1, column 3: a key is not a plain word"),
         ("a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
+        ("a: !!int abc", "cannot be read"),
+        ("a: 2001-99-99", "cannot be read"),
         (b"\xff\xfe\xff", "cannot read"),
         (None, "cannot read"),
     ],

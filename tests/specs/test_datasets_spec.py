@@ -97,11 +97,23 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"sources": [{"kind": "openml"}]}, r"toy\.sources\.0\.id' is missing"),
         ({"sources": [{"kind": "libsvm", "train": "http://x"}]}, "either url, or both"),
         ({"prepare": [{"step": "scale"}]}, "step"),
+        ({"file": "../../x"}, "cannot be a file's name"),
+        ({"file": "a\0"}, "cannot be a file's name"),
+        ({"name": "a/b"}, "cannot be a file's name"),
+        ({"like": ["a"]}, "'toy.like' is"),
     ],
 )
 def test_what_an_entry_must_not_say(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ElmbenchError, match=message):
         parse(ENTRY, **changes)
+
+
+def test_of_many_faults_the_first_are_named() -> None:
+    with pytest.raises(ElmbenchError) as caught:
+        parse(ENTRY, aliases=[0] * 300)
+    assert "'toy.aliases.19' is 0" in str(caught.value)
+    assert "'toy.aliases.20'" not in str(caught.value)
+    assert "more\nNext: " in str(caught.value)
 
 
 def test_specs_are_frozen() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from sklearn.model_selection import ParameterGrid
 
+from elmbench.errors import ElmbenchError
 from elmbench.specs.grids import Grid, candidates
 
 
@@ -84,6 +85,8 @@ def test_a_value_may_be_a_list() -> None:
         ([None], "valid"),
         ([float("nan")], "finite"),
         ({"form": 1, "to": 2, "step": 1}, "Extra inputs"),
+        ({"powers-of-2": [0, 10**9]}, "holds more than"),
+        ({"powers-of-10": [-400, -390]}, "expected powers between"),
     ],
 )
 def test_what_is_no_grid(content: Any, message: str) -> None:
@@ -103,3 +106,10 @@ def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
     assert [(c["gamma"], c["C"]) for c in result] == [(1, 8), (1, 4), (1, 2), (2, 8), (2, 4), (2, 2)]
     assert sorted(result, key=str) == sorted(ParameterGrid(grid), key=lambda c: str({n: c[n] for n in grid}))
     assert candidates({}) == [{}]
+
+
+def test_the_largest_grids() -> None:
+    assert len(values({"from": 1, "to": 10_000, "step": 1})) == 10_000
+    assert values({"powers-of-10": [-300, 300], "step": 300}) == [1e-300, 1.0, 1e300]
+    with pytest.raises(ElmbenchError, match="the grids of a, b, c have 1,000,000,000 combinations"):
+        candidates({name: list(range(1000)) for name in "abc"})

@@ -73,7 +73,7 @@ def test_what_a_paper_does_not_print_is_none(table: Callable[[str], Path]) -> No
     assert entry.note == "excluded"
 
 
-@pytest.mark.parametrize("figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2"])
+@pytest.mark.parametrize("figure", ["0,94", "n/a", "0.9x", "nan", "inf", "2^", "2^0.5", "^2", "1e999999"])
 def test_what_is_no_figure(table: Callable[[str], Path], figure: str) -> None:
     with pytest.raises(ElmbenchError, match=r"t\.csv, line 3: .* is not a number"):
         read_published(table(f'a,b,mcc,0.5,,\na,b,mcc,"{figure}",,\n'))

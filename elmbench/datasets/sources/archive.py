@@ -61,10 +61,6 @@ class ArchiveSource(NetworkSource):
     def title(self) -> str:
         return self.url
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        return (self.url,)
-
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
         path = job.download(self.url, self.sha256)
         if not self.members:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from elmbench.datasets.cached import cached_parts, day_of, file_sha256, verify
-from elmbench.datasets.download import Progress, download, remote_size
+from elmbench.datasets.download import Progress, download
 from elmbench.files import cache_folder
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, SourceSpec
@@ -95,16 +95,6 @@ class NetworkSource(Source):
     """Base class of the kinds of source that are downloaded into the cache; they need a `fetch`."""
 
     needs_network: ClassVar[bool] = True
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """Addresses of the files, if they are known beforehand."""
-        return ()
-
-    def n_bytes(self) -> int | None:
-        """Return the size of the download, None if it is unknown."""
-        sizes = [remote_size(url) for url in self.addresses]
-        return sum(size or 0 for size in sizes) if all(sizes) and sizes else None
 
     @abstractmethod
     def fetch(self, job: FetchJob) -> Mapping[str, Table | Path]:

@@ -29,10 +29,6 @@ class ImbalancedLearnSource(NetworkSource):
     def title(self) -> str:
         return f"imbalanced-learn {self.name}"
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        return (DING_ARCHIVE,)
-
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
         from elmbench.datasets.readers import read_arrays
 

@@ -36,12 +36,8 @@ class LibsvmSource(NetworkSource):
         return {"all": self.url} if self.url else {"train": str(self.train), "test": str(self.test)}
 
     @property
-    def addresses(self) -> tuple[str, ...]:
-        return tuple(self.urls.values())
-
-    @property
     def title(self) -> str:
-        return "LIBSVM " + ", ".join(url.rsplit("/", 1)[1] for url in self.addresses)
+        return "LIBSVM " + ", ".join(url.rsplit("/", 1)[1] for url in self.urls.values())
 
     def n_features(self, spec: DatasetSpec) -> int:
         return self.width or spec.shape.features
