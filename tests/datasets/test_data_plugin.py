@@ -13,12 +13,11 @@ from elmbench.datasets import checksums
 from elmbench.datasets.checksums import identify
 from elmbench.datasets.fetch import fetch
 from elmbench.datasets.load import load, load_dataset
-from elmbench.datasets.sources import Request, Source
+from elmbench.datasets.sources import Source
 from elmbench.datasets.status import status
-from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins
-from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, parse_dataset_specs, sources
+from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, parse_dataset_specs
 from elmbench.specs.datasets.sources import BUILT_IN, source_class
 
 PLUGIN = """
@@ -97,25 +96,6 @@ def test_another_version_of_a_kind_is_loaded_again(
 def test_an_entry_of_a_new_kind_is_checked(plugin: Path, source: dict[str, Any], message: str) -> None:
     with pytest.raises(ElmbenchError, match=message):
         parse_dataset_specs({"spiral": ENTRY | {"sources": [source]}}, "my.yaml")
-
-
-def test_a_kind_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Circle(Source):
-        """A circle."""
-
-        def load(self, request: Request) -> Table:
-            raise AssertionError
-
-    class Point:
-        name = "circle"
-
-        def load(self) -> type:
-            return Circle
-
-    monkeypatch.setattr(sources, "entry_points", lambda group: [Point()] * (group == "elmbench.sources"))
-    sources._from_entry_points.cache_clear()
-    assert source_class("circle") is Circle
-    sources._from_entry_points.cache_clear()
 
 
 def test_every_kind_of_the_suite_is_one_file() -> None:

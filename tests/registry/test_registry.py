@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from own_model import MODEL
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 
 import elmbench
 from elmbench.errors import ElmbenchError
@@ -86,13 +86,6 @@ def test_what_is_not_there(name: str, options: dict[str, object], message: str) 
         make_model(name, **options)
     assert error.value.expected
     assert error.value.next_step
-
-
-def test_a_model_for_one_task_only() -> None:
-    entry = ModelEntry("half", "Half", classification=LogisticRegression)
-    with pytest.raises(ElmbenchError, match="'half' has no estimator for regression") as error:
-        entry.factory("regression")
-    assert error.value.expected == "a model for regression; 'half' does classification"
 
 
 @pytest.mark.parametrize("address", ["no_such_module:A", "sklearn.linear_model:NoSuch", "nothing"])
@@ -237,11 +230,6 @@ def test_a_package_declares_a_class(package: Callable[..., None]) -> None:
     entry = find_model("toy")
     assert (entry.title, entry.origin) == ("My model.", "package toy-models 1.2")
     assert model_version(entry, "classification") == "1.2"
-
-
-def test_another_release_of_a_package_makes_another_version(package: Callable[..., None]) -> None:
-    package(MODEL, "toy = toy_models:Mine", "1.3")
-    assert model_version(find_model("toy"), "classification") == "1.3"
 
 
 def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None:

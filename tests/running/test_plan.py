@@ -12,7 +12,7 @@ from toy_plans import families, keys, kinds
 
 from elmbench.errors import ElmbenchError
 from elmbench.work.base import key_of
-from elmbench.work.plan import Cell, Plan
+from elmbench.work.plan import Plan
 
 MakePlan = Callable[..., Plan]
 
@@ -111,13 +111,6 @@ def test_a_cell_stands_once_although_two_selections_come_to_the_same(plan_table:
     assert len(plan.cells) == 3
 
 
-def test_rows_say_what_they_are_of(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:
-    row = plan_toy(experiment, readings={"order": "stored"}).cells[0]
-    assert isinstance(row, Cell)
-    assert (row.dataset, row.model, row.run, row.fold, row.select) == ("wdbc", "ELM", 0, 0, "nested")
-    assert row.reading == "order=stored"
-
-
 # --- What is asked for -----------------------------------------------------------------------------------------------
 
 
@@ -154,13 +147,6 @@ def test_data_that_are_not_here(plan_table: MakePlan) -> None:
     # Under the selections that they would have if the data were here.
     assert {row.model: row.select for row in missing} == {"K-ELM": "nested", "svm": "nested"}
     assert {unit["dataset"]["name"] for unit in units(plan).values()} == {"wdbc"}
-
-
-def test_facts_of_data_that_are_not_here(plan_table: MakePlan) -> None:
-    rows = {row.dataset: row for row in plan_table("table2", profile="fast").cells}
-    assert set(rows) == {"sylva", "calhousing", "wdbc", "mackey-glass"}
-    assert rows["sylva"].unavailable
-    assert not rows["wdbc"].unavailable
 
 
 def test_runs_are_added_to(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import attempted, dataset_of, do
+from made_work import attempted, do
 from scipy.stats import spearmanr
 from sklearn.utils import check_random_state
 
 from elmbench.datasets.dataset import Dataset
-from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import generator, integer_seed
-from elmbench.protocol.folds import labels_of, load_rows
 from elmbench.work.correlation import spearman
 
 MakeUnit = Callable[..., dict[str, Any]]
@@ -94,16 +92,6 @@ def test_one_layer_has_no_correlation_for_one_node(toys: dict[str, Dataset], cor
         result = do(correlation_unit(draws={"projections": 1, "operators": 9}))["measured"]
     assert np.isnan(result["spearman@h=1"])
     assert -1 <= result["spearman@h=3"] <= 1
-
-
-@pytest.mark.parametrize(("dataset", "classes"), [("three", "3 classes"), ("real", "no classes")])
-def test_more_or_fewer_than_two_classes(
-    toys: dict[str, Dataset], correlation_unit: MakeUnit, dataset: str, classes: str
-) -> None:
-    unit = correlation_unit(dataset=dataset)
-    assert labels_of(load_rows(dataset_of(unit), None)) != [-1, 1]
-    with pytest.raises(ElmbenchError, match=f"{dataset} has {classes}"):
-        do(unit)
 
 
 @pytest.mark.parametrize(

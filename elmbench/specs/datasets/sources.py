@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import entry_points
 from inspect import isabstract
 from typing import Annotated, Any, ClassVar, Self, Union
 
@@ -78,14 +76,11 @@ class SourceSpec(SpecPart):
 
 
 def source_class(kind: object) -> type[SourceSpec]:
-    """Return the class of a kind of source: of the suite, an installed package or a plug-in file.
-
-    Packages declare theirs as entry points of the group `elmbench.sources`, plug-in files in a dictionary `SOURCES`.
-    """
+    """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary `SOURCES`."""
     if kind in BUILT_IN:
         built_in: type[SourceSpec] = load(f"elmbench.datasets.sources.{BUILT_IN[str(kind)]}")
         return built_in
-    added = _from_entry_points() | plugin_objects("SOURCES")
+    added = plugin_objects("SOURCES")
     if kind not in added:
         raise ValueError(f"the kind of source is {kind!r}, not one of {', '.join([*BUILT_IN, *added])}")
     chosen = added[str(kind)]
@@ -94,11 +89,6 @@ def source_class(kind: object) -> type[SourceSpec]:
     if isabstract(chosen):
         raise ValueError(f"the kind of source {kind!r} has no {' and no '.join(sorted(chosen.__abstractmethods__))}")
     return chosen
-
-
-@cache
-def _from_entry_points() -> dict[str, object]:
-    return {point.name: point.load() for point in entry_points(group="elmbench.sources")}
 
 
 def parse_source(content: Any) -> SourceSpec:
