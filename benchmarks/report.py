@@ -51,7 +51,7 @@ def line(result: Result) -> str:
 
 
 def write_report(folder: Path, row: str, results: list[Result], environment: str, order: list[str]) -> None:
-    """Put the results of a row in the place of those before, and write all files anew, in the order of the keys."""
+    """Replace the earlier results of a row, and rewrite all files in the order of the keys."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "bench.json"
     known = json.loads(path.read_text("utf-8")) if path.is_file() else []

@@ -1,4 +1,4 @@
-"""What tests put into a store, and the store as damage, loss or another process leaves it."""
+"""Contents of a store in tests, and the store after damage, loss or writes of another process."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Dataset:
 
 
 def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
-    """Return the SHA-256 of features, targets and further words, whatever the byte order or layout of the arrays.
+    """Return the SHA-256 of features, targets and further words, for any byte order or layout of the arrays.
 
     Sparse rows must have sorted indices and no stored zeros.
     """

@@ -229,7 +229,7 @@ def _read_parquet(content: bytes, path: Path, choose: ChooseTarget, most: int | 
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
-    # A column of one repeated value takes next to no room in the file, whatever its length.
+    # A long column of one repeated value takes next to no room in the file.
     check_size(8 * file.metadata.num_rows * file.metadata.num_columns, most)
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):

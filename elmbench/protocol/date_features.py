@@ -54,7 +54,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
 
 def _dates(column: pd.Series[Any], text: str) -> Dates:
     if column.dtype.kind == "M":
-        text = "ISO8601"  # dates of a data frame, whatever the spelling in the file that was learnt
+        text = "ISO8601"  # a data frame holds dates, not the spelling of the training file
     try:
         return dates_in(column.astype(object).where(column.notna(), None), text)
     except ValueError as error:

@@ -73,7 +73,7 @@ class Run:
 
     `works` and `limits`, by key, are those of the whole plan; `on_event` is called in this thread at the start and end
     of all work. The `executor`, by default workers of this machine, is ended with the run. The run notes in `estimates`
-    how long its work took. `until` is the time of `time.monotonic` at which it ends, whatever is left to do.
+    how long its work took. `until` is the time of `time.monotonic` at which it ends, even if work is left.
     """
 
     works: Mapping[str, Work]

@@ -7,7 +7,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -174,16 +174,37 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class GridWork(Work):
-    """Work that goes through a grid of hyperparameters of one model on one outer fold.
-
-    `params`: parameters that the column fixes. `given`: key of the choice whose hyperparameters are taken over.
-    `paths`: false fits each candidate by itself, also where the model shares work between them.
-    """
+class FoldWork(Work):
+    """Work with one model on one outer fold; `params` are those that the column fixes."""
 
     outer_fold: OuterFold = field(metadata=FLAT)
     model: ModelRef = field(metadata=FLAT)
     params: dict[str, Any]
+
+    @property
+    def data(self) -> DatasetRef:
+        return self.outer_fold.dataset
+
+    def memory_over(self, limit: int) -> bool:
+        return memory_over(self.model.name, self.outer_fold, self.params, limit)
+
+    def factory_with(self, params: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """Return the factory of the model, and those of some parameters that it has, with its seed on this fold."""
+        from elmbench.registry import find_model
+        from elmbench.work.scoring import fixed_parameters, model_seed
+
+        factory = find_model(self.model.name).factory(self.outer_fold.task)
+        return factory, fixed_parameters(factory, params, model_seed(self.outer_fold, self.model))
+
+
+@dataclass(frozen=True)
+class GridWork(FoldWork):
+    """Work that goes through a grid of hyperparameters of one model on one outer fold.
+
+    `given`: key of the choice whose hyperparameters are taken over. `paths`: False fits each candidate by itself, also
+    if the model shares work between them.
+    """
+
     grid: Grid = field(metadata=FLAT)
     given: str | None
     paths: bool = field(default=True, metadata=OPTIONAL)
@@ -191,10 +212,6 @@ class GridWork(Work):
     @property
     def needs(self) -> tuple[str, ...]:
         return (self.given,) if self.given else ()
-
-    @property
-    def data(self) -> DatasetRef:
-        return self.outer_fold.dataset
 
     @property
     def number_of_fits(self) -> int:
@@ -253,7 +270,7 @@ def chosen_for(key: str | None, inputs: Mapping[str, Result]) -> Result:
 
 
 def check_two_classes(data: Dataset, next_step: str) -> None:
-    """Refuse data for which there is no divergence between two classes.
+    """Refuse data without exactly two classes, which have no divergence.
 
     Raises ElmbenchError if the data have more than two classes, or none.
     """

@@ -1,4 +1,4 @@
-"""The choice of the candidate of the best mean over all outer test folds and runs (`oracle` selection)."""
+"""The choice of the candidate with the best mean over all outer test folds and runs (`oracle` selection)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from elmbench.work.search import finished
 
 @dataclass(frozen=True)
 class Choice(Work):
-    """A choice among the candidates of a grid by what was evaluated before.
+    """A choice among the candidates of a grid by stored evaluations.
 
     `given`: key of the choice whose hyperparameters are taken over. `evaluated`: keys of the evaluations.
     """

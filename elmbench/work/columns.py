@@ -1,4 +1,4 @@
-"""The work of one data set of a table: what a column's cells need, and how its hyperparameters are found."""
+"""The work that the cells of a column need on one data set, with the choice of its hyperparameters."""
 
 from typing import Any
 
@@ -91,7 +91,7 @@ class ColumnWork:
     def shares_work(self, column: str) -> bool:
         """Return False if the model has a path that the request forbids.
 
-        The scores are to be the same, and whether they are is seen where each way leaves results of its own.
+        Such searches have keys of their own, so the scores of both ways can be compared.
         """
         if self.request.paths or not self.grid(column):
             return True

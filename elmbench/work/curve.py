@@ -1,4 +1,4 @@
-"""A metric at every value of one hyperparameter on the test rows of one outer fold: nothing is chosen."""
+"""A metric at every value of one hyperparameter on the test rows of one outer fold, without a choice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

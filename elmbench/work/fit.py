@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from elmbench.protocol.content import FLAT, OPTIONAL
-from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
+from elmbench.protocol.content import OPTIONAL
+from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.predictions import check_predictions, class_numbers, metric_value
 from elmbench.protocol.stored import stored_predictions
-from elmbench.registry import find_model
 from elmbench.specs.protocol import TRAIN_ACCURACY, Split
-from elmbench.work.base import Context, Grid, ModelRef, Result, Work, chosen_for, fit_seconds, memory_over
-from elmbench.work.scoring import check_memory, fitted, fixed_parameters, model_seed, n_outputs, shown_parameters
+from elmbench.work.base import Context, FoldWork, Grid, Result, chosen_for, fit_seconds
+from elmbench.work.scoring import check_memory, fitted, n_outputs, shown_parameters
 from elmbench.work.search import Search
 
 #: The ending of a cell if a prediction is not finite.
@@ -27,7 +26,7 @@ _warm: set[Callable[..., Any]] = set()
 
 
 @dataclass(frozen=True)
-class Fit(Work):
+class Fit(FoldWork):
     """A fit and its predictions for the test rows.
 
     Attributes
@@ -47,9 +46,6 @@ class Fit(Work):
 
     kind = "cell"
 
-    outer_fold: OuterFold = field(metadata=FLAT)
-    model: ModelRef = field(metadata=FLAT)
-    params: dict[str, Any]
     carry_over: str = "none"
     chosen: str | None = None
     train_accuracy: bool = field(default=False, metadata=OPTIONAL)
@@ -58,10 +54,6 @@ class Fit(Work):
     @property
     def needs(self) -> tuple[str, ...]:
         return (self.chosen,) if self.chosen else ()
-
-    @property
-    def data(self) -> DatasetRef:
-        return self.outer_fold.dataset
 
     @property
     def number_of_fits(self) -> int:
@@ -75,9 +67,6 @@ class Fit(Work):
         features = self.outer_fold.dataset.n_features
         return 1.2 * self.number_of_fits * fit_seconds(self.model.name, self.outer_fold.n_train, features, self.params)
 
-    def memory_over(self, limit: int) -> bool:
-        return memory_over(self.model.name, self.outer_fold, self.params, limit)
-
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Fit and predict.
 
@@ -86,8 +75,7 @@ class Fit(Work):
         """
         chosen = chosen_for(self.chosen, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
-        factory = find_model(self.model.name).factory(self.outer_fold.task)
-        fixed = fixed_parameters(factory, chosen["params"] | self.params, model_seed(self.outer_fold, self.model))
+        factory, fixed = self.factory_with(chosen["params"] | self.params)
         shape = (*data.X_train.shape, n_outputs(data.labels))
         check_memory(factory, shape, fixed, context.memory_limit)
         _warm_up(factory, fixed, data)

@@ -1,4 +1,4 @@
-"""Every candidate of a grid on the test rows of one outer fold: a part of what `oracle` selection looks at."""
+"""The scores of all candidates of a grid on the test rows of one outer fold, for `oracle` selection."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A fit whose kernel weights are learnt: how many kernels are left, after how many iterations, and on which way."""
+"""A fit with learnt kernel weights: the number of kernels, of iterations, and the paths of the weights."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -132,7 +132,7 @@ class GridProblem:
     labels : list of int or None
         Every label; None for regression.
     paths : bool
-        False fits every candidate by itself, whatever the model offers.
+        False fits every candidate by itself, also if the model has a path.
     weights : ndarray of shape (n_samples,) or None
         Weights of the rows in fits; every candidate is then fitted by itself.
     """

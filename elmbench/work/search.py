@@ -13,10 +13,9 @@ from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.scaling import scale_columns
 from elmbench.protocol.splits import Indices, splitter, stratified_rows
-from elmbench.registry import find_model
 from elmbench.specs.protocol import Scale, Split
 from elmbench.work.base import Context, GridWork, Result, chosen_for
-from elmbench.work.scoring import GridProblem, Spent, best, fixed_parameters, grid_scores, model_seed
+from elmbench.work.scoring import GridProblem, Spent, best, grid_scores
 
 INNER = Split("kfold", 3)
 Folds = list[tuple[Indices, Indices]]
@@ -99,8 +98,7 @@ def grid_problem(
 ) -> GridProblem:
     """Return the problem of a grid on some rows and folds of them; searched parameters replace `given` ones."""
     X, y, folds = rows
-    factory = find_model(work.model.name).factory(work.outer_fold.task)
-    fixed = fixed_parameters(factory, given["params"] | work.params, model_seed(work.outer_fold, work.model))
+    factory, fixed = work.factory_with(given["params"] | work.params)
     fixed = {name: value for name, value in fixed.items() if name not in work.grid.values}
     candidates = work.grid.candidates()
     return GridProblem(factory, X, y, folds, candidates, fixed, labels, work.paths, context, weights)

@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.metrics import PREQUENTIAL
-from elmbench.protocol.content import FLAT, OPTIONAL
-from elmbench.protocol.folds import DatasetRef, FoldData, OuterFold, fold_data
+from elmbench.protocol.content import OPTIONAL
+from elmbench.protocol.folds import FoldData, fold_data
 from elmbench.protocol.predictions import check_predictions, metric_value
-from elmbench.registry import find_model
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.work.base import Context, ModelRef, Result, Work, fit_seconds, memory_over
+from elmbench.work.base import Context, FoldWork, Result, fit_seconds
 from elmbench.work.fit import model_size
-from elmbench.work.scoring import check_memory, fixed_parameters, model_seed, n_outputs, shown_parameters
+from elmbench.work.scoring import check_memory, n_outputs, shown_parameters
 
 
 @dataclass(frozen=True)
-class Stream(Work):
+class Stream(FoldWork):
     """A model that learns chunk by chunk.
 
     `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer. `prequential`: whether
@@ -32,15 +31,8 @@ class Stream(Work):
 
     kind = "stream"
 
-    outer_fold: OuterFold = field(metadata=FLAT)
-    model: ModelRef = field(metadata=FLAT)
-    params: dict[str, Any]
     chunk: int
     prequential: bool = field(default=False, metadata=OPTIONAL)
-
-    @property
-    def data(self) -> DatasetRef:
-        return self.outer_fold.dataset
 
     @property
     def number_of_fits(self) -> int:
@@ -55,9 +47,6 @@ class Stream(Work):
         features = self.outer_fold.dataset.n_features
         return sum(fit_seconds(self.model.name, size, features, self.params) for size in sizes)
 
-    def memory_over(self, limit: int) -> bool:
-        return memory_over(self.model.name, self.outer_fold, self.params, limit)
-
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Learn each chunk and measure.
 
@@ -67,8 +56,7 @@ class Stream(Work):
         learning alone.
         """
         data = fold_data(self.outer_fold, context.data_dir)
-        factory = find_model(self.model.name).factory(self.outer_fold.task)
-        fixed = fixed_parameters(factory, self.params, model_seed(self.outer_fold, self.model))
+        factory, fixed = self.factory_with(self.params)
         shape = (*data.X_train.shape, n_outputs(data.labels))
         check_memory(factory, shape, fixed, context.memory_limit)
         estimator = factory(**fixed)

@@ -1,4 +1,4 @@
-"""Where each data set would come from, and importing a file of one's own."""
+"""The origin of each data set, and the import of a user's file."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def stored(model: Any, X: Any, y: Any, labels: list[int] | None) -> StoredPredic
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), KNeighborsClassifier(7)])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_metrics_of_stored_predictions_are_those_of_the_model(model: Any, n_classes: int, seed: int) -> None:
-    """Of rankings and probabilities to the precision of single floats; None of what the model does not have."""
+    """Rankings and probabilities to the precision of single floats; None if the model lacks them."""
     (X, y), labels = data(n_classes, seed), LABELS[n_classes]
     one = stored(model.fit(X, y), X, y, labels)
     for metric in (metric for metric in REGISTRY.values() if metric.takes == "counts"):

@@ -258,7 +258,7 @@ def plugin_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where models tell what they do: known to the workers, so named before they are started."""
+    """The log of the models: workers know its name, so it is set before they start."""
     return tmp_path_factory.mktemp("log") / "log"
 
 

@@ -29,7 +29,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "cluster.md"
 
 @pytest.fixture
 def certified(tmp_path: Path) -> dict[str, Any]:
-    """What dask reads after the commands of the page, in an empty home."""
+    """The settings that dask reads after the commands of the page, in an empty home."""
     if not shutil.which("openssl") or os.name != "posix":
         pytest.skip("needs openssl")
     (commands,) = re.findall(r"^```sh\n(mkdir -p ~/\.config/dask .*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)

@@ -1,4 +1,4 @@
-"""What the engine keeps when it stops: work that fails, a full disk, Ctrl-C."""
+"""Results that are stored when the engine stops: work that fails, a full disk, Ctrl-C."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def untimed(result: dict[str, Any] | None) -> dict[str, Any]:
 
 
 class TestTheSeam:
-    """What a run relies on, whatever the executor."""
+    """The properties of every executor that a run relies on."""
 
     def test_it_is_as_wide_as_it_has_workers(self, executor: Executor) -> None:
         assert executor.width == executor.workers == WORKERS

@@ -1,4 +1,4 @@
-"""How a worker process starts, whatever folder it starts in."""
+"""The start of a worker process, in any folder."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ __all__ = ["add_model", "make_unit", "toys"]
 
 @pytest.fixture
 def recorder(add_model: Callable[..., None]) -> list[dict[str, Any]]:
-    """What the model `recorder` is given, fit by fit."""
+    """The arguments of each fit of the model `recorder`."""
     Recorder.seen.clear()
     add_model("recorder", Recorder)
     return Recorder.seen

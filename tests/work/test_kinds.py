@@ -91,7 +91,7 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("content", "key"), KNOWN, ids=[content["kind"] for content, _ in KNOWN])
 def test_keys_stay_what_they_are(content: dict[str, Any], key: str) -> None:
-    """What users have computed is found by these keys."""
+    """Stored results of users are looked up by these keys."""
     work = work_from(content)
     assert work.content() == content
     assert work.key == key

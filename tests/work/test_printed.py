@@ -1,4 +1,4 @@
-"""What a paper prints becomes parameters of its columns: under other names, as inverses, or not at all."""
+"""Printed hyperparameters as parameters of columns: under other names, as inverses, or not at all."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Executor(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """End at once, with whatever runs."""
+        """End at once, with all running work."""
 
     def __enter__(self) -> Self:
         return self

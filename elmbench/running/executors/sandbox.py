@@ -51,7 +51,7 @@ class Settings:
 
     `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them. `blas_threads`: in every
     worker. It changes the last digits of some results: it is recorded with each cell, but does not belong to its key,
-    so results from before are taken over whatever their number. `limits`: for all work, in place of what its experiment
+    so stored results are used for any number of threads. `limits`: for all work, in place of what its experiment
     says. `environment`: hash of the environment of this machine, as the store knows it. `memory`: bytes that work may
     take where neither a limit nor its experiment says; None for a job's share of this machine.
     """
@@ -278,7 +278,7 @@ class Sandbox:
             self._end_worker()
 
     def _end_worker(self) -> None:
-        """End the worker at once, with whatever it runs and has started."""
+        """End the worker at once, with its work and all processes that it has started."""
         with self._lock:
             ended, self._worker = self._worker, None
         if ended is not None:

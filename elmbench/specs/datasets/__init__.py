@@ -231,7 +231,7 @@ class DatasetSpecs(dict[str, DatasetSpec]):
         return name in self._names
 
     def find(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias: as it is spelled, else whatever the case of its letters.
+        """Return the data set of a name or alias; the case of letters matters only if it tells two apart.
 
         Generated data may have options after their name, as in `sparse-10k[density=0.6]`.
         """
