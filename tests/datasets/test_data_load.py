@@ -29,13 +29,6 @@ def test_wdbc_without_any_file() -> None:
     assert data.source == "scikit-learn load_breast_cancer"
 
 
-def test_digits_without_any_file() -> None:
-    data = load_dataset("digits")
-    assert data.X.shape == (1797, 64)
-    assert data.source == "scikit-learn load_digits"
-    assert sorted(set(data.y.tolist())) == list(range(10))
-
-
 def test_bundled_wdbc_equals_the_public_file(real_data: Path) -> None:
     bundled, public = load_dataset("wdbc"), load_dataset("wdbc", real_data)
     assert str(real_data) in public.source

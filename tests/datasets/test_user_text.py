@@ -108,14 +108,6 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
     assert "--sep" in str(caught.value.next_step)
 
 
-def test_a_damaged_file_is_to_be_corrected(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_bytes(bytes(range(256)))
-    with pytest.raises(ElmbenchError, match="zero bytes") as caught:
-        describe(UserData(str(path)))
-    assert caught.value.next_step == "correct or replace x.csv"
-
-
 def test_fields_in_columns_of_spaces(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text(FRAME.to_string(index=False), encoding="utf-8")

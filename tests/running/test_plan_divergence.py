@@ -90,8 +90,3 @@ def test_fewer_rows_to_tune_on_are_another_evaluation(plan_by: MakePlan) -> None
         if smaller["kind"] == "divergence" and smaller["model"] == "k-elm":
             assert 0 < seconds_of(smaller) < seconds_of(larger)
             assert work_of(smaller).number_of_fits == work_of(larger).number_of_fits == 8
-
-
-def test_candidates_fitted_singly_are_marked(plan_by: MakePlan) -> None:
-    plan = plan_by("dcs-kde", paths=False)
-    assert all(units(plan)[key]["paths"] is False for key in of_kind(plan, "divergence"))
