@@ -113,18 +113,18 @@ class TwoStages:
             Time after which no more work begins, by the estimates. The cheapest work is done first.
         """
         end = clock() + seconds
-        datasets = self._spend(self.datasets, self.plan, carry_out, lambda: end - clock())
+        datasets, _ = self._spend(self.datasets, self.plan, carry_out, lambda: end - clock())
         outlook = self.outlook()
         on_outlook(outlook)
 
         def more(models: Iterable[Unit]) -> PreparedRun:
             return self.plan(datasets, {model: outlook.runs[model] for model in models})
 
-        models = self._spend(outlook.runs, more, carry_out, lambda: end - clock())
+        models, tables = self._spend(outlook.runs, more, carry_out, lambda: end - clock())
         if len(datasets) < len(self.datasets) or len(models) < len(outlook.runs):
             self.left = self.plan(self.datasets, outlook.runs)
-        # The tables are written even if nothing was left to compute.
-        return carry_out(more(models))
+        # The tables are written even if nothing was left to compute, but only once.
+        return carry_out(more(models)) if tables is None else tables
 
     @property
     def datasets(self) -> set[Unit]:
@@ -137,18 +137,19 @@ class TwoStages:
         plan: Callable[[Iterable[Unit]], PreparedRun],
         carry_out: Callable[[PreparedRun], list[Results]],
         time_left: Callable[[], float],
-    ) -> set[Unit]:
-        """Do the work of as many units as there is time for; return these."""
+    ) -> tuple[set[Unit], list[Results] | None]:
+        """Do the work of as many units as there is time for; return these, and tables if the last plan wrote any."""
         units, done = set(units), set[Unit]()
+        tables: list[Results] | None = None
         while units - done:
             seconds = max(0, time_left()) * self.options.settings.jobs
             batch = units if math.isinf(seconds) else affordable(self._costs(plan(units), units - done), seconds)
             if not batch:
                 break
             done |= batch
-            if (prepared := plan(done)).todo:
-                carry_out(prepared)
-        return done
+            prepared = plan(done)
+            tables = carry_out(prepared) if prepared.todo else None
+        return done, tables
 
     @staticmethod
     def _costs(plan: PreparedRun, units: set[Unit]) -> dict[Unit, float]:

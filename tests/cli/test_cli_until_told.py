@@ -155,7 +155,7 @@ def test_work_that_began_in_time_is_finished_and_the_rest_is_left(
         return execute(prepared)
 
     stages.run(carry_out, seconds=1.5e5, clock=lambda: now[0])
-    assert [todo > 0 for todo in plans] == [True, True, False]
+    assert [todo > 0 for todo in plans] == [True, True]  # each stage writes its tables once
     assert stages.left is None
     again = TwoStages(RunOptions(("toy/one",), profile="ci"), tmp_path / "other")
     again.run(carry_out, seconds=0.5e5, clock=lambda: now[0])
