@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from elmbench.layouts.figures import Figure
@@ -22,6 +21,8 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from elmbench.work.plan import Cell
     from elmbench.work.planner import DatasetPlanner
 
@@ -246,6 +247,8 @@ class Layout(ABC):
         outputs : iterable of Outputs
             Those under the default readings, which are read from the store one after the other.
         """
+        import pandas as pd
+
         return pd.DataFrame()
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts.base import DATASET, MODEL, Entry, Gains, Layout, Outputs
@@ -19,6 +18,9 @@ from elmbench.metrics import less_is_better
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The rank of a model on a data set, and the p-value of its difference from the best one.
 RANK, P = "rank", "p"
@@ -60,6 +62,8 @@ class Comparison(Layout):
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over data sets."""
+        import pandas as pd
+
         parts = []
         for (dataset, _), group in cells.groupby(["dataset", "select"], sort=False):
             scores = self._scores(group, _first_metric(resolved, dataset), resolved)
@@ -72,6 +76,8 @@ class Comparison(Layout):
 
     def _scores(self, cells: pd.DataFrame, metric: str, resolved: Resolved) -> pd.DataFrame:
         """Return the score of each fold (more is better), a column for each model that has them all."""
+        import pandas as pd
+
         scores: dict[str, pd.Series[float]] = {}
         for model, group in cells.groupby("model", sort=False):
             if (group["status"] == "ok").all() and super().is_complete(group, resolved):
@@ -139,6 +145,8 @@ class Comparison(Layout):
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
         """Return the score of each model on each fold."""
+        import pandas as pd
+
         parts = []
         for dataset, group in default_cells(cells[cells["status"] == "ok"]).groupby("dataset", sort=False):
             metric = _first_metric(resolved, dataset)
@@ -234,6 +242,8 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
     Series
         By model, after Holm's correction; 1 for the best. Empty if there are fewer than two folds.
     """
+    import pandas as pd
+
     from scipy.special import stdtr
 
     n_scores = len(scores)

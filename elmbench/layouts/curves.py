@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import pandas as pd
-
 from elmbench.layouts.base import Entry, Gains, Layout, Outputs
 from elmbench.layouts.figures import exponents_of, new_figure, png, ridge_axis, title_of, words_for
 from elmbench.layouts.table import Line
@@ -17,6 +15,8 @@ from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from elmbench.work.base import Work
     from elmbench.work.planner import DatasetPlanner
 
@@ -122,6 +122,8 @@ class Curves(Layout):
         The columns are dataset (as the paper spells it), model, metric, parameter, value, mean, std (from fold to
         fold) and n.
         """
+        import pandas as pd
+
         ok = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
         lines = []
         for (dataset, model), group in ok.groupby(["dataset", "model"], sort=False):

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from elmbench.specs.measures import log2_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from elmbench.specs.profiles import Resolved
 
 #: Colours in the palette of a picture.

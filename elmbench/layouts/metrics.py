@@ -1,9 +1,10 @@
 """Metrics of each model on each data set, with the time of the fit."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import (
     ALWAYS_SHOWN,
@@ -21,6 +22,9 @@ from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows, find_m
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import MEASURES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TIMES = (Column("fit", "fit s", numeric=True), Column("published_fit", "publ. s", numeric=True))
 #: Times of the predictions for the test rows.

@@ -1,9 +1,9 @@
 """Fit times of each model over an option of generated data, as a table and as curves."""
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
 
 from elmbench.layouts.base import DATASET, MODEL, Outputs
 from elmbench.layouts.figures import default_cells, finish, line_styles, panel_title, panels, plot_with_band, title_of
@@ -13,6 +13,9 @@ from elmbench.layouts.times import Times
 from elmbench.specs.datasets import DatasetSpec, split_name
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.profiles import Resolved
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The marks of cells that did not end ok, by their ending.
 _CROSSES = ("x", "+", "1", "2", "|")
@@ -50,6 +53,8 @@ def option_curves(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     The columns are dataset (without its option), model, option, value, mean, std (from cell to cell) and n of the cells
     that ended ok, and ending: how the first of the others ended.
     """
+    import pandas as pd
+
     lines = []
     for (dataset, model), group in default_cells(cells).groupby(["dataset", "model"], sort=False):
         spec: DatasetSpec = resolved.dataset(str(dataset))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from elmbench.layouts.base import Layout
 from elmbench.registry import find_model
 from elmbench.specs.measures import Measure
@@ -14,6 +12,8 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from elmbench.work.planner import DatasetPlanner
 
 
@@ -32,6 +32,8 @@ class Parameters(Layout):
         return [Measure(name) for name in (column.search if column else find_model(model).grid)]
 
     def values_of(self, cells: pd.DataFrame, measure: Measure) -> pd.Series[float]:
+        import pandas as pd
+
         chosen = [json.loads(text).get(measure.metric) for text in cells["params"]]
         return pd.Series(chosen, index=cells.index, dtype=float)
 

@@ -1,11 +1,12 @@
 """Metrics of each model, with a figure of the precision-recall curves."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts.base import Outputs
@@ -13,6 +14,9 @@ from elmbench.layouts.figures import new_figure, png, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.protocol.stored import StoredPredictions
 from elmbench.specs.profiles import Resolved
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: True classes and decision values of the test rows of each cell, by model.
 Pooled = Mapping[str, Sequence[tuple[NDArray[Any], NDArray[Any]]]]
@@ -44,6 +48,7 @@ def precision_recall(pooled: Pooled) -> pd.DataFrame:
 
     The columns are model, recall, precision and average_precision, which is the same on every line of a model.
     """
+    import pandas as pd
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     parts = []

@@ -1,10 +1,10 @@
 """Metrics of each model, with a figure of the first metric over the size of the model."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.figures import (
@@ -20,6 +20,9 @@ from elmbench.layouts.figures import (
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class SizeCurves(Metrics):
     """A table of metrics whose columns may be one model at several sizes.
@@ -29,6 +32,8 @@ class SizeCurves(Metrics):
     """
 
     def points_of(self, cells: pd.DataFrame, outputs: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
+        import pandas as pd
+
         return pd.DataFrame(size_points(cells, resolved))
 
     def draw(self, points: pd.DataFrame, resolved: Resolved) -> bytes:

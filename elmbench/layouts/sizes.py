@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import Layout
 from elmbench.layouts.parameters import Parameters
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The parameter of a model that projects its rows before it learns them.
 _DIMENSIONS = "n_components"

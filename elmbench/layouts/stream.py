@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from pydantic import Field
 
 from elmbench.layouts.base import DATASET, Entry, Gains, Layout, LayoutOptions
@@ -20,6 +19,8 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import SIZED
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from elmbench.work.base import Work
     from elmbench.work.planner import DatasetPlanner
 

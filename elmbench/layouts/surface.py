@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.layouts.base import LayoutOptions, Outputs
@@ -18,7 +17,7 @@ from elmbench.specs.measures import symbol_of
 from elmbench.specs.profiles import Resolved
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
 
 
 class SurfaceOptions(LayoutOptions):

@@ -1,10 +1,12 @@
 """t-tests between two models over the data sets of a table."""
 
+from __future__ import annotations
+
 import math
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from pydantic import Field
 
 from elmbench.layouts.base import MEASURE, PUBLISHED, VERDICT, Layout, LayoutOptions
@@ -13,6 +15,9 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The statistic that the paper prints, its degrees of freedom and probability; the same for the paired test; the number
 #: of data sets that have both models.
@@ -66,6 +71,8 @@ class TTest(Layout):
 
     def entries_of(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
+        import pandas as pd
+
         lines = []
         for (select, reading), group in cells.groupby(_ENTRY, sort=False):
             means = self._means(group, resolved)
@@ -77,6 +84,8 @@ class TTest(Layout):
 
     def _means(self, cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
         """Return the mean of the first metric by data set and column, if every cell ended ok."""
+        import pandas as pd
+
         values: dict[tuple[str, str], float] = {}
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
             metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)

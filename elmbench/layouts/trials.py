@@ -1,13 +1,17 @@
 """Metrics of each model, with a figure of each trial."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from elmbench.layouts.base import Outputs
 from elmbench.layouts.figures import default_cells, finish, line_styles, panel_title, panels, title_of
 from elmbench.layouts.metrics import Metrics
 from elmbench.specs.profiles import Resolved
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Trials(Metrics):
@@ -32,6 +36,8 @@ def trials_of(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     The columns are dataset (as the paper spells it), model, metric, trial (counted from 1) and value, which is empty if
     a cell of the trial did not end ok.
     """
+    import pandas as pd
+
     lines = []
     for (dataset, model, run), group in default_cells(cells).groupby(["dataset", "model", "run"], sort=False):
         metric = resolved.spec.protocol.metric_for(resolved.dataset(str(dataset)).task)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from pydantic import Field
 
 from elmbench.layouts.base import Entry, Gains, LayoutOptions, Outputs
@@ -19,6 +18,8 @@ from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from elmbench.work.planner import DatasetPlanner
 
 #: Kernels that have a weight, and updates of the weights.
@@ -118,6 +119,8 @@ def weight_paths(drawn: Iterable[Outputs], resolved: Resolved) -> pd.DataFrame:
     The columns are dataset (as the paper spells it), model, run and fold (counted from 1), iteration (0 is the start),
     objective, and weight 1, weight 2, ... in the order of the kernels; those that a data set lacks are empty.
     """
+    import pandas as pd
+
     parts = []
     for one in drawn:
         path = one.result["paths"]
