@@ -243,7 +243,6 @@ def against_best(scores: pd.DataFrame, test_share: float, n: int | None = None) 
         By model, after Holm's correction; 1 for the best. Empty if there are fewer than two folds.
     """
     import pandas as pd
-
     from scipy.special import stdtr
 
     n_scores = len(scores)
