@@ -4,6 +4,7 @@ A model may start processes, which may outlive it and leave its session. The des
 the system; a process whose parents have ended is recognised by a variable of the environment that each one inherits.
 """
 
+import atexit
 import contextlib
 import os
 import secrets
@@ -110,20 +111,21 @@ def guarded_mark() -> str:
     package = str(Path(__file__).resolve().parents[2])
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     guard = [sys.executable, "-P", "-m", __name__, mark]
-    _guards.append(
-        subprocess.Popen(
-            guard,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": paths},
-            start_new_session=True,  # what ends the processes of a terminal does not end the guard before them
-        )
+    process = subprocess.Popen(
+        guard,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": paths},
+        start_new_session=True,  # what ends the processes of a terminal does not end the guard before them
     )
+    atexit.register(_release, process, os.getpid())
     return mark
 
 
-#: The guard's input ends with this process.
-_guards: list[subprocess.Popen[bytes]] = []
+def _release(guard: subprocess.Popen[bytes], owner: int) -> None:
+    """Let a guard end its work when its owner exits. The end of its input alone may wait for a fork of the owner."""
+    if os.getpid() == owner:
+        guard.communicate(b"\n")
 
 
 def end_in_words(code: int) -> str:
@@ -135,5 +137,5 @@ def end_in_words(code: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdin.buffer.read()
+    sys.stdin.buffer.read(1)
     end_marked(sys.argv[1])

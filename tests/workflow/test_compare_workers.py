@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,3 +33,17 @@ def test_estimators_reach_the_workers(tmp_path: Path) -> None:
     means = found.cells.groupby("model")["accuracy"].mean()
     assert means["SVC"] > 0.9
     assert means["First"] == pytest.approx(1 / 3, abs=0.03)
+
+
+SCRIPT = """
+import elmbench
+X, y = [[i % 7, i] for i in range(30)], [i % 2 for i in range(30)]
+cells = elmbench.compare(X, y, ["ridge"], folds=2, jobs=2, results_dir="results").cells
+assert set(cells["status"]) == {"ok"}
+elmbench.run("eem/table1", profile="ci", results_dir="results")
+"""
+
+
+def test_a_script_leaves_nothing_open(tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "dev", "-W", "always::ResourceWarning", "-c", SCRIPT]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr == ""
