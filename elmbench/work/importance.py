@@ -31,7 +31,7 @@ class Importance(Fit):
         return f"importance of the columns of {self.outer_fold.dataset.name}"
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in outer_fold of `predictions`."""
+        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of `predictions`."""
         result = super().run(inputs, context)
         result.pop("predictions", None)
         return result
