@@ -26,6 +26,8 @@ TABLE_VERDICTS = ("reproduced", "pattern only", "level only", "not reproduced", 
 ALPHA = 0.05
 #: Fewer independent figures cannot show that coverage holds: of four, three inside would still be accepted.
 FEWEST_FIGURES = 5
+#: As an exception, this many suffice if all are inside: for any coverage that is rarer than four of five inside.
+FEWEST_ALL_INSIDE = 3
 #: All permutations are computed up to this number; beyond it, this many are drawn at random.
 SHUFFLES = 10_000
 
@@ -154,7 +156,8 @@ def _coverage_p(figures: Sequence[ComparedFigure], inside: int) -> float | None:
     per_dataset = sum(size**2 for size in Counter(one.dataset for one in figures).values()) / n
     effective = max(1, round(n / (1 + (per_dataset - 1) * _correlation(figures))))
     p = float(bdtr(round(inside * effective / n), effective, LEVEL))
-    return p if p <= ALPHA or effective >= FEWEST_FIGURES else None
+    fewest = FEWEST_ALL_INSIDE if inside == n >= FEWEST_FIGURES else FEWEST_FIGURES
+    return p if p <= ALPHA or effective >= fewest else None
 
 
 def _correlation(figures: Sequence[ComparedFigure]) -> float:

@@ -171,6 +171,10 @@ def test_models_that_share_their_splits_count_for_fewer() -> None:
     assert judge_metric(alike).inside == 15
     assert binomtest(15, 20, 0.95, alternative="less").pvalue < ALPHA
     assert judge_metric(alike).coverage_p is None
+    # If all are inside, fewer independent figures show as much, but not those of two data sets.
+    inside = [replace(one, printed=replace(one.printed, value=float(one.means.mean()))) for one in alike]
+    assert judge_metric(inside).coverage_p == judge_metric(inside[:15]).coverage_p == 1
+    assert judge_metric(inside[:10]).coverage_p is None
     single = [figure(f"set {i}", "model", runs[i % 4].tolist(), 0.1 if i < 5 else 0.0) for i in range(20)]
     result = judge_metric(single)
     assert result.coverage_p == pytest.approx(binomtest(15, 20, 0.95, alternative="less").pvalue)
