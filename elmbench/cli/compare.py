@@ -66,8 +66,10 @@ def compare(
     from elmbench.errors import unknown_name
     from elmbench.running.executors.local import LocalExecutor
     from elmbench.running.executors.sandbox import Settings
+    from elmbench.running.store import Store
     from elmbench.specs.limits import parse_limits
 
+    command = shlex.join(["elmbench", *sys.argv[1:]])
     if task not in (None, "classification", "regression"):
         raise unknown_name("task", str(task), ["classification", "regression"], "elmbench compare --help")
     if dates not in ("", "day-first", "month-first"):
@@ -75,7 +77,8 @@ def compare(
     check_decimal(decimal, "compare")
     settings = Settings(jobs, None, state.plugins, 1, parse_limits(limit))
     with LocalExecutor(settings) as executor:
-        if not dry_run and not budget:
+        if not (dry_run or budget or Store(state.results_dir).has_command(command)):
+            # The worker starts while the comparison is planned, unless its results are stored.
             executor.warm()
         from elmbench.datasets.user_data import UserData
         from elmbench.specs.grids import read_all_grids
@@ -108,7 +111,7 @@ def compare(
         asked = Comparison(
             rows, split_words(model), read_all_grids(grid or []), split_words(metric), folds, runs, limit, name
         )
-        options = RunOptions(settings=settings, retry=retry, command=_command())
+        options = RunOptions(settings=settings, retry=retry, command=command)
         if budget and not dry_run:
             prepared = _within(budget, asked, options)
         else:
@@ -185,8 +188,3 @@ def _within(budget: str, asked: Comparison, options: RunOptions) -> PreparedRun:
         run.store.close()
 
     return spend(asked, options, state.results_dir, parse_duration(budget), budget, carry_out)
-
-
-def _command() -> str:
-    """Return the command as it was typed."""
-    return shlex.join(["elmbench", *sys.argv[1:]])

@@ -26,6 +26,7 @@ _Profile = Annotated[str, typer.Option(help="ci, fast or paper.")]
 @app.command()
 def status(experiment: Annotated[str | None, typer.Argument(autocompletion=completion.tables)] = None) -> None:
     """Show how many cells of each table are done, running, failed or missing."""
+    from elmbench.cli.progress import duration
     from elmbench.reporting.writers.text import grid
     from elmbench.running.store import Store
     from elmbench.workflow.status import table_status
@@ -49,6 +50,8 @@ def status(experiment: Annotated[str | None, typer.Argument(autocompletion=compl
         there = f"{committed} holds {written} committed tables: elmbench table table4"
         state.say(f"nothing has been run into {state.results_dir}; {there if written else 'next: elmbench run table4'}")
     for line in lines:
+        if line.seconds_left:
+            state.say(f"{line.experiment} ({line.profile}): about {duration(line.seconds_left)} left on one worker")
         for reason, count in line.reasons.items():
             state.say(f"{line.experiment} ({line.profile}): {count} x {reason}")
 

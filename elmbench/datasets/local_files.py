@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +38,16 @@ def local_file(location: str, target: str = "", cache_dir: Path | str | None = N
             raise ElmbenchError(problem, expected="the path of a file", next_step="correct the path") from error
         return path, path.name, target
     folder = cache_folder(cache_dir) / "own"
-    stem = f"{kind}-{slug(name)}{'-' + slug(target) if target else ''}"
-    if kind == "sklearn":
-        return _write(_of_scikit_learn(name), folder, stem), location, "target"
-    if not name.isdigit():
+    release = version("scikit-learn") if kind == "sklearn" else ""
+    stem = "-".join(filter(None, (kind, slug(name), target and slug(target), release)))
+    if kind == "openml" and not name.isdigit():
         problem = f"{location!r} is not an OpenML data set"
         raise ElmbenchError(problem, expected="openml: and a number", next_step="look it up on openml.org")
     cached = [path for form in ("parquet", "npz") if (path := folder / f"{stem}.{form}").is_file()]
     if cached:
         return cached[0], location, "target"
+    if kind == "sklearn":
+        return _write(_of_scikit_learn(name), folder, stem), location, "target"
     source = OpenMLSource(kind="openml", id=int(name), target=target or None)
     with download_folder(cache_dir) as downloads:
         table = source.fetch(FetchJob(0, MOST_BYTES, downloads))["all"]

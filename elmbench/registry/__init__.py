@@ -7,6 +7,7 @@ entry point in the group `elmbench.models`, a script by `--plugin FILE`. Nothing
 import inspect
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
@@ -102,11 +103,9 @@ def list_models() -> list[str]:
 
 def model_version(entry: ModelEntry, task: str) -> str:
     """Return the version that is part of a stored result's key: it changes when the model's numbers may."""
-    own = getattr(entry.factory(task), "model_version", None)
-    # A class from outside may have inherited the first; the version of its file or package counts in any case.
-    known = [str(version) for version in (own, entry.version) if version not in (None, "")]
-    if known:
-        return ", ".join(known)
-    import sklearn
-
-    return f"scikit-learn {sklearn.__version__}"
+    known: list[str] = []
+    if not entry.is_of_scikit_learn:
+        own = getattr(entry.factory(task), "model_version", None)
+        # A class from outside may have inherited the first; the version of its file or package counts in any case.
+        known = [str(number) for number in (own, entry.version) if number not in (None, "")]
+    return ", ".join(known) or f"scikit-learn {version('scikit-learn')}"

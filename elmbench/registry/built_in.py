@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from elmbench.registry.entry import ModelEntry
+from elmbench.registry.entry import BASELINES, ModelEntry
 
 _Grid = Mapping[str, tuple[Any, ...]]
 _Params = Mapping[str, Any]
@@ -96,7 +96,7 @@ def _own(name: str, title: str, stem: str, grid: _Grid, cost: _Cost) -> ModelEnt
 
 
 def _baseline(name: str, title: str, grid: _Grid, cost: _Cost = _linear_cost) -> ModelEntry:
-    address = f"elmbench.models.baselines:{name.replace('-', '_')}"
+    address = f"{BASELINES}{name.replace('-', '_')}"
     return ModelEntry(name, title, f"{address}_classifier", f"{address}_regressor", grid, baseline=True, cost=cost)
 
 
@@ -169,7 +169,7 @@ BUILT_IN = (
     ModelEntry(
         "llsvm",
         "Low-rank linearised support vector machine",
-        "elmbench.models.baselines:llsvm_classifier",
+        f"{BASELINES}llsvm_classifier",
         grid={"n_landmarks": _H, **_KERNEL_GRID},
         cost=_hidden_cost,
     ),
@@ -188,7 +188,7 @@ BUILT_IN = (
         "svm",
         "Support vector machine, Gaussian kernel",
         "elmbench.models.svm:SVMClassifier",
-        "elmbench.models.baselines:svm_regressor",
+        f"{BASELINES}svm_regressor",
         _KERNEL_GRID,
         baseline=True,
     ),
@@ -202,31 +202,31 @@ BUILT_IN = (
     ModelEntry(
         "logistic-regression",
         "Logistic regression",
-        "elmbench.models.baselines:logistic_regression_classifier",
+        f"{BASELINES}logistic_regression_classifier",
         grid={"C": _C},
         cost=_linear_cost,
     ),
     ModelEntry(
         "random-forest",
         "Random forest",
-        "elmbench.models.baselines:random_forest_classifier",
-        "elmbench.models.baselines:random_forest_regressor",
+        f"{BASELINES}random_forest_classifier",
+        f"{BASELINES}random_forest_regressor",
         {"n_estimators": (100,)},
         cost=_forest_cost,
     ),
     ModelEntry(
         "knn",
         "k nearest neighbours",
-        "elmbench.models.baselines:KNNClassifier",
-        "elmbench.models.baselines:KNNRegressor",
+        f"{BASELINES}KNNClassifier",
+        f"{BASELINES}KNNRegressor",
         {"n_neighbors": (1, 3, 5, 9, 15, 25)},
         cost=_linear_cost,
     ),
     ModelEntry(
         "dummy",
         "Most frequent class, or mean: what any model should beat",
-        "elmbench.models.baselines:dummy_classifier",
-        "elmbench.models.baselines:dummy_regressor",
+        f"{BASELINES}dummy_classifier",
+        f"{BASELINES}dummy_regressor",
         cost=_linear_cost,
     ),
 )

@@ -8,6 +8,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.lazy import load
 
 TASKS = ("classification", "regression")
+#: Beginning of the addresses of scikit-learn's own estimators.
+BASELINES = "elmbench.models.baselines:"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class ModelEntry:
     origin: str = "built-in"
     cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
     sharing: float = 0.3
+
+    @property
+    def is_of_scikit_learn(self) -> bool:
+        """True if its estimators are scikit-learn's own, which takes two seconds to import."""
+        return str(self.classification).startswith(BASELINES)
 
     def factory(self, task: str) -> Callable[..., Any]:
         """Return the estimator class or factory for a task."""

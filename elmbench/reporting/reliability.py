@@ -35,8 +35,6 @@ def reliability_points(outputs: Iterable[Outputs], resolved: Resolved) -> pd.Dat
         `dataset`, `model`, and for each bin `predicted`, the mean probability, and `observed`, the share of rows for
         which it is true. The probability is that of the second class if there are two, else that of the likeliest.
     """
-    from sklearn.calibration import calibration_curve
-
     pooled: dict[tuple[str, str], list[tuple[Array, Array]]] = {}
     for one in outputs:
         stored = stored_in(dict(one.result))
@@ -46,6 +44,8 @@ def reliability_points(outputs: Iterable[Outputs], resolved: Resolved) -> pd.Dat
         chosen = np.ones(len(shares), int) if shares.shape[1] == 2 else shares.argmax(axis=1)
         pair = stored.true == chosen, shares[np.arange(len(shares)), chosen]
         pooled.setdefault((one.cell.dataset, one.cell.model), []).append(pair)
+    if pooled:
+        from sklearn.calibration import calibration_curve  # which takes seconds
     parts = []
     for (dataset, model), pairs in pooled.items():
         true, shares = (np.concatenate(column) for column in zip(*pairs, strict=True))

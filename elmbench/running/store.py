@@ -102,6 +102,15 @@ class Store:
         commands = [command for _, command in self.requests(profile, experiment)]
         return list(reversed(dict.fromkeys(reversed(commands))))
 
+    def has_command(self, command: str) -> bool:
+        """Return True if a command has asked for a table."""
+        return any(command in self.commands(profile, experiment) for experiment, profile in self.tables())
+
+    @property
+    def changed(self) -> float:
+        """The time of the last change of the log, in seconds since 1970; 0 without a log."""
+        return max((path.stat().st_mtime for path in self.records.folder.glob("*.log")), default=0.0)
+
     def tables(self) -> list[tuple[str, str]]:
         """Return the experiment and profile of every table that was asked for, in no order."""
         names = (name.removeprefix("table:").partition("/") for name in self.records.names("table:"))

@@ -69,8 +69,10 @@ class ColumnWork:
         first = self.models[self.chain(column)[0]].model
         if self.request.without_data:
             return ModelRef(entry.name, "", first)  # what is never run is not imported
-        given = (*self.models[column].params, *self.models[column].search)
-        check_parameters(entry.name, entry.factory(self.dataset.task), given)
+        given = {*self.models[column].params, *self.models[column].search}
+        # The default grid is right; to import scikit-learn for it takes two seconds.
+        if not (entry.is_of_scikit_learn and given <= set(entry.grid)):
+            check_parameters(entry.name, entry.factory(self.dataset.task), given)
         return ModelRef(entry.name, model_version(entry, self.dataset.task), first)
 
     def does_task(self, column: str) -> bool:

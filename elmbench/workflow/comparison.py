@@ -1,6 +1,6 @@
 """A comparison of models on a user's data: an experiment that is made in memory, and its plan."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from elmbench.layouts.comparison import DUMMY
 from elmbench.metrics import Metric, counts_rows, find_metric, metric_names
 from elmbench.protocol.splits import check_splittable, outer_parts
 from elmbench.registry import check_parameters, find_model, has_method
+from elmbench.registry.entry import ModelEntry
 from elmbench.running.planning import extra_column
 from elmbench.specs.comparisons import PROFILE, comparison_of
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, is_of_suite
@@ -214,11 +215,7 @@ def _columns(asked: Comparison, specs: Sequence[DatasetSpec]) -> dict[str, Any]:
             check_parameters(name, entry.factory(next(iter(able))), asked.grids[name])
             column["search"] = {key: _grid(values) for key, values in asked.grids[name].items()}
         chooses = {task: metric_for(asked, task) for task in able}
-        left_out = {
-            spec.name: _lacks(entry.factory(spec.task), chooses[spec.task], weighted=spec.weights is not None)
-            for spec in specs
-            if spec.task in able
-        }
+        left_out = {spec.name: _lacks(entry, spec, chooses[spec.task]) for spec in specs if spec.task in able}
         if not asked.models:
             left_out |= {spec.name: why for spec in specs if (why := _too_large(name, spec, asked.folds))}
         column["not-run"] = {dataset: why for dataset, why in left_out.items() if why}
@@ -245,8 +242,12 @@ def metric_for(asked: Comparison, task: str) -> Metric:
     return next(metric for name in (*asked.metrics, *METRICS) if (metric := find_metric(name)).task == task)
 
 
-def _lacks(factory: Callable[..., Any], metric: Metric, *, weighted: bool) -> str:
+def _lacks(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
     """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it can."""
+    weighted = spec.weights is not None
+    if "predict" in metric.methods and not weighted:
+        return ""
+    factory = entry.factory(spec.task)
     # Decision values are calibrated.
     methods = dict.fromkeys((*metric.methods, *(["decision_function"] if metric.takes == "probabilities" else [])))
     if not has_method(factory, *methods):

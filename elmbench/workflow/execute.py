@@ -9,7 +9,7 @@ from typing import Any
 
 from elmbench.files import sweep
 from elmbench.reporting.folders import results_folder
-from elmbench.reporting.results import Results, write_results
+from elmbench.reporting.results import Results, is_current, read_results, write_results
 from elmbench.running.engine import Event, Run
 from elmbench.running.environment import describe_environment
 from elmbench.running.executors.base import Executor
@@ -78,7 +78,14 @@ def _timed(run: PreparedRun) -> list[str]:
 def _write(run: PreparedRun) -> list[Results]:
     # One run after the other, so that the last one's tables have what all have stored.
     with run.store.writing_tables():
-        return [write_results(resolved, run.store, run.results_dir) for resolved, _ in run.tables]
+        return [_written(resolved, run) for resolved, _ in run.tables]
+
+
+def _written(resolved: Resolved, run: PreparedRun) -> Results:
+    """Write a table, or read it if it is that of a comparison and nothing new is stored."""
+    if run.options.whole and is_current(resolved, run.store, run.results_dir):
+        return read_results(resolved, run.results_dir)
+    return write_results(resolved, run.store, run.results_dir)
 
 
 def failed_cells(run: PreparedRun) -> tuple[int, list[str]]:

@@ -1,11 +1,15 @@
 """The number of cells of each table that have ended, from the store."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
 
 from elmbench.running.store import Store
+
+_TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,9 @@ class TableStatus:
         The number of cells by status; `missing` for those that have not run.
     reasons : mapping of str to int
         Why cells did not end ok, and how many.
+    seconds_left : float or None
+        Duration of the missing cells on one worker, by the cells of the same model and data that have ended ok, or else
+        by all of the table; None before any has.
     """
 
     experiment: str
@@ -25,6 +32,7 @@ class TableStatus:
     planned: int
     ended: Mapping[str, int]
     reasons: Mapping[str, int]
+    seconds_left: float | None
 
 
 def table_status(store: Store, experiment: str | None = None) -> list[TableStatus]:
@@ -35,18 +43,26 @@ def table_status(store: Store, experiment: str | None = None) -> list[TableStatu
             continue
         ended: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
+        took: defaultdict[Any, list[float]] = defaultdict(list)
+        missing: Counter[Any] = Counter()
         for cell in store.cells(profile, name):
             absent = {"status": "unavailable", "reason": cell.unavailable}
             result = absent if cell.unavailable else store.result(cell.key)
             ending = result["status"] if result else "missing"
             ended[ending] += 1
+            entry = cell.dataset, cell.model, cell.select
+            missing[entry] += ending == "missing"
+            if result and ending == "ok":
+                took[entry].append(sum((float(result.get(each) or 0.0) for each in _TIMES), 0.0))
             if result and ending != "ok":
                 # Missing data are not a fault of the model.
                 what = cell.dataset if ending == "unavailable" else f"{cell.dataset} {cell.model}"
                 reason, _, _ = result["reason"].strip().partition("\n")
                 reasons[f"{what} {ending}: {reason}"] += 1
         if ended:
-            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons)))
+            means = {entry: fmean(seconds) for entry, seconds in took.items()}
+            left = sum(n * means.get(entry, fmean(means.values())) for entry, n in missing.items()) if means else None
+            lines.append(TableStatus(name, profile, ended.total(), dict(ended), dict(reasons), left))
     return lines
 
 

@@ -52,3 +52,11 @@ def test_a_table_is_printed_without_what_made_it(command: str, tmp_path: Path, m
     assert "pandas" in found
     assert not found & {"sklearn", "scipy.stats", "scipy.sparse", "matplotlib", "numba", "openml"}
     assert not {name for name in found if name.startswith(("elmbench.models.", "elmbench.running.engine"))}
+
+
+def test_a_stored_comparison_is_shown_without_scikit_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
+    command = f"--results-dir {tmp_path / 'results'} compare sklearn:iris -m ridge --folds 2"
+    assert "matplotlib" in imported(command, tmp_path)
+    found = imported(command, tmp_path)
+    assert not found & {"sklearn", "matplotlib", "numba", "joblib"}
