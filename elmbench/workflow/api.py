@@ -78,10 +78,9 @@ def run(
     clean_times : bool, default=False
         Time the chosen fits again, one by one, with nothing beside them.
     engine : {"local", "dask"}, default="local"
-        Where the work is done. A script that uses "dask" without a scheduler must be safe to import, its calls below
-        `if __name__ == "__main__":`.
+        Where the work is done.
     scheduler : str, optional
-        Address of a dask scheduler; without one, `jobs` workers are started on this machine.
+        Address of a dask scheduler, for "dask" only.
     on_event : callable, optional
         Called at the start and end of all work.
 

@@ -1,13 +1,9 @@
-"""Executors: the same work, limits and ends, whatever processes or machines do it; what only dask's have."""
+"""Executors: the same results, limits and ends on all of them; deaths of dask's workers."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import platform
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -38,7 +34,7 @@ from elmbench.work.base import Context, Work
 from elmbench.work.plan import Plan
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 
-#: Of the cluster of the tests.
+#: Workers of each executor.
 WORKERS = 2
 
 
@@ -163,7 +159,7 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
 def test_only_deaths_during_the_work_itself_count(
     monkeypatch: pytest.MonkeyPatch, plan_models: Callable[..., Plan], deaths: int, status: str | None
 ) -> None:
-    executor, sent = DaskExecutor(Settings()), threading.Event()
+    executor, sent = DaskExecutor(Settings(), "tcp://127.0.0.1:1"), threading.Event()
     monkeypatch.setattr(executor, "_send", lambda request: sent.set())
     request = dask_module._Request(Future(), {}, Limits())
     worker = SimpleNamespace(address="tcp://127.0.0.1:1")
@@ -188,95 +184,6 @@ def test_work_that_waits_behind_a_killer_is_not_blamed(
     bad, good = fits(plan_models("treacherous"))[:WORKERS], fits(plan_models("healthy"))
     futures = [dask.submit(work, {}, Limits()) for work in [*bad, *good]]
     assert [done(future).result["status"] for future in futures] == ["failed"] * WORKERS + ["ok"] * len(good)
-
-
-@pytest.fixture
-def local_dask(plugin: str) -> Iterator[DaskExecutor]:
-    """An executor with one worker on this machine, which dask drops as soon as it dies."""
-    # Its import adds defaults to dask's settings, which `set` would remove again at its end.
-    pytest.importorskip("distributed")
-    from dask import config
-
-    with config.set({"distributed.deploy.lost-worker-timeout": "1ms"}):
-        executor = DaskExecutor(Settings(plugins=(plugin,)))
-        with executor:
-            yield executor
-
-
-def test_a_worker_that_dask_has_dropped_is_replaced(local_dask: DaskExecutor, plan_models: Callable[..., Plan]) -> None:
-    _kill_workers(local_dask)
-    client, _ = local_dask._connection()
-    future = local_dask.submit(fits(plan_models("healthy"))[0], {}, Limits())
-    while not future.done():
-        local_dask.deserted  # noqa: B018 - a run asks all the time
-        time.sleep(0.05)
-    assert done(future).result["status"] == "ok"
-    assert all(client.run(lambda: sys.flags.safe_path).values())
-
-
-def test_a_worker_that_dies_while_it_starts_is_replaced(local_dask: DaskExecutor) -> None:
-    _kill_workers(local_dask)
-    _, cluster = local_dask._connection()
-    while not any(worker.status.name == "failed" for worker in cluster.workers.values()):
-        cluster.scale(1)
-        for process in psutil.Process().children():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                if "spawn_main" in " ".join(process.cmdline()):
-                    process.kill()
-        time.sleep(0.02)
-    while local_dask.deserted:
-        time.sleep(0.05)
-
-
-@pytest.mark.exhaustive
-def test_a_module_of_the_current_folder_is_not_run(tmp_path: Path) -> None:
-    """A module with the name of one of Python's own would be imported before that one."""
-    pytest.importorskip("distributed")
-    (tmp_path / "bin").mkdir()
-    script = tmp_path / "bin" / "elmbench"
-    script.write_text("from elmbench.cli import main\nif __name__ == '__main__': main()")
-    (tmp_path / "types.py").write_text("open('taken', 'w')\nraise SystemExit")
-    words = "run table4 --profile ci -d wdbc -m elm --engine dask --jobs 1 --results-dir results"
-    # Without end it would wait for the workers.
-    process = subprocess.Popen([sys.executable, script, *words.split()], cwd=tmp_path)
-    while process.poll() is None and not (tmp_path / "taken").exists():
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
-    assert not (tmp_path / "taken").exists()
-    assert (tmp_path / "results" / "ci").is_dir()
-
-
-def test_a_run_without_any_worker_of_its_own_cluster_ends(
-    local_dask: DaskExecutor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert not local_dask.deserted
-    monkeypatch.setattr(dask_module, "_DESERTED", 0.0)
-    monkeypatch.setattr(dask_module, "_LOOK_EVERY", 0.0)
-    monkeypatch.setattr("distributed.LocalCluster.scale", lambda *_: None)
-    _kill_workers(local_dask)
-    with pytest.raises(ElmbenchError, match=r"all workers .* have died(?s:.*)--engine local"):
-        local_dask.deserted  # noqa: B018
-
-
-def test_workers_that_do_not_start_are_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    distributed = pytest.importorskip("distributed")
-
-    def fail(**_: object) -> None:
-        raise RuntimeError("Nanny failed to start.")
-
-    monkeypatch.setattr(distributed, "LocalCluster", fail)
-    with DaskExecutor(Settings()) as executor, pytest.raises(ElmbenchError, match=r"cannot start its workers .* Nanny"):
-        executor.deserted  # noqa: B018
-
-
-def _kill_workers(executor: DaskExecutor) -> None:
-    """Kill the workers and wait until dask has noticed."""
-    client, _ = executor._connection()
-    for process in client.run(os.getpid).values():
-        os.kill(process, signal.SIGKILL)
-    while client.nthreads():
-        time.sleep(0.02)
 
 
 def test_a_scheduler_that_nobody_answers_for_is_said(plan_models: Callable[..., Plan]) -> None:
@@ -332,11 +239,13 @@ def test_a_worker_of_another_version_refuses() -> None:
     assert "install the same version everywhere" in str(raised.value)
 
 
-def test_an_engine_that_is_unknown_and_a_scheduler_without_one() -> None:
+def test_an_engine_is_known_and_has_a_scheduler_only_if_it_is_dask() -> None:
     with pytest.raises(ElmbenchError, match="daks"):
         executor_of("daks", Settings())
-    with pytest.raises(ElmbenchError, match="with the engine local"):
+    with pytest.raises(ElmbenchError, match="engine local is given with --scheduler"):
         executor_of("local", Settings(), "tcp://127.0.0.1:8786")
+    with pytest.raises(ElmbenchError, match="engine dask is given without --scheduler"):
+        executor_of("dask", Settings())
 
 
 def _workers() -> Iterator[psutil.Process]:

@@ -1,4 +1,4 @@
-"""Work on the workers of dask.distributed: on this machine, or wherever a scheduler has them.
+"""Work on the workers of dask.distributed, wherever a scheduler has them.
 
 Only this module and `dask_worker` know dask. Workers may join and leave at any time, and the scheduler gives lost work
 to another worker. It blames the death of a worker on everything that the worker was given. This module counts only the
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from elmbench.errors import ElmbenchError
 from elmbench.running.environment import version_of_code
 from elmbench.running.executors.base import Done, Executor
-from elmbench.running.executors.dask_worker import BEGUN, dask_setup, do_task, end_run
+from elmbench.running.executors.dask_worker import BEGUN, do_task, end_run
 from elmbench.running.executors.sandbox import Asked, Settings, asked_of
 from elmbench.running.limits import share_of_memory
 from elmbench.specs.limits import Limits
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 _LOOK_EVERY = 1.0
 #: Seconds within which a scheduler must answer.
 _PATIENCE = 30
-#: Seconds after which a run ends if all workers of its own cluster have died and none has restarted.
-_DESERTED = 900.0
 
 
 @dataclass
@@ -55,34 +53,30 @@ class _Request:
 
 
 class DaskExecutor(Executor):
-    """Workers of a scheduler, or one worker on this machine for each job; a context manager.
+    """Workers of a scheduler; a context manager.
 
-    `scheduler`: address of a scheduler, such as `tls://host:8786`. By default, the executor starts a scheduler and
-    workers that only this machine can reach.
+    `scheduler`: its address, such as `tls://host:8786`.
     """
 
-    def __init__(self, settings: Settings, scheduler: str | None = None) -> None:
+    def __init__(self, settings: Settings, scheduler: str) -> None:
         self._settings = settings
         self._scheduler = scheduler
         self._run = secrets.token_hex(8)
         self._code = version_of_code()
         self._sender = ThreadPoolExecutor(1)
-        self._connected: Future[tuple[Any, Any]] | None = None
-        self._threads, self._looked = settings.jobs, float("-inf")
-        #: The last time at which there was a worker.
-        self._manned = float("inf")
+        self._connected: Future[Any] | None = None
+        self._threads, self._looked = 0, float("-inf")
         #: Futures of dask, which forgets results without a holder.
         self._held: set[Any] = set()
         #: Number of times that workers have begun a task, by its key.
         self._begun: Counter[str] = Counter()
 
     def warm(self) -> None:
-        """Connect to the scheduler, or start one with its workers, in the background."""
+        """Connect to the scheduler in the background."""
         if self._connected is None:
             self._connected = self._sender.submit(self._connect)
 
-    def _connect(self) -> tuple[Any, Any]:
-        """Return a client, and the cluster if this executor has started one."""
+    def _connect(self) -> Any:
         try:
             from distributed import Client
         except ImportError as error:
@@ -91,9 +85,8 @@ class DaskExecutor(Executor):
                 expected="the extra `dask` of elmbench",
                 next_step="pip install 'elmbench[dask]'",
             ) from error
-        cluster = None if self._scheduler else self._start_cluster()
         try:
-            client = Client(cluster or self._scheduler, set_as_default=False, timeout=_PATIENCE)
+            client = Client(self._scheduler, set_as_default=False, timeout=_PATIENCE)
         except (OSError, ValueError, TypeError) as error:
             raise ElmbenchError(
                 f"no scheduler answers at {self._scheduler}: {error}",
@@ -101,32 +94,9 @@ class DaskExecutor(Executor):
                 next_step="dask scheduler --host 127.0.0.1, then: dask worker 127.0.0.1:8786",
             ) from error
         client.subscribe_topic(BEGUN, lambda event: self._begun.update([event[1]]))
-        return client, cluster
+        return client
 
-    def _start_cluster(self) -> Any:
-        from distributed import LocalCluster
-
-        # The processes that dask starts would import a user's `types.py` of the current folder in place of Python's.
-        # Dask's own setting for its workers comes too late for the resource tracker of multiprocessing.
-        os.environ["PYTHONSAFEPATH"] = "1"
-        try:
-            return LocalCluster(
-                n_workers=self._settings.jobs,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                memory_limit=share_of_memory(self._settings.jobs),
-                silence_logs="CRITICAL",
-                preload=[dask_setup.__module__],
-            )
-        except (RuntimeError, OSError) as error:
-            raise ElmbenchError(
-                f"dask cannot start its workers on this machine: {error}",
-                expected=f"room for {self._settings.jobs} processes that may open ports of 127.0.0.1",
-                next_step="run again with fewer --jobs or with --engine local",
-            ) from error
-
-    def _connection(self) -> tuple[Any, Any]:
+    def _client(self) -> Any:
         self.warm()
         assert self._connected is not None
         return self._connected.result()
@@ -144,38 +114,14 @@ class DaskExecutor(Executor):
     def _threads_now(self) -> int:
         now = time.monotonic()
         if now - self._looked > _LOOK_EVERY:
-            client, cluster = self._connection()
-            self._threads = sum(self._asked(client.nthreads).values())
+            self._threads = sum(self._asked(self._client().nthreads).values())
             self._looked = now
-            if self._threads:
-                self._manned = now
-            if cluster is not None:
-                self._staff(cluster, now)
         return self._threads
-
-    def _staff(self, cluster: Any, now: float) -> None:
-        """Replace workers that dask has dropped: it drops those that take more than 15 seconds to restart.
-
-        Dask keeps a worker that died while it started: the cluster would count it among its workers for good.
-        """
-        if now - self._manned > _DESERTED:
-            raise ElmbenchError(
-                f"all workers on this machine have died, and none has restarted within {_DESERTED:g} s",
-                expected=f"{self._settings.jobs} workers of dask",
-                next_step="run again with fewer --jobs or with --engine local: finished work is stored",
-            )
-        if self._threads < self._settings.jobs:
-            for name, worker in list(cluster.workers.items()):
-                if worker.status.name in ("failed", "closed"):
-                    cluster.workers.pop(name, None)
-            cluster.scale(self._settings.jobs)
 
     @property
     def memory(self) -> int:
         """The largest share of memory of a worker's thread; without workers, the share of a job on this machine."""
-        if self._scheduler is None:
-            return share_of_memory(self._settings.jobs)
-        workers = self._asked(self._connection()[0].scheduler_info)["workers"].values()
+        workers = self._asked(self._client().scheduler_info)["workers"].values()
         shares = [share_of_memory(worker["nthreads"], worker["memory_limit"]) for worker in workers]
         return max(shares, default=share_of_memory(self._settings.jobs))
 
@@ -204,8 +150,9 @@ class DaskExecutor(Executor):
         name = key_of([content, settings.data_dir, run.plugins, run.blas_threads, self._code])
         key = f"elmbench-{name}-{request.retries}"
         try:
-            client, _ = self._connection()
-            remote = client.submit(do_task, request.asked, request.limits, settings, self._code, self._run, key=key)
+            remote = self._client().submit(
+                do_task, request.asked, request.limits, settings, self._code, self._run, key=key
+            )
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(request, error)
         else:
@@ -242,21 +189,18 @@ class DaskExecutor(Executor):
 
     def _gone(self, error: BaseException) -> ElmbenchError:
         return ElmbenchError(
-            f"the scheduler{f' {self._scheduler}' if self._scheduler else ''} does not answer any more: {error}",
+            f"the scheduler {self._scheduler} does not answer any more: {error}",
             expected="a scheduler that lives as long as the run",
             next_step="start it and its workers again, then run again: finished work is stored",
         )
 
     def end(self) -> None:
-        """Close the connection, and end a cluster that this executor has started."""
+        """End the run's work at the workers, and close the connection."""
         self._sender.shutdown(wait=True, cancel_futures=True)
         if self._connected is None or self._connected.exception() is not None:
             return
-        client, cluster = self._connected.result()
+        client = self._connected.result()
         with suppress(Exception):  # a scheduler or workers that have gone have nothing left to end
             client.run(end_run, self._run, on_error="ignore")
         with suppress(Exception):
             client.close(timeout=_PATIENCE)
-        if cluster is not None:
-            with suppress(Exception):
-                cluster.close(timeout=_PATIENCE)

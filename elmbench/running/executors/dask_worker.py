@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing.util
 import os
 import platform
-import signal
 import threading
 import time
 from collections.abc import Mapping
@@ -35,7 +34,7 @@ class Sandboxes:
         self._lock = threading.Lock()
         self._idle: list[Sandbox] = []
         self._busy: dict[Sandbox, str] = {}
-        self._ended: set[str] = set()
+        self._ended: set[str | None] = set()
 
     def take(self, settings: Settings, run: str) -> Sandbox:
         """Return a sandbox with these settings; end the idle ones with other settings."""
@@ -54,19 +53,11 @@ class Sandboxes:
             if self._busy.pop(box) not in self._ended:
                 self._idle.append(box)
 
-    def end(self, run: str) -> None:
-        """End the sandboxes of a run, and the idle ones."""
+    def end(self, run: str | None = None) -> None:
+        """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the run begin."""
         with self._lock:
             self._ended.add(run)
-            ended = [*self._idle, *(box for box, its_run in self._busy.items() if its_run == run)]
-            self._idle = []
-        for box in ended:
-            box.stop()
-
-    def stop(self) -> None:
-        """End all sandboxes."""
-        with self._lock:
-            ended = [*self._idle, *self._busy]
+            ended = [*self._idle, *(box for box, its_run in self._busy.items() if run in (None, its_run))]
             self._idle = []
         for box in ended:
             box.stop()
@@ -120,15 +111,7 @@ def _become_parent() -> None:
     """Allow this process to start processes: dask makes its workers daemons, which may not."""
     multiprocessing.current_process().daemon = False
     # Before it ends, a process of multiprocessing waits for its children.
-    multiprocessing.util.Finalize(None, _sandboxes.stop, exitpriority=100)
-
-
-def dask_setup(worker: object) -> None:
-    """Ignore Ctrl-C, which reaches all processes of a terminal: the run ends its workers itself.
-
-    Dask calls this in a worker that has this module as its `preload`.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    multiprocessing.util.Finalize(None, _sandboxes.end, exitpriority=100)
 
 
 def end_run(run: str) -> None:

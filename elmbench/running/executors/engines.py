@@ -14,18 +14,18 @@ def executor_of(engine: str, settings: Settings, scheduler: str | None = None) -
     """Return an executor that has not been started yet.
 
     `engine`: {"local", "dask"}. `scheduler`: address of a dask scheduler. Raises ElmbenchError if there is no such
-    engine, or one that has no scheduler is given one.
+    engine, or a scheduler is given to another engine than dask or lacks with dask.
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
-    if engine == "dask":
+    if (engine == "dask") != (scheduler is not None):
+        raise ElmbenchError(
+            f"the engine {engine} is given {'without' if scheduler is None else 'with'} --scheduler",
+            expected="the address of a scheduler with --engine dask, and with it only",
+            next_step=f"elmbench run ... --engine dask --scheduler {scheduler or 'tls://HOST:8786'}",
+        )
+    if scheduler is not None:
         from elmbench.running.executors.dask import DaskExecutor
 
         return DaskExecutor(settings, scheduler)
-    if scheduler is not None:
-        raise ElmbenchError(
-            f"--scheduler {scheduler} is given with the engine {engine}",
-            expected="a scheduler with --engine dask only",
-            next_step=f"elmbench run ... --engine dask --scheduler {scheduler}",
-        )
     return LocalExecutor(settings)

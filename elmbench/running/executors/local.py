@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LocalExecutor(Executor):
-    """A pool of threads, each of which owns a worker process, started as it is needed."""
+    """A pool of threads; each owns a worker process, which starts when it is needed."""
 
     fixed = True
 
