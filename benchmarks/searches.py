@@ -163,7 +163,7 @@ def _digits(trial: bool) -> Problem:
 
 
 _KERNEL_RIDGE, _PIPELINE = "GridSearchCV(KernelRidge)", "GridSearchCV(Pipeline(hidden nodes, Ridge))"
-_CLONE = "clone and fit (`--no-paths`)"
+_CLONE = "clone and fit"
 _K_ELM, _LS_SVM, _ELM = search_of("k-elm"), search_of("ls-svm"), search_of("elm", random_state=0)
 _ELM_ONE_BY_ONE = search_of("elm", paths=False, random_state=0)
 _PAIRS, _SIZES = "22 gamma x 22 C x 3 folds", "19 L x 22 C x 3 folds"
@@ -180,7 +180,7 @@ ROWS = [
     _row("elm-wdbc-pipeline", _ELM_WDBC, _PIPELINE, _wdbc, NODES_GRID, _ELM, ridge_pipeline),
     _row("elm-series", _ELM_SERIES, _CLONE, _series, NODES_GRID, _ELM, _ELM_ONE_BY_ONE, target=40.0),
     _row(
-        "ls-svm", _WIDE, "one fit a candidate (`--no-paths`)",
+        "ls-svm", _WIDE, "one fit a candidate",
         _digits, WIDE_GRID, _LS_SVM, search_of("ls-svm", paths=False), target=6.0,
     ),
     _row(

@@ -1,4 +1,4 @@
-"""The searches of whole tables, with the paths over grids and with `--no-paths`."""
+"""The searches of whole tables, with the paths over grids and with one fit for each candidate."""
 
 import os
 import random
@@ -129,7 +129,7 @@ def _tables(trial: bool) -> Iterator[Result]:
         yield measured(
             both,
             name=title if whole else f"{title}: {names[0]}",
-            against="the same with `--no-paths`",
+            against="the same, one fit a candidate",
             target=10.0 if whole else None,
             subset=f"{SUBSET} random values of C of 8, with all of gamma or L; all budgets and thresholds",
             same_choice=all(sides[name].same_choice for sides in rounds for name in names),

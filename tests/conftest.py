@@ -1,4 +1,4 @@
-"""What all tests share: one thread of linear algebra, a cache of their own, a tree of experiments of their own."""
+"""Fixtures of all tests: one thread of linear algebra, a cache of their own, a tree of experiments of their own."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def cell_of(line: dict[str, Any]) -> Cell:
 
 
 def stopped(seconds: float, *, search: bool = False) -> dict[str, Any]:
-    """What a line says of a cell that a limit stopped, itself or in the search before it."""
+    """Return the values in the line of a cell that a limit stopped, itself or in the search before it."""
     reason = ("the search before it: " if search else "") + f"> {seconds:g} s"
     return {"status": "timeout", "reason": reason, "limit": seconds, "stopped": "search" if search else "itself"}
 

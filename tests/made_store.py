@@ -42,7 +42,7 @@ def log(store: Store) -> Path:
 
 
 def lines_of(store: Store, what: str = "unit:") -> list[bytes]:
-    """The lines of a store's log of which the names start so."""
+    """Return the lines of a store's log whose names start so."""
     lines = [line for path in log_files(store) for line in path.read_bytes().splitlines(keepends=True)]
     return [line for line in lines if line[65:].startswith(what.encode())]
 

@@ -27,7 +27,7 @@ Content = dict[str, Any]
 
 
 def work_of(content: Content) -> Work:
-    """Return the work of some content, of which what is the same for all may be left out."""
+    """Return the work of some content; common keys may be left out."""
     spec = toy_spec(content["dataset"]["name"]) if "dataset" in content else None
     return work_from({"given": None, "format": folds.FORMAT, **content}, spec)
 
@@ -58,7 +58,7 @@ def choose(content: Content, evaluated: list[Result], params: dict[str, Any] | N
 
 
 def attempted(content: Content, inputs: dict[str, Result] | None = None, **how: Any) -> Result:
-    """Do some work so that whatever happens in it is a result."""
+    """Do some work so that every failure is a result."""
     threads = how.pop("blas_threads", 1)
     return attempt(work_of(content), inputs or {}, Context(**how), threads)
 
@@ -106,7 +106,7 @@ def needs(content: Content) -> list[str]:
 
 
 def seconds_of(content: Content) -> float:
-    """Return what some work is said to take."""
+    """Return the estimated seconds of some work."""
     return work_from(content, load_dataset_specs().find(content["dataset"]["name"])).seconds()
 
 

@@ -23,7 +23,7 @@ _MOST_VALUES = 50_000_000
 def fingerprints(names: Iterable[str] = ()) -> dict[str, Fingerprint]:
     """Return the fingerprint of each data set that is at hand (of all, if none is named), in the order of the specs.
 
-    Of a set of which only the official training part is here, it is the fingerprint of that part.
+    If only the official training part is here, it is the fingerprint of that part.
     """
     specs = load_dataset_specs()
     chosen = [specs.find(name) for name in names] or list(specs.values())

@@ -34,17 +34,17 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What is mutated unless modules are named.
+#: Default targets.
 ROOMS = ("numerics", "models", "protocol", "reporting")
-#: What nothing can notice: faults in annotations, and what is planted for two words or numbers that Python keeps once.
+#: Faults that no test can notice: in annotations, and in words or numbers that Python keeps once.
 UNSEEN = re.compile("core/(ReplaceBinaryOperator_BitOr|ReplaceComparisonOperator_(?!Is).*_Is(Not)?$)")
 #: Seconds of processor time that the tests of a module may take without a fault, and those of its whole room.
 SLOW, QUICK = 300.0, 60.0
 #: Tests that a fault has made endless end after so many seconds, and so many times what they took without.
 ENDLESS_AFTER, ENDLESS_TIMES = 20.0, 3.0
-#: What most tests import, and what takes longer to import than most tests run: imported once.
+#: Slow imports that most tests share: imported once.
 SLOW_IMPORTS = ("hypothesis", "numba", "pandas", "pydantic", "pytest", "scipy.stats", "sklearn.svm", "yaml")
-#: What of `tests/` is about a module or a package whose name it does not bear, or says more of it than what does.
+#: Tests of a module or a package that do not have its name, or test more of it than those that do.
 TESTED_BY = {
     "models/ald_kos_elm": "models/test_online_kernel*.py",
     "models/amm": "models/test_linear_sgd.py",
@@ -68,7 +68,7 @@ TESTED_BY = {
 }
 
 
-#: What of a room is about all its modules, and quick.
+#: Quick tests of all modules of a package.
 OF_ALL = {"models": "models/test_defaults.py models/test_every_model.py models/test_paths.py models/test_singular.py"}
 
 

@@ -158,7 +158,7 @@ def _error_and_power(counts: Counter[str]) -> list[str]:
 
 
 def self_tests() -> str:
-    """Return the verdicts on tables with prints of which the truth is known: our own runs, and wrong models or sets."""
+    """Return the verdicts on tables with prints of known truth: our own runs, and wrong models or sets."""
     rows = [["table", "figures", "verdict", "own runs", "models", "data sets"]]
     total: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()

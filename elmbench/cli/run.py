@@ -63,17 +63,12 @@ def run(
         list[str] | None, typer.Option(help="Grid of a model that is added: 'my-model: {C: [1, 10]}'.")
     ] = None,
     with_baselines: Annotated[bool, typer.Option("--with-baselines", help="Add ridge, SVM, trees, ...")] = False,
-    no_paths: Annotated[
-        bool, typer.Option("--no-paths", help="Fit each candidate of a search by itself, sharing no work.")
-    ] = False,
     other_data: Annotated[
         bool, typer.Option("--other-data", help="Take files that are not the public ones; tables say so.")
     ] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Worker processes.")] = 1,
     engine: Annotated[str, typer.Option(help="local, or dask: on a cluster; see docs/cluster.md.")] = "local",
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a dask scheduler; without it --jobs workers are started here.")
-    ] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a dask scheduler, such as tls://HOST:8786.")] = None,
     blas_threads: Annotated[int, typer.Option(min=1, help="Linear algebra threads in a worker.")] = 1,
     limit: Annotated[str, typer.Option(help="Of each search and fit: time=600s,memory=4GB.")] = "",
     clean_times: Annotated[
@@ -118,7 +113,6 @@ def run(
                 select=_selections(select or []),
                 runs=runs,
                 with_baselines=with_baselines,
-                paths=not no_paths,
                 data_dir=state.data_dir,
                 other_data=other_data,
                 grids=read_all_grids(grid or []),

@@ -44,7 +44,7 @@ class Estimates:
             self._ended[name] = took + max(seconds, _LEAST), formula + self.formula[key]
 
     def learn(self, other: Estimates) -> None:
-        """Take over what other estimates know of models and data of which nothing has ended here."""
+        """Take over the measured durations of other estimates for models and data that have none here."""
         self._ended = other._ended | self._ended
 
     def factor(self, group: Group) -> float | None:
@@ -68,7 +68,7 @@ def _within(work: Work, limits: Limits) -> float:
 
 
 class Left(NamedTuple):
-    """Seconds that are left of a run; not complete if they leave out models of which nothing has ended yet."""
+    """Seconds that are left of a run; not complete if they leave out models without ended work."""
 
     seconds: float
     complete: bool

@@ -76,7 +76,7 @@ class Work(ABC):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Do the work.
 
-        `inputs`: results of the work that this needs, by key, all of which ended ok. The result: what the store keeps.
+        `inputs`: results of the work that this needs, by key; all ended ok. The result: what the store keeps.
         """
 
     @abstractmethod

@@ -3,7 +3,6 @@
 from typing import Any
 
 from elmbench.metrics import find_metric, is_metric
-from elmbench.models.protocols import GridPath
 from elmbench.protocol.content import content_of
 from elmbench.protocol.folds import DatasetRef, FoldProtocol, Options, OuterFold
 from elmbench.registry import check_parameters, find_model, has_method, model_version
@@ -90,15 +89,6 @@ class ColumnWork:
         grids = search if isinstance(search, dict) else {n: self.resolved.spec.grids[n] for n in search}
         return {name: grid.expand() for name, grid in grids.items()}
 
-    def shares_work(self, column: str) -> bool:
-        """Return False if the model has a path that the request forbids.
-
-        Such searches have keys of their own, so the scores of both ways can be compared.
-        """
-        if self.request.paths or not self.grid(column):
-            return True
-        return not isinstance(find_model(self.models[column].model).factory(self.dataset.task), GridPath)
-
     def grid_fields(self, column: str, run: int, fold: int, given: str | None = None) -> dict[str, Any]:
         """Return the fields of work that goes through a column's grid on an outer fold."""
         return {
@@ -107,7 +97,6 @@ class ColumnWork:
             "params": self.models[column].params,
             "grid": Grid(self.grid(column)),
             "given": given,
-            "paths": self.shares_work(column),
         }
 
     def calibration(self, column: str) -> Split | None:

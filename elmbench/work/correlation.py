@@ -56,17 +56,8 @@ class Draws:
 class Correlation(Work):
     """The rank correlation between the divergence and its leading term, for each size of the hidden layer.
 
-    Attributes
-    ----------
-    task : {"classification"}
-    dataset : DatasetRef
-        All of its rows are projected.
-    params : dict
-        The `activation` of the nodes.
-    grid : Grid
-        The sizes, `n_hidden`.
-    dcs : {"corrected", "as-printed"}
-        Form of the divergence.
+    `dataset`: all of its rows are projected. `params`: the `activation` of the nodes. `grid`: the sizes, `n_hidden`.
+    `dcs` ({"corrected", "as-printed"}): form of the divergence.
     """
 
     kind = "correlation"
@@ -131,9 +122,9 @@ class Correlation(Work):
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return Spearman's rank correlation of pairs; those of which one is no number are left out.
+    """Return Spearman's rank correlation of pairs, without those that contain NaN.
 
-    NaN where one of the two does not vary.
+    NaN if one of the two does not vary.
 
     `x`, `y` (ndarray of shape (n,)): may be infinite.
     """

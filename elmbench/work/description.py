@@ -17,7 +17,7 @@ from elmbench.work.base import Context, Result, Work
 class Description(Work):
     """The shape and class counts of a data set.
 
-    `task` ({"classification", "regression"}). `outer`: the split of which the parts are counted, in the first fold of
+    `task` ({"classification", "regression"}). `outer`: the split whose parts are counted, in the first fold of
     the first run.
     """
 

@@ -29,19 +29,12 @@ _warm: set[Callable[..., Any]] = set()
 class Fit(FoldWork):
     """A fit and its predictions for the test rows.
 
-    Attributes
-    ----------
-    params : dict
-        Fixed parameters.
-    carry_over : {"none", "folds"}
-        With "folds" a sequential model has learnt the training rows of the earlier folds of the run before.
-    chosen : str or None
-        Key of the choice of the other hyperparameters.
-    train_accuracy : bool
-        Also predict the training rows of a classification; the time that this takes is not counted.
-    calibrate : Split or None
-        Inner folds, on which a classifier without `predict_proba` is fitted again: its decision values there determine
-        the sigmoid for those of the test rows, and the label is the likeliest one. This is part of the fit's time.
+    `params`: fixed parameters. `carry_over` ({"none", "folds"}): with "folds" a sequential model has learnt the
+    training rows of the earlier folds of the run before. `chosen`: key of the choice of the other hyperparameters.
+    `train_accuracy`: also predict the training rows of a classification; the time that this takes is not counted.
+    `calibrate`: inner folds, on which a classifier without `predict_proba` is fitted again: its decision values there
+    determine the sigmoid for those of the test rows, and the label is the likeliest one. This is part of the fit's
+    time.
     """
 
     kind = "cell"

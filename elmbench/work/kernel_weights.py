@@ -17,7 +17,7 @@ LEAST_SHARE = 0.01
 class KernelWeights(Fit):
     """A fit that also counts kernels and iterations, and keeps the paths of the weights and of the objective.
 
-    A model that learns no kernel weights is fitted all the same, and has neither counts nor paths.
+    A model that learns no kernel weights is fitted too, without counts and paths.
     """
 
     kind = "kernel-weights"

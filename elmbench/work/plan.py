@@ -15,22 +15,11 @@ if TYPE_CHECKING:
 class Cell:
     """One model on one data set in one run and one outer fold, as a table shows it.
 
-    Attributes
-    ----------
-    dataset, model : str
-        The suite's name of the data set; the column.
-    run, fold : int
-        Counted from 0.
-    key : str
-        Of the work that it is computed by; empty for a cell that cannot run.
-    family : str
-        Hash of all that the cells of one table entry share; a change of it makes older ones stale.
-    unavailable : str
-        Why it cannot run.
-    remarks : str
-        What was guessed about the data, or that they are not the public file; empty for most.
-    first_runs : int
-        The number of runs in the first stage, if these fix how many more are made; 0 for most.
+    `dataset`, `model`: the suite's name of the data set; the column. `run`, `fold`: counted from 0. `key`: of the work
+    that it is computed by; empty for a cell that cannot run. `family`: hash of all that the cells of one table entry
+    share; a change of it makes older ones stale. `unavailable`: why it cannot run. `remarks`: what was guessed about
+    the data, or that they are not the public file; empty for most. `first_runs`: the number of runs in the first stage,
+    if these fix how many more are made; 0 for most.
     """
 
     dataset: str
@@ -75,26 +64,12 @@ class Plan:
 class Request:
     """A user's request, besides the experiment, profile and readings.
 
-    Attributes
-    ----------
-    datasets, models : tuple of str
-        Names to keep; all when empty. A model may be a column, or any name of the registry, which adds a column.
-    select : tuple of str
-        Selections in place of the profile's.
-    runs : int or None
-        Runs in place of the profile's.
-    first_runs : int
-        The number of runs in the first stage, if these fix how many more are made, else 0.
-    with_baselines : bool
-        Add the registry's baselines as columns.
-    paths : bool
-        False fits every candidate of a search by itself, also where the model shares work between them.
-    without_data : bool
-        Plan as if every data set were here, without loading any: for what a table would cost, never for a run.
-    grids : mapping of str to mapping
-        Grids of models that are added, in place of their own, as an experiment file writes them.
-    other_data : bool
-        Take files also if their rows are not those of the public file.
+    `datasets`, `models`: names to keep; all when empty. A model may be a column, or any name of the registry, which
+    adds a column. `select`: selections in place of the profile's. `runs`: runs in place of the profile's. `first_runs`:
+    the number of runs in the first stage, if these fix how many more are made, else 0. `with_baselines`: add the
+    registry's baselines as columns. `without_data`: plan as if every data set were here, without loading any: for what
+    a table would cost, never for a run. `grids`: grids of models that are added, in place of their own, as an
+    experiment file writes them. `other_data`: take files also if their rows are not those of the public file.
     """
 
     datasets: tuple[str, ...] = ()
@@ -103,7 +78,6 @@ class Request:
     runs: int | None = None
     with_baselines: bool = False
     data_dir: str | None = None
-    paths: bool = True
     without_data: bool = False
     other_data: bool = False
     grids: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -93,7 +93,6 @@ class DatasetPlanner:
         learnt = TRAIN_ACCURACY in work.protocol.metrics_for(work.dataset.task)
         calibrate = work.calibration(column)
         choice = work.oracle(column) if select == "oracle" else None
-        singly = {} if all(map(work.shares_work, work.chain(column))) else {"paths": False}
         family = key_of(
             [
                 content_of(work.outer_fold(0, 0)),
@@ -101,7 +100,7 @@ class DatasetPlanner:
                 model.carry_over,
                 select,
                 printed,
-                work.how_chosen() | singly if select == "nested" else None,
+                work.how_chosen() if select == "nested" else None,
                 # Over the outer folds of every run: with more runs, another one for all of them.
                 choice,
                 *([content_of(calibrate)] if calibrate else []),
@@ -136,7 +135,7 @@ class DatasetPlanner:
         return self.resolved.spec.protocol.selections[0]
 
     def add_works(self, column: str, works: dict[tuple[int, int], Work], select: str) -> None:
-        """Add the cells of a column of which each stands for itself: no hyperparameters are chosen.
+        """Add the independent cells of a column: no hyperparameters are chosen.
 
         `works`: by run and fold; the first determines what makes stored cells of this entry stale.
         """

@@ -35,8 +35,8 @@ class PrintedParameters:
     def of(self, column: str, model: Model) -> dict[str, Any]:
         """Return the printed hyperparameters of a column under the names of its model.
 
-        Those of a column that does not say what the paper prints for each have the same names there. A column that
-        does, and of which the paper prints none, has those of the column that it is like.
+        Without `printed`, a column has the paper's names. With it, a column that the paper prints nothing for has the
+        values of the column that it is like.
         """
         if not model.printed:
             return dict(self._by_column.get(column, {}))

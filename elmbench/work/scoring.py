@@ -121,20 +121,9 @@ class Spent:
 class GridProblem:
     """A grid of candidates of one model, and the folds that they are evaluated on.
 
-    Attributes
-    ----------
-    factory : callable
-        The estimator class or factory.
-    folds : list of (train, test)
-        Row numbers.
-    fixed : dict
-        The other parameters.
-    labels : list of int or None
-        Every label; None for regression.
-    paths : bool
-        False fits every candidate by itself, also if the model has a path.
-    weights : ndarray of shape (n_samples,) or None
-        Weights of the rows in fits; every candidate is then fitted by itself.
+    `factory`: the estimator class or factory. `folds`: row numbers. `fixed`: the other parameters. `labels`: every
+    label; None for regression. `paths`: False fits every candidate by itself, also if the model has a path. `weights`
+    (ndarray of shape (n_samples,) or None): weights of the rows in fits; every candidate is then fitted by itself.
     """
 
     factory: Callable[..., Any]

@@ -25,14 +25,8 @@ def spend(
     A model whose grid is too expensive, or of unknown duration, is searched on every second value of its grid. The
     whole grid takes its place if there is time for it afterwards. A later call goes on from what is stored.
 
-    Parameters
-    ----------
-    seconds : float
-        No work begins after this time, and what is under way then is stopped.
-    words : str
-        The time as it was given, for the reasons.
-    carry_out : callable
-        Does the work of a plan.
+    `seconds`: no work begins after this time, and what is under way then is stopped. `words`: the time as it was given,
+    for the reasons. `carry_out`: does the work of a plan.
     """
     end = clock() + seconds
     again = replace(options, until=end, retry=False)

@@ -34,10 +34,8 @@ def _baseline(file: ExperimentFile) -> Path:
 def check_baselines(names: list[str], profile: str, results_dir: Path) -> dict[str, BaselineCheck]:
     """Compare the cells of tables (by their ids; if there are none, of all with results and one) with their baselines.
 
-    Raises
-    ------
-    NothingToCompareError
-        If a table that is named has no baseline or no results, no table has a baseline, or none that has one results.
+    Raises NothingToCompareError if a table that is named has no baseline or no results, no table has a baseline, or
+    none that has one results.
     """
     files = _files(names, lambda file: _baseline(file).is_file())
     if files and not names:
@@ -87,14 +85,11 @@ def update_baselines(names: list[str], results_dir: Path) -> dict[str, int]:
 
 
 def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watch = iter) -> list[Path]:
-    """Write what is made from the `cells.csv` of tables anew (if none is named, of all with results); return folders.
+    """Write the other files of tables again from their `cells.csv`; return the folders. By default: all with results.
 
     `watch` yields the tables that it is given, one after the other.
 
-    Raises
-    ------
-    NothingToCompareError
-        If a table that is named has no results, or there are none at all.
+    Raises NothingToCompareError if a table that is named has no results, or there are none at all.
     """
     files = _files(names, lambda file: has_results(results_dir, profile, file.id))
     if not files:
@@ -112,27 +107,13 @@ def update_tables(names: list[str], profile: str, results_dir: Path, watch: Watc
 class PublishedCheck:
     """The published figures of one table under one profile.
 
-    Attributes
-    ----------
-    folder : str
-        The folder of the table's results.
-    verdicts, facts : dict of str to int
-        The number of figures with each verdict, and of facts of data sets.
-    joint : dict
-        The verdict on the table (`elmbench.reporting.joint`).
-    metrics : list of Agreement
-        How each metric as a whole compares.
-    figures : list of dict
-        A line of `summary.csv` for each figure that has a verdict.
-    claims : list of dict
-        A line of `claims.csv` for each claim of the paper about the table, with Holm's correction for all claims of the
-        paper that were checked.
-    missing_runs : list of dict
-        The models with too few runs for an interval: `dataset`, `model`, `more_runs` and their `minutes`.
-    results : Results
-        The results that are compared.
-    every_profile : list of Results
-        The results of all profiles from the same folder: what the paper claims may need the data sets of another one.
+    `folder`: the folder of the table's results. `verdicts`, `facts`: the number of figures with each verdict, and of
+    facts of data sets. `joint`: the verdict on the table (`elmbench.reporting.joint`). `metrics`: how each metric as a
+    whole compares. `figures`: a line of `summary.csv` for each figure that has a verdict. `claims`: a line of
+    `claims.csv` for each claim of the paper about the table, with Holm's correction for all claims of the paper that
+    were checked. `missing_runs`: the models with too few runs for an interval: `dataset`, `model`, `more_runs` and
+    their `minutes`. `results`: the results that are compared. `every_profile`: the results of all profiles from the
+    same folder: what the paper claims may need the data sets of another one.
     """
 
     experiment: str
@@ -155,7 +136,7 @@ class PublishedCheck:
 
     @property
     def differs(self) -> bool:
-        """Whether a figure or a fact differs from the print."""
+        """True if a figure or a fact differs from the print."""
         return bool(self.verdicts["differs"] or self.facts["differs"])
 
     def record(self) -> dict[str, Any]:
@@ -174,18 +155,10 @@ def check_published(
 
     Only the default readings count, and of several selections the table's own.
 
-    Parameters
-    ----------
-    profile : str or None
-        By default, for each table the profile with results that is nearest to the printed protocol; a claim that it
-        does not test counts under the next one.
-    watch : callable
-        Yields the tables that it is given, one after the other.
+    `profile`: by default, for each table the profile with results that is nearest to the printed protocol; a claim that
+    it does not test counts under the next one. `watch`: yields the tables that it is given, one after the other.
 
-    Raises
-    ------
-    NothingToCompareError
-        If a table that is named has no results.
+    Raises NothingToCompareError if a table that is named has no results.
     """
     checks: list[PublishedCheck] = []
     wanted = (profile,) if profile else tuple(reversed(PROFILES))

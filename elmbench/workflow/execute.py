@@ -25,19 +25,11 @@ def execute(
 ) -> list[Results]:
     """Do what is missing and write the tables; after Ctrl-C too, with what has arrived.
 
-    Parameters
-    ----------
-    on_event : callable, optional
-        Called at the start and end of all work.
-    executor : Executor, optional
-        Where the work is done, if one has been made ready; it is ended with the run.
+    `on_event`: called at the start and end of all work. `executor`: where the work is done, if one has been made ready;
+    it is ended with the run.
 
-    Raises
-    ------
-    WriteError
-        If the results folder cannot be written.
-    KeyboardInterrupt
-        After the tables have been written.
+    Raises WriteError if the results folder cannot be written. Raises KeyboardInterrupt after the tables have been
+    written.
     """
     try:
         return _execute(run, on_event, executor)
@@ -114,8 +106,6 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
         words.append("--until-told")
     if request.with_baselines:
         words.append("--with-baselines")
-    if not request.paths:
-        words.append("--no-paths")
     if request.other_data:
         words.append("--other-data")
     if options.clean_times:

@@ -21,7 +21,7 @@ from elmbench.specs.profiles import resolve
 from elmbench.work import work_from
 from elmbench.work.plan import Cell
 
-#: How far two machines may differ in what both have computed.
+#: Largest relative and absolute difference of a result between two machines.
 _SAME = 1e-8
 #: Differences beyond this number are counted, not named.
 _NAMED = 12
@@ -35,14 +35,8 @@ Table = tuple[str, str]
 class Merged:
     """The outcome of a merge.
 
-    Attributes
-    ----------
-    results : int
-        Number of new results.
-    tables : list of Results
-        The tables that were written.
-    unknown : list of str
-        Ids of tables that are not written, because this installation does not have them.
+    `results`: number of new results. `tables`: the tables that were written. `unknown`: ids of tables that are not
+    written, because this installation does not have them.
     """
 
     results: int
@@ -55,11 +49,8 @@ def merge(folders: list[Path], into: Path) -> Merged:
 
     A result that ended ok takes the place of one that did not.
 
-    Raises
-    ------
-    ElmbenchError
-        If a folder holds no results; if results are of other specs, data or versions, or if two that should be equal
-        are not. Nothing is written then.
+    Raises ElmbenchError if a folder holds no results; if results are of other specs, data or versions, or if two that
+    should be equal are not. Nothing is written then.
     """
     sources = [folder for folder in folders if folder.resolve() != into.resolve()]
     stores = [_opened(folder) for folder in sources]

@@ -69,10 +69,7 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
 def write_own_page(run: PreparedRun, importance: PreparedRun, results: Results, path: Path) -> None:
     """Write the page of a comparison, and `importance.csv` beside its tables.
 
-    Raises
-    ------
-    WriteError
-        If they cannot be written.
+    Raises WriteError if they cannot be written.
     """
     losses = importance_of(importance)
     if len(losses):

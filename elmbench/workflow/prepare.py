@@ -26,26 +26,11 @@ from elmbench.workflow.user_specs import add_table, is_table_file
 class RunOptions:
     """A request of `elmbench run`.
 
-    Attributes
-    ----------
-    experiments : tuple of str
-        Ids or aliases, or YAML files of a user's own tables.
-    paper : str or None
-        Every experiment of this paper.
-    everything : bool
-        Every experiment.
-    metrics : tuple of str
-        What the tables show beside their own metrics.
-    retry, force : bool
-        As for `pending`.
-    clean_times : bool
-        Time the fits of the cells with nothing beside them.
-    command : str
-        The command that asks for the tables, where it is not `elmbench run`.
-    whole : bool
-        Show these cells only, and not what was asked of the same tables before.
-    until : float
-        The time of `time.monotonic` at which the run ends, whatever is left to do.
+    `experiments`: ids or aliases, or YAML files of a user's own tables. `paper`: every experiment of this paper.
+    `everything`: every experiment. `metrics`: what the tables show beside their own metrics. `retry`, `force`: as for
+    `pending`. `clean_times`: time the fits of the cells with nothing beside them. `command`: the command that asks for
+    the tables, where it is not `elmbench run`. `whole`: show these cells only, and not what was asked of the same
+    tables before. `until`: the time of `time.monotonic` at which the run ends, even if work is left.
     """
 
     experiments: tuple[str, ...] = ()
@@ -68,16 +53,8 @@ class RunOptions:
 class PreparedRun:
     """A run that has been planned.
 
-    Attributes
-    ----------
-    works : dict of str to Work
-        The work of all tables by key, each once.
-    limits : dict of str to Limits
-        By key.
-    todo : list of str
-        Keys of the work that has to be done.
-    estimates : Estimates
-        Of all work, with the durations that the store knows.
+    `works`: the work of all tables by key, each once. `limits`: by key. `todo`: keys of the work that has to be done.
+    `estimates`: of all work, with the durations that the store knows.
     """
 
     options: RunOptions
@@ -156,10 +133,7 @@ def _with_needs(key: str, works: dict[str, Work]) -> Iterator[Work]:
 def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
     """Return the experiments that are asked for.
 
-    Raises
-    ------
-    ElmbenchError
-        If none is, or one does not exist.
+    Raises ElmbenchError if none is, or one does not exist.
     """
     catalogue = load_catalogue()
     if options.experiments and (options.everything or options.paper is not None):
@@ -193,10 +167,7 @@ def chosen_experiments(options: RunOptions) -> list[ExperimentFile]:
 def prepare(options: RunOptions, results_dir: Path) -> PreparedRun:
     """Plan a run.
 
-    Raises
-    ------
-    ElmbenchError
-        If something that is asked for does not exist, or a data file is bad.
+    Raises ElmbenchError if something that is asked for does not exist, or a data file is bad.
     """
     files = chosen_experiments(options)
     if options.everything or options.paper:

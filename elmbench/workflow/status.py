@@ -16,15 +16,9 @@ _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 class TableStatus:
     """The state of the cells of one table under one profile.
 
-    Attributes
-    ----------
-    ended : mapping of str to int
-        The number of cells by status; `missing` for those that have not run.
-    reasons : mapping of str to int
-        Why cells did not end ok, and how many.
-    seconds_left : float or None
-        Duration of the missing cells on one worker, by the cells of the same model and data that have ended ok, or else
-        by all of the table; None before any has.
+    `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why cells did not end ok,
+    and how many. `seconds_left`: duration of the missing cells on one worker, by the cells of the same model and data
+    that have ended ok, or else by all of the table; None before any has.
     """
 
     experiment: str

@@ -34,14 +34,9 @@ Key = TypeVar("Key")
 class Outlook:
     """The number of runs that the published figures need.
 
-    Attributes
-    ----------
-    runs : dict of Unit to int
-        The total number of runs of each model that needs more than those of the first stage.
-    enough, more, never : int
-        The figures that the first runs tell, those that more runs tell, and those that no number of runs tells.
-    seconds : float
-        Estimated seconds of the further runs that are not stored yet, from the times of the first runs.
+    `runs`: the total number of runs of each model that needs more than those of the first stage. `enough`, `more`,
+    `never`: the figures that the first runs tell, those that more runs tell, and those that no number of runs tells.
+    `seconds`: estimated seconds of the further runs that are not stored yet, from the times of the first runs.
     """
 
     runs: dict[Unit, int]
@@ -54,25 +49,12 @@ class Outlook:
 class TwoStages:
     """A run in two stages.
 
-    Parameters
-    ----------
-    options : RunOptions
-        The number of runs is that of the first stage, three by default.
-    results_dir : Path
+    `options`: the number of runs is that of the first stage, three by default.
 
-    Attributes
-    ----------
-    size : int
-        The number of runs in the first stage.
-    first : PreparedRun
-        The first stage.
-    left : PreparedRun or None
-        The work that the time did not suffice for; None if all was done.
+    `size`: the number of runs in the first stage. `first`: the first stage. `left`: the work that the time did not
+    suffice for; None if all was done.
 
-    Raises
-    ------
-    ElmbenchError
-        If the first stage has fewer than three runs, or if stored results are to be computed again.
+    Raises ElmbenchError if the first stage has fewer than three runs, or if stored results are to be computed again.
     """
 
     def __init__(self, options: RunOptions, results_dir: Path) -> None:
@@ -103,14 +85,8 @@ class TwoStages:
     ) -> list[Results]:
         """Run both stages and return the tables.
 
-        Parameters
-        ----------
-        carry_out : callable
-            Does the work of a plan and writes its tables.
-        on_outlook : callable
-            Called after the first stage.
-        seconds : float
-            Time after which no more work begins, by the estimates. The cheapest work is done first.
+        `carry_out`: does the work of a plan and writes its tables. `on_outlook`: called after the first stage.
+        `seconds`: time after which no more work begins, by the estimates. The cheapest work is done first.
         """
         end = clock() + seconds
         datasets, _ = self._spend(self.datasets, self.plan, carry_out, lambda: end - clock())

@@ -23,10 +23,7 @@ def is_table_file(name: str) -> bool:
 def add_table(path: Path) -> ExperimentFile:
     """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return the table.
 
-    Raises
-    ------
-    ElmbenchError
-        If a file is not there or says something wrong.
+    Raises ElmbenchError if a file is not there or says something wrong.
     """
     path = path.expanduser().resolve()
     if (path.parent / DATASETS).is_file():
@@ -42,10 +39,7 @@ def add_spec_dir(folder: Path) -> None:
     It has a `datasets.yaml`, files of tables beside it, and tables of papers in `experiments/<paper>/` as the suite
     has them; any of these may be missing.
 
-    Raises
-    ------
-    ElmbenchError
-        If there is no such folder, nothing in it, or a file says something wrong.
+    Raises ElmbenchError if there is no such folder, nothing in it, or a file says something wrong.
     """
     folder = folder.expanduser().resolve()
     datasets = folder / DATASETS

@@ -66,7 +66,7 @@ def test_options_of_run_stay_few(elmbench: Callable) -> None:
     options = {word.strip(",") for line in found.splitlines() for word in line.split()[:2] if word.startswith("--")}
     assert options == {
         "--paper", "--all", "--profile", "--dataset", "--model", "--select", "--runs", "--reading", "--metric",
-        "--grid", "--with-baselines", "--no-paths", "--other-data", "--jobs", "--blas-threads", "--limit",
+        "--grid", "--with-baselines", "--other-data", "--jobs", "--blas-threads", "--limit",
         "--dry-run", "--retry", "--force", "--clean-times", "--engine", "--scheduler", "--until-told", "--budget",
         "--help",
     }  # fmt: skip

@@ -98,21 +98,6 @@ def test_cells_that_did_not_end_ok_run_again_with_retry(elmbench: Callable, toy:
     assert set(cells()["status"]) == {"ok"}
 
 
-def test_sharing_no_work_is_run_and_recorded_apart(elmbench: Callable, toy: Callable, worker: dict) -> None:
-    toy()
-    seen: list[bool] = []
-    worker["elm"] = lambda unit: seen.append(unit.get("paths", True)) or {} if unit["kind"] == "search" else {}
-    assert elmbench(*CI, "-m", "elm").code == 0
-    found = elmbench(*CI, "-m", "elm", "--no-paths")
-    assert "3 cells to run on 1 worker\n" in found.out
-    assert seen == [True] * 3 + [False] * 3
-    # Both are known now; the table shows what was asked for last, and never a mixture.
-    assert len(cells()) == 3
-    assert "cells to run" not in elmbench(*CI, "-m", "elm").out
-    commands = json.loads(Path("elmbench-results/ci/toy/one/environment.json").read_text())["commands"]
-    assert commands == [f"elmbench run toy/one --profile ci -m elm{flag}" for flag in (" --no-paths", "")]
-
-
 def test_the_traceback_of_a_failed_cell_is_shown_on_demand(elmbench: Callable, toy: Callable, worker: dict) -> None:
     toy()
     worker["k-elm"] = {"status": "failed", "reason": "ValueError: no", "traceback": "Traceback: mine.py, line 7"}

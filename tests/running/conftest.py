@@ -21,7 +21,7 @@ __all__ = ["add_model", "make_unit", "plan", "plan_table", "plan_toy", "toys", "
 
 @pytest.fixture(autouse=True)
 def _no_data_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """WDBC comes with scikit-learn, whatever files a developer has."""
+    """Ignore the data files of a developer: WDBC comes with scikit-learn."""
     monkeypatch.delenv("ELMBENCH_DATA_DIR", raising=False)
 
 

@@ -1,4 +1,4 @@
-"""One unit of work: whatever happens in it is a result."""
+"""One unit of work: everything that happens in it is a result."""
 
 from __future__ import annotations
 

@@ -72,19 +72,6 @@ def test_several_jobs_work_at_once(workers: InProcess, store: Store, plan: Plan)
     assert workers.most == 2
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_any_order_of_what_is_to_do(workers: InProcess, store: Store, plan: Plan, seed: int) -> None:
-    todo = list(units(plan))
-    random.Random(seed).shuffle(todo)
-    run(plan, store, jobs=2, todo=todo)
-    done: set[str] = set()
-    for key, _ in workers.diary:
-        waited_for = {n for n in needs(units(plan)[key]) if units(plan)[n]["kind"] != "choice"}
-        assert waited_for <= done | {k for k, _ in workers.diary}
-        done.add(key)
-    assert all(store.result(key) for key in units(plan))
-
-
 # --- What is run again -----------------------------------------------------------------------------------------------
 
 

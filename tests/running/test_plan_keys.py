@@ -59,7 +59,7 @@ print(*plan.works)
 
 
 CLAIM = {"says": "x", "dataset": "wdbc", "metric": "mcc", "model": "ELM", "is": "above", "than": ["K-ELM"]}
-#: What is changed in the experiment, and the columns whose cells become others by it.
+#: Changes of the experiment, and the columns whose cells they change.
 SENSITIVE: list[tuple[str, Any, set[str]]] = [
     ("title", "Another", set()),
     ("label", "Table 9", set()),
@@ -122,7 +122,7 @@ def test_keys_depend_on_what_determines_a_result_and_on_nothing_else(
 def test_keys_under_a_profile(
     plan_toy: MakePlan, experiment: dict[str, Any], settings: dict[str, Any], select: str, columns: set[str]
 ) -> None:
-    """A cell has one key whatever the profile is called, unless the profile changes its value."""
+    """A cell has one key under all profiles that do not change its value."""
     before = plan_toy(experiment, select=(select,))
     after = plan_toy(put(experiment, "profiles/fast", settings), profile="fast", select=(select,))
     new = keys(after)
@@ -130,34 +130,6 @@ def test_keys_under_a_profile(
     assert changed == columns
     shown = set(settings.get("models", COLUMNS))
     assert {c for c in shown if families(before)[c] != families(after)[c]} == columns
-
-
-@pytest.mark.parametrize("select", ["nested", "oracle"])
-def test_searches_without_shared_work_are_results_of_their_own(
-    plan_toy: MakePlan, experiment: dict[str, Any], select: str
-) -> None:
-    experiment["models"]["ridge"] = {"model": "ridge", "search": ["C"]}
-    experiment["models"]["fixed"] = {"model": "k-elm", "params": {"gamma": 1.0, "C": 1.0}}
-    shared = plan_toy(experiment, select=(select,))
-    single = plan_toy(experiment, select=(select,), paths=False)
-    old, new = keys(shared), keys(single)
-    # What has nothing to share, or nothing to search, is what it was.
-    assert {cell[0] for cell in old if new[cell] != old[cell]} == COLUMNS
-    assert {c for c in families(shared) if families(single)[c] != families(shared)[c]} == COLUMNS
-    # Marked where it is off and nowhere else: the keys of the usual way are those of before.
-    assert not any("paths" in unit for unit in units(shared).values())
-    marked = {unit["model"] for unit in units(single).values() if unit.get("paths") is False}
-    assert marked == {"elm", "k-elm", "fb-kos-elm"}
-    unmarked = [{k: v for k, v in unit.items() if k != "paths"} for unit in units(single).values()]
-    firsts = [key_of(unit) for unit in unmarked if unit["kind"] in ("search", "grid") and not unit.get("given")]
-    assert firsts
-    assert set(firsts) <= set(units(shared))
-
-
-def test_printed_hyperparameters_need_no_search_of_either_kind(plan_table: MakePlan) -> None:
-    how = {"profile": "fast", "datasets": ("wdbc",), "runs": 1}
-    shared, single = plan_table("table4", **how), plan_table("table4", paths=False, **how)
-    assert (keys(shared), families(shared)) == (keys(single), families(single))
 
 
 def test_a_column_s_name_and_place_do_not_matter(plan_toy: MakePlan, experiment: dict[str, Any]) -> None:

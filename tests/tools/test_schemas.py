@@ -28,7 +28,7 @@ def read(path: Path) -> Any:
 
 @pytest.mark.parametrize("name", schemas())
 def test_the_committed_schemas_are_current(name: str) -> None:
-    """If this fails: make schemas."""
+    """Next if this fails: make schemas."""
     schema = schemas()[name]
     Draft202012Validator.check_schema(schema)
     assert json.loads((TOP / FOLDER / name).read_text("utf-8")) == json.loads(json.dumps(schema))

@@ -80,15 +80,6 @@ def test_os_elm_shares_the_nodes_of_elm(toys: dict[str, Dataset], make_unit: Mak
         assert separate != pytest.approx(elm, abs=1e-4)
 
 
-def test_a_cell_is_the_same_again_and_after_others(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:
-    unit = make_unit(model="elm", dataset="three")
-    first = metrics_of(cell(unit, n_hidden=9))
-    np.random.default_rng().normal(size=10)
-    np.random.seed(0)  # noqa: NPY002 - the global stream has no say
-    cell(make_unit(model="elm", dataset="three", run=1, fold=2), n_hidden=20)
-    assert metrics_of(cell(unit, n_hidden=9)) == first
-
-
 @pytest.mark.parametrize("dataset", ["two", "three"])
 def test_predictions_are_stored_with_decision_values(
     toys: dict[str, Dataset], make_unit: MakeUnit, dataset: str
@@ -210,42 +201,7 @@ def test_the_warm_up_is_not_timed_and_says_nothing(
     assert not caught
 
 
-def test_a_fit_that_fails_is_not_hidden_by_the_warm_up(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
-) -> None:
-    class Failing(Simple):
-        def fit(self, X: np.ndarray, y: np.ndarray) -> Failing:
-            raise RuntimeError("always")
-
-    add_model("failing", Failing)
-    with pytest.raises(RuntimeError, match="always"):
-        cell(make_unit(model="failing"))
-
-
 # --- Carry-over ------------------------------------------------------------------------------------------------------
-
-
-def test_without_carry_over_every_fold_has_a_fresh_model(
-    toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel
-) -> None:
-    learnt: list[tuple[int, int]] = []
-
-    class Online(Simple):
-        def fit(self, X: np.ndarray, y: np.ndarray) -> Online:
-            learnt.append((id(self), len(X)))
-            return self
-
-        def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Online:
-            learnt.append((id(self), -len(X)))
-            return self
-
-    add_model("online", Online)
-    cell(make_unit(model="online", fold=2))
-    assert [n for _, n in learnt[1:]] == [60]
-    learnt.clear()
-    cell(make_unit(model="online", fold=2, carry_over="folds"))
-    assert [n for _, n in learnt] == [-60, -60, -60]
-    assert len({who for who, _ in learnt}) == 1
 
 
 def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
@@ -262,27 +218,3 @@ def test_carry_over_learns_the_training_rows_of_each_fold_up_to_this_one(
         expected = default_metrics(data.y_test, model.predict(data.X_test), None)
         assert metrics_of(cell(unit | {"carry_over": "folds"}, **chosen)) == pytest.approx(expected)
         assert (metrics_of(cell(unit, **chosen)) == pytest.approx(expected)) == (fold == 0)
-
-
-def test_carry_over_leaks(toys: dict[str, Dataset], make_unit: MakeUnit, add_model: AddModel) -> None:
-    """A model that remembers rows has seen every row of a later fold's test part, and none without carry-over."""
-
-    class Memory(Simple):
-        def fit(self, X: np.ndarray, y: np.ndarray) -> Memory:
-            self.known_: dict[tuple[float, ...], int] = {}
-            return self.partial_fit(X, y)
-
-        def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Memory:
-            known = getattr(self, "known_", {})
-            self.known_ = known | {tuple(row): int(label) for row, label in zip(X, y, strict=True)}
-            return self
-
-        def predict(self, X: np.ndarray) -> np.ndarray:
-            return np.array([self.known_.get(tuple(row), 1) for row in X])
-
-    add_model("memory", Memory)
-    for fold in range(3):
-        fresh = metrics_of(cell(make_unit(model="memory", fold=fold)))["accuracy"]
-        carried = metrics_of(cell(make_unit(model="memory", fold=fold, carry_over="folds")))["accuracy"]
-        assert fresh < 1
-        assert carried == (fresh if fold == 0 else 1)

@@ -13,8 +13,6 @@ from made_work import fit, fold_data, work_of
 
 from elmbench.datasets.dataset import Dataset
 from elmbench.models import MKELMClassifier, MKELMRegressor
-from elmbench.work.fit import Fit
-from elmbench.work.kernel_weights import KernelWeights
 
 MakeUnit = Callable[..., dict[str, Any]]
 KERNELS: list[Any] = [["rbf", {"gamma": 0.5}], ["polynomial", {"degree": 2}], ["linear", {"columns": [0, 2]}]]
@@ -59,11 +57,3 @@ def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(toys: dict[
     result, plain = (fit(content | {"kind": kind}, C=4.0, gamma=0.5) for kind in ("kernel-weights", "cell"))
     assert result["status"] == "ok"
     assert (result["predictions"], result["measured"], result.keys()) == (plain["predictions"], {}, plain.keys())
-
-
-def test_it_is_read_back_and_is_not_a_plain_fit(unit: MakeUnit) -> None:
-    work = work_of(unit(chosen=None))
-    assert type(work) is KernelWeights
-    assert work_of(work.content()) == work
-    plain = Fit(**{name: getattr(work, name) for name in Fit.__dataclass_fields__})
-    assert plain.key != work.key

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import do, fold_data, inner_folds, model_seed
+from made_work import do, fold_data, model_seed
 from recorders import Recorder, WithPath
 from sklearn.model_selection import StratifiedKFold
 
@@ -15,9 +15,7 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.seeds import integer_seed
 from elmbench.protocol.predictions import metric_value
-from elmbench.registry import find_model
-from elmbench.specs.grids import candidates
-from elmbench.work.scoring import GridProblem, best, fixed_parameters, grid_scores
+from elmbench.work.scoring import GridProblem, best, grid_scores
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
@@ -52,30 +50,6 @@ def test_a_path_is_left_aside_where_the_unit_says_so(
     do(make_unit(kind, **how) | {"paths": False})
     assert len(Recorder.seen) == 2 * (3 if kind == "search" else 1)
     assert not any("path" in entry for entry in Recorder.seen)
-
-
-OWN = ["elm", "os-elm", "k-elm", "kos-elm", "fb-kos-elm", "ald-kos-elm"]
-SMALL = {"n_hidden": [4, 9], "C": [0.1, 100.0], "gamma": [0.5, 4.0], "budget": [5, 20], "delta": [0.01, 0.2]}
-
-
-@pytest.mark.parametrize("dataset", ["two", "three", "real"])
-@pytest.mark.parametrize("name", OWN)
-def test_paths_equal_one_fit_each(toys: dict[str, Dataset], make_unit: MakeUnit, name: str, dataset: str) -> None:
-    unit = make_unit("search", dataset=dataset, model=name)
-    factory = find_model(name).factory(unit["task"])
-    grid = candidates({key: SMALL[key] for key in find_model(name).grid})
-    data = fold_data(unit)
-    X, y = data.X_train, data.y_train
-    inner = inner_folds(unit, X, y, 0)
-    extra = {"initial_batch": 15, "batch_size": 10, "start": "ridge"} if name == "os-elm" else {}
-    fixed = fixed_parameters(factory, extra, 5)
-    problem = GridProblem(factory, X, y, inner, grid, fixed, data.labels)
-    result, _ = grid_scores([problem], unit["metric"])
-    expected = np.full((len(grid), 3), np.nan)
-    for i, j, predicted, _ in problem.clone_and_fit():
-        value = metric_value(unit["metric"], y[inner[j][1]], predicted, data.labels)
-        expected[i, j] = -value if data.labels is None else value
-    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
 
 
 def test_a_path_that_leaves_one_out_never_chooses_it() -> None:

@@ -1,4 +1,4 @@
-"""Comparisons within a time: what is computed, what is left out, and what is said of it."""
+"""Comparisons within a time: computed and left-out models, and the notes on them."""
 
 from __future__ import annotations
 

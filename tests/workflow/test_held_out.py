@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from elmbench.datasets.load import load
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.protocol.folds import fold_data
@@ -147,11 +146,3 @@ def test_what_cannot_be_used_is_named(changes: dict[str, Any], options: dict[str
     frame.assign(age="old").to_csv("words.csv", index=False)
     with pytest.raises(ElmbenchError, match=message):
         prepared("logistic-regression", **options)
-
-
-def test_rows_without_weights_or_folds_are_the_same_data_as_before() -> None:
-    frame = shop()
-    frame.drop(columns=["part", "heavy"]).to_csv("shop.csv", index=False)
-    (spec,) = prepared("logistic-regression").tables[0][0].datasets.values()
-    data = load(spec)
-    assert data.weights is data.folds is data.splits is data.rows is None

@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.running.store import Store
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 from elmbench.work.plan import Request
 from elmbench.workflow.execute import command_of
 from elmbench.workflow.prepare import RunOptions, chosen_experiments, prepare
-from elmbench.workflow.status import table_status
 
 
 def options(*experiments: str, profile: str = "ci", **values: Any) -> RunOptions:
@@ -89,16 +87,3 @@ def test_a_reading_that_no_table_has_is_refused(tmp_path: Path) -> None:
     # Of several tables, those that have it take it.
     run = prepare(options("table4", "table6", readings={"mg-noise": "0"}), tmp_path)
     assert [resolved.reading for resolved, _ in run.tables] == ["", "mg-noise=0"]
-
-
-def test_status_counts_endings_and_names_reasons(tmp_path: Path) -> None:
-    run = prepare(options("table4", request=Request(models=("ELM", "K-ELM"))), tmp_path)
-    ((resolved, plan),) = run.tables
-    run.store.add_cells(resolved.profile, resolved.file.id, plan.cells, "elmbench run table4")
-    for cell, status in zip(plan.cells, ["ok", "failed", "failed", "timeout"], strict=False):
-        reason = "ValueError: no\nmore" if status == "failed" else "> 5 s" if status == "timeout" else ""
-        run.store.put(plan.works[cell.key], {"status": status, "reason": reason}, "e")
-    (line,) = table_status(Store(tmp_path))
-    assert (line.experiment, line.profile, line.planned) == ("kos-elm/table4", "ci", 6)
-    assert line.ended == {"ok": 1, "failed": 2, "timeout": 1, "missing": 2}
-    assert line.reasons == {"wdbc ELM failed: ValueError: no": 2, "wdbc K-ELM timeout: > 5 s": 1}

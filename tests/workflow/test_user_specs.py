@@ -69,11 +69,6 @@ def test_a_table_by_its_file(folder: Path, tmp_path: Path) -> None:
     assert cells(str(folder / "my-table.yaml"), tmp_path) == {("my-notes", "Mine")}
 
 
-def test_a_data_set_for_another_task_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ElmbenchError, match=r"kos-elm/table4 is about classification; .* is for regression"):
-        cells("table4", tmp_path, datasets=("mackey-glass",))
-
-
 def test_a_file_is_read_as_its_entry_says(folder: Path) -> None:
     entry = {"kind": "file", "path": "rows/my-notes.csv", "target": "forged", "drop": ["b"]}
     (folder / "datasets.yaml").write_text(yaml.safe_dump({"my-notes": {"sources": [entry]}}))
