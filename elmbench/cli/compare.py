@@ -14,8 +14,7 @@ from elmbench.cli.state import check_decimal, split_words, state
 
 if TYPE_CHECKING:
     from elmbench.reporting.results import Results
-    from elmbench.workflow.comparison import Comparison
-    from elmbench.workflow.prepare import PreparedRun, RunOptions
+    from elmbench.workflow.prepare import PreparedRun
 
 
 @app.command()
@@ -113,14 +112,20 @@ def compare(
         )
         options = RunOptions(settings=settings, retry=retry, command=command)
         if budget and not dry_run:
-            prepared = _within(budget, asked, options)
+            from elmbench.cli.run import run_cells
+            from elmbench.workflow.budget import spend
+            from elmbench.workflow.execute import compute
+
+            prepared = spend(
+                asked, options, state.results_dir, budget, lambda run, executor: run_cells(run, executor, compute)
+            )
         else:
             prepared = prepare_comparison(asked, options, state.results_dir)
         for resolved, plan in prepared.tables:
             remarks = {cell.dataset: cell.remarks for cell in plan.cells}
             for name, spec in resolved.datasets.items():
                 state.say(f"{spec.title}: {spec.shape.instances} rows, {spec.shape.features} features")
-                for remark in remarks[name].split("; "):
+                for remark in filter(None, remarks.get(name, "").split("; ")):
                     state.say(f"- {remark}")
         if dry_run:
             show_plan(prepared)
@@ -172,19 +177,3 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
         state.say(f"no permutation importance of a test part: {reason}")
     write_own_page(prepared, importance, results, path)
     state.say(f"written to {path}")
-
-
-def _within(budget: str, asked: Comparison, options: RunOptions) -> PreparedRun:
-    """Compute what the time suffices for, and return the plan of that."""
-    from elmbench.cli.run import run_cells
-    from elmbench.running.executors.local import LocalExecutor
-    from elmbench.specs.limits import parse_duration
-    from elmbench.workflow.budget import spend
-    from elmbench.workflow.execute import compute
-
-    def carry_out(run: PreparedRun) -> None:
-        with LocalExecutor(options.settings) as executor:
-            run_cells(run, executor, compute)
-        run.store.close()
-
-    return spend(asked, options, state.results_dir, parse_duration(budget), budget, carry_out)

@@ -14,19 +14,19 @@ from elmbench.numerics.arrays import Array
 from elmbench.protocol.predictions import class_outputs
 
 
-def sigmoids(scores: Array, true: NDArray[Any]) -> Callable[[Array], Array]:
+def sigmoids(scores: Array, true: NDArray[Any], weights: Array | None = None) -> Callable[[Array], Array]:
     """Fit Platt's sigmoid to decision values for rows that the model has not learnt.
 
     It is that of scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``, if these are the decision values on
     the inner folds: one sigmoid for two classes; for more, one for each class against the rest, divided by their sum.
 
     `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two classes, or for each
-    class. `true` (ndarray of shape (n,)): class numbers. The result: takes decision values and returns probabilities of
-    shape (n, k).
+    class. `true` (ndarray of shape (n,)): class numbers. `weights` (ndarray of shape (n,) or None): of the rows. The
+    result: takes decision values and returns probabilities of shape (n, k).
     """
     two = scores.ndim == 1
     fitted = [
-        _SigmoidCalibration().fit(column, true == number)
+        _SigmoidCalibration().fit(column, true == number, weights)
         for number, column in enumerate(_columns(scores), start=1 if two else 0)
     ]
 

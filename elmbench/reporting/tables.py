@@ -98,7 +98,7 @@ def build_table(
         gain_of = dict(zip(zip(lines["dataset"], lines["model"], strict=True), lines["optimism"], strict=True))
         sections.append(Section(section.how, section.readings, tuple(layout.lines(section.entries, gain_of, resolved))))
     file = resolved.file
-    shown = {*cells["dataset"], *summary["dataset"]}
+    shown = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
     return ResultTable(
         title=f"{file.spec.label}: {file.spec.title}",
         subtitle=_subtitle(resolved, cells, layout),

@@ -141,10 +141,9 @@ class Store:
         request hides all requests before it.
         """
         cells = list(cells)
-        present = {_position(cell): cell for cell in self.cells(profile, experiment)}
-        if whole and set(present) - {_position(cell) for cell in cells}:
-            present = {}
-        if self.commands(profile, experiment)[-1:] == [command] and _added(present, cells) == present:
+        known = {_position(cell): cell for cell in self.cells(profile, experiment)}
+        hides = whole and bool(set(known) - {_position(cell) for cell in cells})
+        if self.commands(profile, experiment)[-1:] == [command] and _added({} if hides else known, cells) == known:
             return
         content: dict[str, Any] = {"command": command, "cells": [list(asdict(cell).values()) for cell in cells]}
         if whole:

@@ -114,12 +114,14 @@ class Fit(FoldWork):
 
         search = Search(self.outer_fold, self.model, self.params, Grid({}), self.chosen, inner=self.calibrate)
         parts = [
-            (outputs, class_numbers(problem.y[problem.folds[j][1]], data.labels))
+            (outputs, class_numbers(problem.y[rows := problem.folds[j][1]], data.labels), problem.weights_of(rows))
             for problem in search.problems(chosen, data, context)
             for _, j, outputs, _ in problem.decisions()
         ]
-        scores, true = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Calibrated(estimator, sigmoids(scores, true), data.labels) if np.isfinite(scores).all() else estimator
+        scores, true, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+        if not np.isfinite(scores).all():
+            return estimator
+        return Calibrated(estimator, sigmoids(scores, true, weights), data.labels)
 
     def more(self, estimator: Any, data: FoldData) -> Result:
         """Return what is stored of a fitted model beside its predictions: `measured`, by the name of the measure."""

@@ -137,6 +137,10 @@ class GridProblem:
     context: Context = field(default_factory=Context)
     weights: Array | None = None
 
+    def weights_of(self, rows: Indices) -> Array:
+        """Return the weights of some rows, ones if there are none."""
+        return np.ones(len(rows)) if self.weights is None else self.weights[rows]
+
     def predictions(self) -> Iterator[Evaluated]:
         """Yield labels or values by every candidate for the test rows of every fold, in any order.
 
@@ -213,7 +217,7 @@ def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[n
     by = find_metric(metric)
     every: list[FoldScores] = []
     spent: list[Spent] = []
-    uncalibrated: dict[int, list[tuple[FoldScores, NDArray[Any]]]] = {}
+    uncalibrated: dict[int, list[tuple[FoldScores, NDArray[Any], Array]]] = {}
     started = time.perf_counter()
     for problem in problems:
         calibrates = problem.calibrates(by)
@@ -221,7 +225,8 @@ def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[n
         taken = [Spent() for _ in folds]
         for i, j, outputs, solvers in problem.outputs(by):
             if calibrates:
-                uncalibrated.setdefault(i, []).append((folds[j], outputs))
+                weights = problem.weights_of(problem.folds[j][1])
+                uncalibrated.setdefault(i, []).append((folds[j], outputs, weights))
             else:
                 folds[j].add(i, outputs)
             now = time.perf_counter()
@@ -241,16 +246,17 @@ def grid_scores(problems: Iterable[GridProblem], metric: str) -> tuple[NDArray[n
     return np.column_stack([fold.scores for fold in every]), spent
 
 
-def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any]]]) -> None:
+def _calibrate(candidate: int, parts: list[tuple[FoldScores, NDArray[Any], Array]]) -> None:
     """Add the probabilities of a candidate to the scores of its folds, from its decision values there."""
     from elmbench.protocol.calibration import sigmoids
 
-    values = np.concatenate([outputs for _, outputs in parts])
+    folds, outputs, weights = zip(*parts, strict=True)
+    values = np.concatenate(outputs)
     if np.isfinite(values).all():
-        probabilities = sigmoids(values, np.concatenate([fold.true for fold, _ in parts]))
-        parts = [(fold, probabilities(outputs)) for fold, outputs in parts]
-    for fold, outputs in parts:
-        fold.add(candidate, outputs)
+        true = np.concatenate([fold.true for fold in folds])
+        outputs = tuple(map(sigmoids(values, true, np.concatenate(weights)), outputs))
+    for fold, each in zip(folds, outputs, strict=True):
+        fold.add(candidate, each)
 
 
 def best(scores: NDArray[np.float64]) -> int:

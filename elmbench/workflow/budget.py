@@ -6,6 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from elmbench.running.executors.base import Executor
+from elmbench.running.executors.local import LocalExecutor
+from elmbench.specs.limits import parse_duration
 from elmbench.workflow.comparison import Comparison, prepare_comparison
 from elmbench.workflow.prepare import PreparedRun, RunOptions
 from elmbench.workflow.until_told import affordable
@@ -15,9 +18,8 @@ def spend(
     asked: Comparison,
     options: RunOptions,
     results_dir: Path,
-    seconds: float,
-    words: str,
-    carry_out: Callable[[PreparedRun], object],
+    budget: str,
+    carry_out: Callable[[PreparedRun, Executor], object],
     clock: Callable[[], float] = time.monotonic,
 ) -> PreparedRun:
     """Compute what a time suffices for of a comparison, and return the plan of that: nothing of it is left to do.
@@ -25,12 +27,12 @@ def spend(
     A model whose grid is too expensive, or of unknown duration, is searched on every second value of its grid. The
     whole grid takes its place if there is time for it afterwards. A later call goes on from what is stored.
 
-    `seconds`: no work begins after this time, and what is under way then is stopped. `words`: the time as it was given,
-    for the reasons. `carry_out`: does the work of a plan.
+    `budget`: a duration, such as "10min". No work begins after it, and what is under way then is stopped. `carry_out`:
+    does the work of a plan on an executor.
     """
-    end = clock() + seconds
+    end = clock() + parse_duration(budget)
     again = replace(options, until=end, retry=False)
-    reason, remark = f"the budget of {words} is spent; the same command goes on", f"for the budget of {words}"
+    reason, remark = f"the budget of {budget} is spent; the same command goes on", f"for the budget of {budget}"
 
     def plan(models: Mapping[str, set[str]], options: RunOptions = again) -> PreparedRun:
         whole, halved = (models.get(kind, set()) for kind in ("whole", "halved"))
@@ -58,7 +60,9 @@ def spend(
         tried[kind] |= batch
         models = {name: known | batch if name == kind else known - batch for name, known in ended.items()}
         if (run := plan(models, replace(again, retry=options.retry))).todo:
-            carry_out(run)
+            with LocalExecutor(options.settings) as executor:
+                carry_out(run, executor)
+            run.store.close()
         done = plan(models)
         known = done.estimates
         ended[kind] |= batch - _unfinished(done)

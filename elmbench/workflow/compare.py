@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 
 from elmbench.datasets.local_files import short_slug, write_arrays
 from elmbench.datasets.user_data import Task, UserData
@@ -23,8 +24,9 @@ from elmbench.running.engine import Event
 from elmbench.running.executors.local import LocalExecutor
 from elmbench.running.executors.sandbox import Settings
 from elmbench.specs.limits import parse_limits
+from elmbench.workflow.budget import spend
 from elmbench.workflow.comparison import Comparison, prepare_comparison
-from elmbench.workflow.execute import execute
+from elmbench.workflow.execute import compute, execute
 from elmbench.workflow.prepare import RunOptions
 from elmbench.workflow.takeaway import ComparisonResults
 
@@ -45,6 +47,8 @@ def compare(
     fold: Any = None,
     weights: Any = None,
     impute: bool = False,
+    test: tuple[Any, Any] | None = None,
+    budget: str = "",
     jobs: int = 1,
     blas_threads: int = 1,
     limit: str = "",
@@ -86,6 +90,11 @@ def compare(
         Weights of the rows in fits. Models that take none are left out.
     impute : bool, default=False
         Fill missing values in, by the training rows of each fold.
+    test : tuple of (X, y), optional
+        Held-out rows. Hyperparameters are searched on inner folds of all the other rows, and each model is tested once.
+    budget : str
+        Time for all, such as "10min": cheap models come first, then models on every second value of their grids.
+        Models that do not fit are left out, and the notes of the table name them.
     jobs, blas_threads : int, default=1
     limit : str
         Of each search and fit, "time=600s" where empty.
@@ -111,10 +120,15 @@ def compare(
     columns = {"_groups": groups, "_order": time_order, "_fold": fold, "_weights": weights}
     extra = {key: values for key, values in columns.items() if values is not None}
     named = {key: key if key in extra else None for key in columns}
-    X = X if hasattr(X, "shape") else _array(X)
-    digest = sha256(str(joblib.hash((X, y, extra))).encode()).hexdigest()[:12]
+    X = _rows(X)
+    digest = sha256(str(joblib.hash((X, y, extra, test))).encode()).hexdigest()[:12]
     results_dir = Path(results_dir) if results_dir is not None else _temporary_folder()
-    path = write_arrays(X, y, results_dir.resolve() / ".data" / digest, name, extra)
+    folder = results_dir.resolve() / ".data" / digest
+    path, held_out = write_arrays(X, y, folder, name, extra), ""
+    if test is not None:
+        # Their groups and weights are not used, but both files have the same columns.
+        first = {key: [np.asarray(values)[0]] * len(test[1]) for key, values in extra.items()}
+        held_out = str(write_arrays(_rows(test[0]), test[1], folder, f"{name}-test", first))
     names, estimators = named_models(models)
     files = (write_plugin(estimators, path.parent, sys.path),) if estimators else ()
     paths = load_plugins(plugins)
@@ -126,6 +140,7 @@ def compare(
         named["_groups"],
         named["_order"],
         impute,
+        test=held_out,
         fold=named["_fold"],
         weights=named["_weights"],
     )
@@ -135,7 +150,10 @@ def compare(
     settings = Settings(jobs, None, tuple(map(str, (*paths, *files))), blas_threads, parse_limits(limit))
     options = RunOptions(settings=settings, command=f"elmbench.compare(X, y, name={name!r})")
     with loaded_plugins(files):
-        run = prepare_comparison(asked, options, results_dir)
+        if budget:
+            run = spend(asked, options, results_dir, budget, lambda run, executor: compute(run, on_event, executor))
+        else:
+            run = prepare_comparison(asked, options, results_dir)
         with LocalExecutor(settings) as executor:
             (results,) = execute(run, on_event, executor)
     shared = {field.name: getattr(results, field.name) for field in fields(results)}
@@ -182,7 +200,5 @@ def _title(estimator: Any) -> str:
     return "+".join(name for name, _ in steps) if steps else type(estimator).__name__
 
 
-def _array(X: Any) -> Any:
-    import numpy as np
-
-    return np.asarray(X)
+def _rows(X: Any) -> Any:
+    return X if hasattr(X, "shape") else np.asarray(X)

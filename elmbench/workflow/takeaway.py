@@ -21,6 +21,7 @@ from elmbench.layouts.comparison import ranking
 from elmbench.protocol.encoding import encoder, prepared_inputs
 from elmbench.protocol.folds import FoldData, labels_of
 from elmbench.protocol.scaling import scale_columns, scale_targets
+from elmbench.protocol.splits import splitter
 from elmbench.registry import find_model
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.reporting.results import Results
@@ -78,7 +79,7 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
         problem = f"{column!r} is not a model of this comparison"
         known = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
         raise ElmbenchError(problem, expected=f"one of {known}", next_step="correct the name, or add it with -m")
-    table, weights = _rows(spec)
+    table, groups, weights = _rows(spec)
     work = run.works[keys[0]]
     assert isinstance(work, Fit)
     factory = find_model(work.model.name).factory(spec.task)
@@ -88,7 +89,8 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
         from sklearn.calibration import CalibratedClassifierCV
 
-        model = CalibratedClassifierCV(model, cv=work.calibrate.folds, ensemble=False)
+        folds = list(splitter(work.calibrate, 0).split(table.X, table.target, groups))
+        model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
     X = sp.csr_matrix(table.X) if spec.sparse else frame_of(table)
     by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
     return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **by_weight)
@@ -102,8 +104,8 @@ def _best_column(results: Results, spec: DatasetSpec) -> str:
     return ranked[0]
 
 
-def _rows(spec: DatasetSpec) -> tuple[Table, Any]:
-    """Return the rows of a user's file that are learnt, and their weights."""
+def _rows(spec: DatasetSpec) -> tuple[Table, Any, Any]:
+    """Return the rows of a user's file that are learnt, with their groups and weights."""
     (source,) = spec.sources
     assert isinstance(source, FileSource)
     table = read_user_file(source, spec.groups, spec.fold)
@@ -111,8 +113,8 @@ def _rows(spec: DatasetSpec) -> tuple[Table, Any]:
         table, _ = sorted_by(table, spec.ordered_by, spec.day_first)
     table, columns = take_row_columns(table, spec)
     learnt = np.arange(len(table.target))[: table.n_train]
-    weights = columns.get("weights")
-    return table.taken(learnt), None if weights is None else weights[learnt]
+    groups, weights = (columns[name][learnt] if name in columns else None for name in ("groups", "weights"))
+    return table.taken(learnt), groups, weights
 
 
 def frame_of(table: Table) -> pd.DataFrame:

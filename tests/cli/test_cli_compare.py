@@ -132,3 +132,10 @@ def test_missing_values_are_refused_with_the_option_named(elmbench: Callable, sh
     assert "20 values are missing, in 20 rows (columns height)" in found.err
     assert "--impute" in found.err
     assert elmbench("compare", path, "-t", "buys", "--dry-run", "--impute").code == 0
+
+
+def test_a_budget_that_leaves_models_out_is_no_failure(elmbench: Callable, shop: Callable) -> None:
+    found = elmbench("compare", shop(), "-t", "buys", "-m", "elm,ridge", "--budget", "0s")
+    assert found.code == 0, found.err
+    assert "shop ridge not run: the budget of 0s is spent" in " ".join(found.out.split())
+    assert elmbench("compare", shop(), "-m", "ridge", "--budget", "soon").code == 2

@@ -11,6 +11,7 @@ from sklearn.datasets import make_classification
 
 from elmbench.datasets.local_files import write_arrays
 from elmbench.datasets.user_data import UserData
+from elmbench.running.executors.base import Executor
 from elmbench.workflow.budget import spend
 from elmbench.workflow.comparison import SVM_STEPS, Comparison
 from elmbench.workflow.execute import execute
@@ -19,7 +20,7 @@ from elmbench.workflow.prepare import PreparedRun, RunOptions
 pytestmark = pytest.mark.usefixtures("alone")
 GRIDS = {"svm": {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, "ridge": {"C": [1.0, 10.0]}}
 #: Longer than any test takes.
-LONG = 1e6
+LONG = "200h"
 
 
 @pytest.fixture
@@ -39,11 +40,11 @@ def searched(run: PreparedRun) -> dict[str, int]:
 def test_a_model_of_unknown_duration_is_searched_on_half_of_its_grid_first(asked: Comparison, tmp_path: Path) -> None:
     runs: list[dict[str, int]] = []
 
-    def carry_out(run: PreparedRun) -> None:
+    def carry_out(run: PreparedRun, executor: Executor) -> None:
         runs.append(searched(run))
         execute(run)
 
-    final = spend(asked, RunOptions(), tmp_path / "results", LONG, "long", carry_out)
+    final = spend(asked, RunOptions(), tmp_path / "results", LONG, carry_out)
     assert runs == [{"ridge": 2}, {"ridge": 2, "svm": 1}, {"ridge": 2, "svm": 2}]
     assert not final.todo
     ((resolved, _),) = final.tables
@@ -54,7 +55,7 @@ def test_a_model_of_unknown_duration_is_searched_on_half_of_its_grid_first(asked
 def test_what_the_time_did_not_suffice_for_is_said(asked: Comparison, tmp_path: Path) -> None:
     began, runs = time.monotonic(), list[PreparedRun]()
 
-    def carry_out(run: PreparedRun) -> None:
+    def carry_out(run: PreparedRun, executor: Executor) -> None:
         runs.append(run)
         execute(run)
 
@@ -65,26 +66,25 @@ def test_what_the_time_did_not_suffice_for_is_said(asked: Comparison, tmp_path: 
             RunOptions(),
             tmp_path / "results",
             LONG,
-            "1min",
             carry_out,
-            lambda: began + LONG * (len(runs) >= count),
+            lambda: began + 1e6 * (len(runs) >= count),
         )
 
     (first,) = execute(spent_after(1))
     assert set(first.cells["model"]) == {"ridge", "dummy"}
-    assert any("svm not run: the budget of 1min is spent" in note.text for note in first.table.notes)
+    assert any("svm not run: the budget of 200h is spent" in note.text for note in first.table.notes)
     # The same command goes on from what is stored.
     (second,) = execute(spent_after(1))
     assert len(runs) == 1
     assert set(second.cells["model"]) == {"ridge", "dummy", "svm"}
     assert any(
-        note.text == "svm: every second value of its grid, for the budget of 1min" for note in second.table.notes
+        note.text == "svm: every second value of its grid, for the budget of 200h" for note in second.table.notes
     )
     assert np.isfinite(second.cells["accuracy"].astype(float)).all()
 
 
 def test_without_any_time_nothing_runs(asked: Comparison, tmp_path: Path) -> None:
-    final = spend(asked, RunOptions(), tmp_path / "results", 0.0, "0s", lambda run: pytest.fail("it ran"))
+    final = spend(asked, RunOptions(), tmp_path / "results", "0s", lambda *_: pytest.fail("it ran"))
     assert not final.tables[0][1].cells
 
 

@@ -19,6 +19,7 @@ import elmbench
 from elmbench.metrics import find_metric
 from elmbench.protocol.calibration import sigmoids
 from elmbench.protocol.folds import fold_data
+from elmbench.work.base import Grid
 from elmbench.work.fit import Fit
 from elmbench.work.search import Search
 from elmbench.workflow.comparison import MODELS
@@ -40,14 +41,16 @@ def compared(n_classes: int, models: list[str], *metrics: str, **options: Any) -
     return elmbench.compare(X, y, models, metric=metrics, grids=grids, folds=3, name="mine", **options)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_sigmoids_are_those_of_scikit_learn(n_classes: int) -> None:
+def test_sigmoids_are_those_of_scikit_learn(n_classes: int, weighted: bool) -> None:
     X, words = frame(n_classes)
     y = np.unique(words, return_inverse=True)[1]
     model, parts = RidgeClassifier(), [(np.arange(50, 150), np.arange(50)), (np.arange(50), np.arange(50, 150))]
-    expected = CalibratedClassifierCV(model, cv=parts, ensemble=False).fit(X, y).predict_proba(X)
-    scores = cross_val_predict(model, X, y, cv=parts, method="decision_function")
-    found = sigmoids(scores, y)(model.fit(X, y).decision_function(X))
+    weights = {"sample_weight": np.random.default_rng(1).uniform(0, 3, 150)} if weighted else {}
+    expected = CalibratedClassifierCV(model, cv=parts, ensemble=False).fit(X, y, **weights).predict_proba(X)
+    scores = cross_val_predict(model, X, y, cv=parts, method="decision_function", params=weights)
+    found = sigmoids(scores, y, weights.get("sample_weight"))(model.fit(X, y, **weights).decision_function(X))
     np.testing.assert_allclose(found, expected, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
 
@@ -87,6 +90,31 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(n_classe
     np.testing.assert_allclose(best.predict_proba(X).sum(axis=1), 1, atol=1e-12)
     assert best.classes_.tolist() == sorted(set(y))
     assert set(pd.read_csv(found.folder / "reliability.csv")["model"]) == {"ridge", "knn"}
+
+
+def test_weights_and_groups_count_in_the_calibration() -> None:
+    X, y = frame(2)
+    weights, groups = np.random.default_rng(1).uniform(0, 3, 150), np.arange(150) // 5
+    found = compared(2, ["ridge"], "log_loss", weights=weights, groups=groups, grids={"ridge": {"C": [1.0]}})
+    for work in (work for work in found.run.works.values() if isinstance(work, Fit) and work.calibrate):
+        data = fold_data(work.outer_fold, None)
+        search = Search(work.outer_fold, work.model, work.params, Grid({}), work.chosen, inner=work.calibrate)
+        rows, labels, parts = search.inner_folds(data)
+        model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1))
+        params = {"ridgeclassifier__sample_weight": data.weights}
+        values = cross_val_predict(model, rows, labels, cv=parts, method="decision_function", params=params)
+        outputs = model.fit(rows, labels, **params).decision_function(data.X_test)
+        shares = sigmoids(values, np.searchsorted(data.labels, labels), data.weights)(outputs)
+        cell = found.cells[(found.cells["model"] == "ridge") & (found.cells["fold"] == work.outer_fold.fold)]
+        assert cell["log_loss"].item() == pytest.approx(log_loss(data.y_test, shares, labels=data.labels), rel=1e-5)
+    best = found.best_estimator("ridge")
+    parts = best["model"].cv
+    assert all(set(groups[train]).isdisjoint(groups[test]) for train, test in parts)
+    by_hand = CalibratedClassifierCV(RidgeClassifier(alpha=1), cv=parts, ensemble=False)
+    by_hand.fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
+    np.testing.assert_allclose(
+        best.predict_proba(X), by_hand.predict_proba(StandardScaler().fit_transform(X)), atol=1e-10
+    )
 
 
 def test_who_does_not_ask_for_probabilities_pays_nothing() -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -63,3 +64,19 @@ def test_no_frame_is_written_over_another() -> None:
     folders = [elmbench.compare(X[:n], y[:n], ["dummy"], name="iris", results_dir="here").folder for n in (150, 120)]
     assert len(set(folders)) == 2
     assert all(folder.is_relative_to("here") for folder in folders)
+
+
+def test_held_out_rows_and_a_budget() -> None:
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    learnt, held_out = order[:100], order[100:]
+    test, grids = (X[held_out], y[held_out]), {"ridge": {"C": [1.0]}}
+    result = elmbench.compare(X[learnt], y[learnt], ["ridge"], grids=grids, test=test, weights=np.ones(100))
+    assert result.cells.set_index("model")["n_test"].to_dict() == {"ridge": 50, "dummy": 50}
+    model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1)).fit(X[learnt], y[learnt])
+    assert result.cells.set_index("model")["accuracy"]["ridge"] == model.score(*test)
+    nothing = elmbench.compare(X, y, ["ridge"], budget="0s")
+    assert not len(nothing.cells)
+    assert "ridge not run: the budget of 0s is spent" in " ".join(nothing.text.split())
+    whole = elmbench.compare(X, y, ["ridge"], budget="1h", folds=3)
+    assert set(whole.cells["model"]) == {"ridge", "dummy"}
