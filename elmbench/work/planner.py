@@ -38,10 +38,11 @@ class DatasetPlanner:
         self.work = ColumnWork(plan, resolved, request, dataset, resolved.spec.models | columns)
         self.missing = self.remarks = ""
         try:
-            identities = [self._identity(run) for run in range(self.work.runs)]
-            self.work.checksums = [identity.checksum for identity in identities]
+            redrawn = self.work.runs if dataset.redraw == "run" else 1
+            identities = [self._identity(run) for run in range(redrawn)]
+            self.work.checksums = [identity.checksum for identity in identities] * (self.work.runs // redrawn)
             rare = rare_class_remark(dataset, self.work.protocol.outer.split(dataset.name, dataset.task))
-            self.remarks = "; ".join(filter(None, (*(identities[0].remarks if identities else ()), rare)))
+            self.remarks = "; ".join(filter(None, (*identities[0].remarks, rare)))
         except DataUnavailableError as error:
             self.missing = f"{error.found}; {error.next_step}" if error.next_step else error.found
 
