@@ -126,3 +126,9 @@ def default_metrics(true: Any, predicted: Any, labels: list[int] | None) -> dict
     names = columns("regression" if labels is None else "classification")
     values = {name: metric_value(name, np.asarray(true), np.asarray(predicted), labels) for name in names}
     return {name: value for name, value in values.items() if not (name in COUNTS and np.isnan(value))}
+
+
+def untimed(result: Result | None) -> Result:
+    """Return a result without its times."""
+    assert result is not None
+    return {name: value for name, value in result.items() if not name.endswith("seconds")}

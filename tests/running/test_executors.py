@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+from made_work import untimed
 
 from elmbench.cli.progress import RunProgress
 from elmbench.errors import ElmbenchError
@@ -62,11 +63,6 @@ def fits(plan: Plan) -> list[Work]:
 
 def done(future: Future[Done]) -> Done:
     return future.result()
-
-
-def untimed(result: dict[str, Any] | None) -> dict[str, Any]:
-    assert result is not None
-    return {name: value for name, value in result.items() if not name.endswith("seconds")}
 
 
 class TestTheSeam:

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from made_work import untimed
+
 from elmbench.running.engine import Run
 from elmbench.running.executors.sandbox import Settings
 from elmbench.running.store import Store
 from elmbench.specs.limits import Limits
 from elmbench.work.plan import Plan
-
-
-def untimed(result: dict[str, Any] | None) -> dict[str, Any]:
-    assert result is not None
-    return {name: value for name, value in result.items() if not name.endswith("seconds")}
 
 
 def computed(plan: Plan, folder: Path, jobs: int, *, backwards: bool = False) -> dict[str, Any]:
