@@ -51,7 +51,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Dataset]]:
     def load(spec: DatasetSpec, data_dir: str | None, run: int, options: dict[str, float]) -> Dataset:
         return toy("redrawn", seed=run) if spec.name == "redrawn" else content[spec.name]
 
-    monkeypatch.setattr(folds, "load", load)
+    monkeypatch.setattr("elmbench.datasets.load.load", load)
     monkeypatch.setattr(fit, "_warm", set())
     folds.forget_data()
     yield content

@@ -3,19 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.dataset import Dataset
-from elmbench.datasets.load import load
 from elmbench.protocol.content import OPTIONAL, UNSAID, named
 from elmbench.protocol.encoding import prepared_inputs
 from elmbench.protocol.scaling import scale_columns, scale_targets
 from elmbench.protocol.splits import Indices, cut_to, outer_parts, presented, subsample
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Scale, Split
+
+if TYPE_CHECKING:
+    from elmbench.datasets.dataset import Dataset
 
 #: Raised when the meaning of a stored result changes without anything in its key changing.
 FORMAT = 1
@@ -147,7 +148,7 @@ class FoldData:
     weights: NDArray[np.float64] | None = None
 
 
-def labels_of(data: Dataset) -> list[int] | None:
+def labels_of(data: "Dataset") -> list[int] | None:
     """Return every label that `data.y` may hold: -1 and +1, or 0, 1, ...; None for regression."""
     if data.classes is None:
         return None
@@ -155,8 +156,10 @@ def labels_of(data: Dataset) -> list[int] | None:
 
 
 @lru_cache(maxsize=4)
-def load_rows(dataset: DatasetRef, data_dir: str | None) -> Dataset:
+def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     """Return the rows that work is done on; the last few data sets are kept."""
+    from elmbench.datasets.load import load  # SciPy's sparse matrices take long to import
+
     assert dataset.spec is not None
     data = load(dataset.spec, data_dir, dataset.run, dict(dataset.options))
     keep = subsample(data, dataset.rows)
@@ -219,7 +222,7 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
     return presented(train, outer_fold.protocol.order, outer_fold.dataset.name, outer_fold.run, outer_fold.fold), test
 
 
-def _targets(outer_fold: OuterFold, data: Dataset, train: Indices) -> NDArray[Any]:
+def _targets(outer_fold: OuterFold, data: "Dataset", train: Indices) -> NDArray[Any]:
     scale = outer_fold.protocol.targets
     if scale is None or data.classes is not None:
         return data.y

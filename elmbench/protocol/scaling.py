@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
@@ -22,7 +21,9 @@ def scale_columns(X: Any, rows: Indices | slice, scale: Scale) -> Any:
 
     Raises ElmbenchError if sparse rows would become dense.
     """
-    if sp.issparse(X) and scale.kind not in KEEP_ZEROS:
+    from scipy.sparse import issparse
+
+    if issparse(X) and scale.kind not in KEEP_ZEROS:
         raise ElmbenchError(
             f"scaling of kind {scale.kind!r} would make sparse rows dense",
             expected="`scale: {kind: max-abs}`, `scale: {kind: unit-rows}` or `scale: null`",

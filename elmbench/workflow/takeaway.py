@@ -86,14 +86,20 @@ def fit_final(run: PreparedRun, results: Results, column: str = "") -> Any:
     chosen = _searched(run, work, load(spec))
     params = fixed_parameters(factory, chosen | work.params, model_seed(work.outer_fold, work.model))
     model = factory(**params)
+    by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
     if work.calibrate is not None and not hasattr(model, "predict_proba") and hasattr(model, "decision_function"):
         from sklearn.calibration import CalibratedClassifierCV
 
-        folds = list(splitter(work.calibrate, 0).split(table.X, table.target, groups))
+        folds: Any = work.calibrate.folds  # of rows in their order: `cross_val_predict` takes only partitions
+        if work.calibrate.kind != "ordered-kfold":
+            folds = list(splitter(work.calibrate, 0).split(table.X, table.target, groups))
         model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
+        by_weight |= {"model__sample_weight": weights} if by_weight else {}
     X = sp.csr_matrix(table.X) if spec.sparse else frame_of(table)
-    by_weight = {} if weights is None else {f"model__{weight_argument(model)}": weights}
-    return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **by_weight)
+    with warnings.catch_warnings():
+        # A pipeline takes its weights under the name of its last step.
+        warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
+        return _pipeline(table, model, spec).fit(X, _targets(table, spec.task), **by_weight)
 
 
 def _best_column(results: Results, spec: DatasetSpec) -> str:

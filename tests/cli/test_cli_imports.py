@@ -32,7 +32,7 @@ def imported(command: str, folder: Path) -> set[str]:
     "command",
     [
         "--version", "--help", "list experiments", "list models", "list datasets", "list readings",
-        "status", "show table4", "show eem/table4",
+        "status", "show table4", "show eem/table4", "validate",
     ],
 )  # fmt: skip
 def test_what_needs_no_data_frame_imports_none(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

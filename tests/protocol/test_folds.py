@@ -11,6 +11,7 @@ import pytest
 from made_work import dataset_of, fold_data, outer_fold_of, outer_split
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from elmbench.datasets import load as datasets_load
 from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import integer_seed
@@ -230,13 +231,13 @@ def test_data_are_loaded_once_and_asked_for_by_run_and_options(
     toys: dict[str, Dataset], make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    load = folds.load
+    load = datasets_load.load
 
     def watched(spec: DatasetSpec, data_dir: str | None, run: int, options: dict[str, float]) -> Dataset:
         asked.append((spec.name, data_dir, run, options))
         return load(spec, data_dir, run, options)
 
-    monkeypatch.setattr(folds, "load", watched)
+    monkeypatch.setattr(datasets_load, "load", watched)
     for fold in range(3):
         fold_data(make_unit(fold=fold), "dir")
     assert asked == [("two", "dir", 0, {})]

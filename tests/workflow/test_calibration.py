@@ -124,6 +124,20 @@ def test_who_does_not_ask_for_probabilities_pays_nothing() -> None:
     assert all("calibrate" not in work.content() for work in works)
 
 
+def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_calibrated() -> None:
+    X, y = frame(2)
+    weights = np.random.default_rng(0).integers(0, 5, 150).astype(float)
+    models = [("pipe", make_pipeline(StandardScaler(), RidgeClassifier(alpha=10)))]
+    best = elmbench.compare(X, y, models, metric="log_loss", folds=3, weights=weights).best_estimator("pipe")
+    rows = best[:-1].transform(X)
+    fitted = best["model"].calibrated_classifiers_[0].estimator
+    expected = make_pipeline(StandardScaler(), RidgeClassifier(alpha=10))
+    expected.fit(rows, y, ridgeclassifier__sample_weight=weights)
+    np.testing.assert_allclose(fitted[-1].coef_, expected[-1].coef_)
+    found = elmbench.compare(X, y, models, metric="log_loss", folds=3, time_order=np.arange(150))
+    np.testing.assert_allclose(found.best_estimator("pipe").predict_proba(X).sum(axis=1), 1)
+
+
 @pytest.mark.parametrize("metric", ["log_loss", "neg_brier_score"])
 def test_every_default_model_is_compared(metric: str) -> None:
     small = {"C": [1.0], "gamma": [0.1], "budget": [20], "n_landmarks": [20], "n_hidden": [20], "n_estimators": [5]}
