@@ -35,9 +35,9 @@ class Metric:
         NaN where the metric is not defined.
     less_is_better : bool
     counts_rows : bool
-        Whether its value is a number of rows.
+        True if its value is a number of rows.
     column : bool
-        Whether each `cells.csv` of its task has it.
+        True if each `cells.csv` of its task has it.
     scorer : str
         scikit-learn's scorer of the same values, of an error negated.
     """
@@ -53,7 +53,7 @@ class Metric:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods of an estimator of which the metric takes the first that there is."""
+        """The methods of an estimator; the metric takes the first that exists."""
         probabilities = ("predict_proba",)
         return {"scores": ("decision_function", *probabilities), "probabilities": probabilities}.get(
             self.takes, ("predict",)
@@ -152,7 +152,7 @@ def find_metric(name: str) -> Metric:
 
 
 def is_metric(name: str) -> bool:
-    """Return whether a metric or a scorer has this name."""
+    """Return True if a metric or a scorer has this name."""
     return name in REGISTRY or _of_scorer(name) is not None
 
 
@@ -167,12 +167,12 @@ def columns(task: str) -> list[str]:
 
 
 def less_is_better(name: str) -> bool:
-    """Return whether a measure is an error or a loss."""
+    """Return True if a measure is an error or a loss."""
     return name == PREQUENTIAL or (name in REGISTRY and REGISTRY[name].less_is_better)
 
 
 def counts_rows(name: str) -> bool:
-    """Return whether a measure is a number of rows of a confusion matrix."""
+    """Return True if a measure is a number of rows of a confusion matrix."""
     return name in REGISTRY and REGISTRY[name].counts_rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from math import lgamma, log
 from shlex import quote
 from typing import Any
@@ -18,8 +18,8 @@ _CHANCE = 1e-6
 _SHOWN = 5
 
 
-def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
-    """Yield what is suspicious about the rows of a table that is not sparse."""
+def warnings_of(table: Table, task: str, grouped: bool, dates: Collection[str] = ()) -> Iterator[str]:
+    """Yield warnings about the rows of a dense table; columns of dates are not checked against the target."""
     columns = {name: _codes(table.column(position)) for position, name in enumerate(table.names)}
     target = _codes(label_words(table.target) if task == "classification" else table.target)
     n = len(target)
@@ -36,9 +36,9 @@ def warnings_of(table: Table, task: str, grouped: bool) -> Iterator[str]:
         if position not in table.nominal and columns[name].max() == n - 1 and _is_whole(table.X[:, position])
     ]
     yield from _drop("a different whole number in each row, such as an ID", whole)
-    copied = {name for name, _ in copies}
+    excluded = {*constant, *whole, *dates, *(name for name, _ in copies)}
     for position, name in enumerate(table.names):
-        if name not in copied and name not in constant and name not in whole:
+        if name not in excluded:
             yield from _about_target(table, position, columns[name], target, task, grouped)
     repeated = n - len({row.tobytes() for row in np.column_stack([*columns.values(), target])})
     if repeated:

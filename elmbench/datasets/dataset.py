@@ -30,20 +30,20 @@ class Dataset:
         ones joined by '+').
     feature_names : tuple of str
     source : str
-        What the rows were read from.
+        The file or source of the rows.
     checksum : str
         SHA-256 over the prepared arrays, 64 hexadecimal digits; of data that are redrawn every run also over what
         they are drawn from.
     splits : dict or None
         Row indices of the official parts, {'train': ..., 'test': ...}, where the source has them.
     notes : tuple of str
-        What whoever uses the data ought to know.
+        Remarks for the users of the data.
     remarks : tuple of str
         Those of the notes that are about these rows, such as what was guessed about their labels.
     nominal : tuple of int
         Columns that hold numbers of categories, which are still to be encoded on each fold.
     groups : ndarray of shape (n,) or None
-        Which rows belong together.
+        A number for each row, the same for rows of one group.
     folds : ndarray of shape (n,) or None
         The outer fold of each row, from 0; -1 for rows that are always learnt.
     weights : ndarray of shape (n,) or None

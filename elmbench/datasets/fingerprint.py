@@ -89,7 +89,7 @@ def _stored(X: Any) -> Array:
 
 
 def _weights(y: NDArray[Any], task: str) -> Array:
-    """Return what the columns are correlated with, an array of shape (n, k): classes, or standardised targets."""
+    """Return the weights that columns are correlated with, of shape (n, k): classes, or standardised targets."""
     if task == "regression":
         weights: Array = _standardised(y)[:, None]
         return weights
@@ -182,7 +182,7 @@ def _decimals(values: Array) -> NDArray[np.int64]:
 
 
 def _hidden(values: Array, decimals: int) -> Array:
-    """Return how much of each value its print, or that of the fingerprint's rows, may hide: an array like `values`."""
+    """Return the part of each value that its print, or that of the fingerprint's rows, may hide."""
     here = _decimals(values)
     shown = np.clip(here, _FEWEST, max(decimals, _FEWEST))
     # A print that has all the digits hides nothing.

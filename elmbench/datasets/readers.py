@@ -58,7 +58,7 @@ def read_table(
     n_features : int, optional
         Width of the rows of a LIBSVM file: their last features may be zero everywhere.
     sparse : bool
-        Whether rows of a LIBSVM file or of a NumPy archive stay sparse.
+        Keep rows of a LIBSVM file or of a NumPy archive sparse.
     most : int, optional
         Largest number of bytes of the unpacked content.
 

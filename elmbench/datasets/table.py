@@ -36,13 +36,13 @@ class Table:
     target : ndarray of shape (n,)
         Raw target: numbers, or an object array of str; None where it is missing.
     origin : str
-        What the rows were read from.
+        The file or source of the rows.
     nominal : dict of int to ndarray of shape (n,)
         The words of every nominal column, by its position; None for a missing word.
     n_train : int, optional
         The first `n_train` rows are the official training part and the others the test part.
     two_classes : bool
-        Whether the labels tell only the positive class from the rest, although the public file has more classes.
+        True if the labels tell only the positive class from the rest, although the public file has more classes.
     notes : tuple of str
         Remarks for the user of the rows.
     target_name : str

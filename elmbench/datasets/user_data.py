@@ -49,17 +49,17 @@ class UserData:
     groups, ordered_by : str or None
         Names of columns, see `DatasetSpec`.
     impute : bool
-        Whether missing values are filled in.
+        Fill missing values in.
     day_first : bool or None
         Settles whether the date 1/2/2023 is in February or in January, if no value does.
     drop, words : tuple of str
         Columns that are not features; columns of categories, even if they look like numbers.
     separator, decimal : str
-        Of a text table; detected if empty.
+        Marks of a text table; detected if empty.
     header : bool or None
-        Whether line 1 of a text table holds the names of the columns; None to detect it.
+        True if line 1 of a text table holds the names of the columns; None to detect it.
     drop_missing_target : bool
-        Whether rows without a target are left out.
+        Leave rows without a target out.
     test : str
         Path of a file of held-out rows.
     fold, weights : str or None
@@ -111,7 +111,7 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
     names = [name for group in left_out.values() for name in group]
     table = table.columns(np.array([name not in names for name in table.names], dtype=bool))
     task = asked.task or _task_of(table)
-    raw = table.columns(np.array([name not in dates for name in table.names], dtype=bool))
+    raw = table
     table = with_date_features(table, dates, asked.day_first)
     _check(table, asked, title, left_out)
     counts = Counter(label_words(table.target)) if task == "classification" else Counter()
@@ -152,14 +152,14 @@ def describe(asked: UserData, cache_dir: Path | str | None = None) -> DatasetSpe
         notes=(
             "; ".join([*detected, *settings]),
             *table.notes,
-            *(f"warning: {text}" for text in _warnings(raw, asked, task, is_named=bool(target))),
+            *(f"warning: {text}" for text in _warnings(raw, dates, asked, task, is_named=bool(target))),
         ),
     )
 
 
-def _warnings(table: Table, asked: UserData, task: Task, is_named: bool) -> Iterator[str]:
+def _warnings(table: Table, dates: Collection[str], asked: UserData, task: Task, is_named: bool) -> Iterator[str]:
     if not sp.issparse(table.X):
-        yield from warnings_of(table, task, grouped=asked.groups is not None)
+        yield from warnings_of(table, task, asked.groups is not None, dates)
     if task == "regression" and not (asked.task or is_named) and table.target_name not in ("", *TARGETS):
         text = f"the target is the last column, {table.target_name!r}, and its numbers are a regression's"
         yield f"{text}: --target COLUMN or --task classification for another one"

@@ -16,13 +16,13 @@ MOST_CATEGORIES = 50
 def prepared_inputs(
     X: NDArray[np.float64], rows: Indices, scale: Scale | None, nominal: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """Return all rows encoded, filled in and scaled, by what is learnt from some of them.
+    """Return all rows encoded, imputed and scaled by transformers that are fitted to some of them.
 
-    A missing number becomes the median of its column, a missing category the most frequent one; each category has an
-    indicator, and one that the learnt rows do not have has none.
+    A missing number becomes the median of its column, a missing category the most frequent one. Each category of the
+    learnt rows has an indicator.
 
     `X` (ndarray of shape (n, d)): NaN where a value is missing. `rows`: the rows that are learnt from. `scale`: of the
-    columns that come out, by the same rows. `nominal`: columns that hold numbers of categories.
+    encoded columns, by the same rows. `nominal`: columns that hold numbers of categories.
     """
     numbers = [column for column in range(X.shape[1]) if column not in nominal]
     encoded: NDArray[np.float64] = encoder(numbers, list(nominal)).fit(X[rows]).transform(X)
@@ -36,7 +36,7 @@ def encoder(numbers: list[Any], words: list[Any], dates: list[Any] | None = None
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    # A column of which no learnt row has a value becomes zero: it must not be missing in other rows either.
+    # A column without any learnt value becomes zero: it must not be missing in other rows either.
     filled: Any = SimpleImputer(strategy="median", keep_empty_features=True)
     one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
     indicators = make_pipeline(SimpleImputer(strategy="most_frequent", keep_empty_features=True), one_hot)

@@ -1,4 +1,4 @@
-"""One outer fold of a data set: which rows, in which order, scaled how."""
+"""One outer fold of a data set: its rows in their order, scaled."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -44,13 +44,13 @@ class DatasetRef:
     name : str
         The suite's name.
     checksum : str
-        Of the prepared arrays, or of what they are drawn from.
+        Hash of the prepared arrays, or of the settings that they are drawn from.
     run : int
         0 where the data are the same in every run.
     rows : int or None
-        How many a profile keeps.
+        Number of rows that a profile keeps; None for all.
     spec : DatasetSpec or None
-        What `datasets.yaml` says of it; None where a stored result is only read.
+        Its entry in `datasets.yaml`; None if a stored result is only read.
     """
 
     name: str
@@ -132,7 +132,7 @@ class FoldData:
     nominal : tuple of int
         Columns of `raw` that hold numbers of categories.
     groups : ndarray of shape (n_train,) or None
-        Which training rows belong together.
+        A number for each training row, the same for rows of one group.
     weights : ndarray of shape (n_train,) or None
         The weights of the training rows in a fit.
     """

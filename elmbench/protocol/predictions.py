@@ -96,7 +96,7 @@ def class_outputs(estimator: Any, method: str, X: Any, labels: list[int]) -> Arr
 
 
 def outputs_for(metric: Metric, estimator: Any, X: Any, labels: list[int] | None) -> Any:
-    """Return what a metric takes of a fitted model: predictions, decision values (or else probabilities).
+    """Return the input of a metric from a fitted model: predictions, decision values (or else probabilities).
 
     Raises ValueError if the model does not have them.
     """

@@ -126,7 +126,7 @@ class StoredPredictions:
 
 
 def same_predictions(one: Mapping[str, Any], other: Mapping[str, Any], tolerance: float) -> bool:
-    """Return whether two stored predictions are the same but for round-off; decision values are left aside."""
+    """Return True if two stored predictions are equal up to round-off; decision values are not compared."""
     a, b = StoredPredictions(one), StoredPredictions(other)
     if a.n_classes != b.n_classes or a.true.shape != b.true.shape or a.predicted.shape != b.predicted.shape:
         return False

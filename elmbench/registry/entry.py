@@ -27,7 +27,7 @@ class ModelEntry:
     grid : mapping of str to sequence
         Default grid.
     baseline : bool
-        Whether it is one of the models that `--with-baselines` adds to a run.
+        True for a model that `--with-baselines` adds to a run.
     version : str
         Part of every stored result's key where the estimator does not say its own `model_version`.
     origin : str

@@ -26,7 +26,7 @@ _by_address: dict[str, ModelEntry] = {}
 
 
 def plugin_objects(kind: str) -> dict[str, object]:
-    """Return what the plug-in files that were loaded declare of one kind, by name.
+    """Return the objects of one kind that the loaded plug-in files declare, by name.
 
     `kind`: {"MODELS", "LAYOUTS", "WORK", "SOURCES"}.
     """
@@ -70,7 +70,7 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
 
 
 def load_address(address: str) -> ModelEntry:
-    """Return the entry of an estimator class at `package.module:Class`, the name of which is its address.
+    """Return the entry of an estimator class at `package.module:Class`; its name is the address.
 
     It may be a module of the current folder, after all that is installed.
 

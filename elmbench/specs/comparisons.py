@@ -18,14 +18,14 @@ _RECORD = "environment.json"
 
 
 def comparison_of(content: dict[str, Any], settings: dict[str, Any], source: Path) -> Resolved:
-    """Return the experiment of a comparison, of which `settings` are the profile."""
+    """Return the experiment of a comparison whose profile has these `settings`."""
     spec = parse_spec(Experiment, content, source)
     file = ExperimentFile(source, content, spec, Paper(key="own"))
     return Resolved(file, spec, PROFILE, parse_spec(Profile, settings, source))
 
 
 def comparison_record(resolved: Resolved) -> dict[str, Any]:
-    """Return what `recorded_comparison` reads a comparison from."""
+    """Return the content from which `recorded_comparison` reads a comparison."""
     data = {
         name: spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"name"})
         for name, spec in resolved.datasets.items()

@@ -37,7 +37,7 @@ def spec_root() -> Path:
 
 
 class _UniqueKeyLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """A safe loader that refuses a key that stands twice in one mapping (YAML itself lets the last one win)."""
+    """A safe loader that rejects a duplicate key in a mapping (YAML itself lets the last one win)."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         refuse = partial(yaml.constructor.ConstructorError, None, None)

@@ -27,16 +27,16 @@ _SYMBOLS = {"n_hidden": "h", "n_landmarks": "h"}
 
 
 def rows_after_chunks(n_rows: int, chunk: int) -> list[int]:
-    """Return how many rows of a stream are learnt after each chunk."""
+    """Return the number of rows of a stream that are learnt after each chunk."""
     return [*range(chunk, n_rows, chunk), n_rows]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One thing that is measured of a model on a data set."""
+    """A metric, or a fact, of a model on a data set."""
 
     metric: str
-    #: The hyperparameter at whose value it is measured, as the paper calls it; empty where there is none.
+    #: The hyperparameter at whose value it is measured, as the paper calls it; empty for none.
     parameter: str = ""
     value: Value | None = None
 
@@ -54,7 +54,7 @@ class Measure:
 
     @property
     def written_value(self) -> str:
-        """The value of the hyperparameter, written so that it is no other's: `50`, `0.5`, `2^-20`."""
+        """The value of the hyperparameter, in a unique spelling: `50`, `0.5`, `2^-20`."""
         value = self.value
         if not isinstance(value, float) or float(f"{value:g}") == value:
             return f"{value:g}" if isinstance(value, float) else str(value)
@@ -68,12 +68,12 @@ class Measure:
 
 
 def symbol_of(parameter: str) -> str:
-    """Return what the papers call a hyperparameter that has the suite's name."""
+    """Return the papers' symbol of a hyperparameter that has the suite's name."""
     return _SYMBOLS.get(parameter, parameter)
 
 
 def log2_of(value: Value | None) -> int | None:
-    """Return the exponent of a power of two, None of any other value."""
+    """Return the exponent of a power of two, None for any other value."""
     if isinstance(value, str) or not value or value < 0:
         return None
     mantissa, exponent = math.frexp(value)
@@ -95,7 +95,7 @@ def _from_yaml(text: Any) -> Measure:
 
 
 def _read_value(text: str) -> float | int | None:
-    """Return the number that `Measure.written_value` writes as this text, None if it is none."""
+    """Return the number that `Measure.written_value` writes as this text, None for other text."""
     try:
         value = math.ldexp(1.0, int(text[2:])) if text.startswith("2^") else float(text)
     except (ValueError, OverflowError):

@@ -24,12 +24,12 @@ MEASURES = (*(name for name, metric in REGISTRY.items() if not metric.counts_row
 
 
 def is_measure(name: str) -> bool:
-    """Return whether a table can show a measure of this name: a metric, or what else is measured of a model."""
+    """Return True if a table can show a measure of this name: a metric, or another fact of a model."""
     return name in MEASURES or (is_metric(name) and not counts_rows(name))
 
 
 def is_quality(name: str) -> bool:
-    """Return whether a measure says how good a model is, so that a row of a table has a best one."""
+    """Return True if a measure tells good models from bad ones, so that a row of a table has a best one."""
     return name in OF_LEARNT_ROWS or (name in REGISTRY and not counts_rows(name))
 
 
@@ -62,13 +62,13 @@ class Scale(Spec):
     fit_on: Literal["all", "train"] = "all"
 
     def content(self) -> dict[str, Any]:
-        """Return what determines the scaled values, as the key of a stored result has it."""
+        """Return the content of the scaling in the key of a stored result."""
         own: dict[str, Any] = {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
         return own | {"fit-on": self.fit_on}
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Scale:
-        """Return the scaling that `content` says."""
+        """Return the scaling of a key's content."""
         return cls.model_validate(content)
 
 
@@ -84,7 +84,7 @@ class Split:
     test: int | None = None
 
     def content(self) -> dict[str, Any]:
-        """Return the split as the key of a stored result has it."""
+        """Return the content of the split in the key of a stored result."""
         if self.kind.endswith("kfold"):
             return {"kind": self.kind, "folds": self.folds}
         if self.kind == "official":
@@ -93,12 +93,12 @@ class Split:
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Split:
-        """Return the split that `content` says."""
+        """Return the split of a key's content."""
         return cls(**content)
 
 
 def _for_task(kind: str, task: str) -> str:
-    """Return the kind of split for a task: without classes there are no proportions of them to keep."""
+    """Return the kind of split for a task: folds of a regression are not stratified."""
     return kind if task == "classification" else kind.removeprefix("stratified-")
 
 
@@ -181,7 +181,7 @@ class Outer(Spec):
         return self.overrides.get(dataset, OuterOverride()).runs or self.runs
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return how the rows of a data set are split."""
+        """Return the split of the rows of a data set."""
         if self.kind.endswith("kfold"):
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind == "official":
@@ -223,7 +223,7 @@ class Protocol(Spec):
         return self
 
     def metric_for(self, task: str) -> str:
-        """Return the first metric of the test rows that exists for a task: what hyperparameters are chosen by."""
+        """Return the metric that chooses hyperparameters: the first of the test rows that exists for a task."""
         for metric in self.metrics_for(task):
             if metric not in OF_LEARNT_ROWS:
                 return metric
@@ -231,12 +231,12 @@ class Protocol(Spec):
         raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
     def metrics_for(self, task: str) -> list[str]:
-        """Return every metric of the table that tells how good a model for a task is, in the table's order."""
+        """Return the metrics of the table for a task that compare models, in the table's order."""
         names = (name for name in self.metrics if name not in _OF_FITS)
         return [name for name in names if task in (OF_LEARNT_ROWS.get(name) or (find_metric(name).task,))]
 
     def scale_of(self, dataset: str) -> Scale | None:
-        """Return how the inputs of a data set are scaled."""
+        """Return the scaling of the inputs of a data set."""
         return self.scale_except.get(dataset, self.scale)
 
     @property

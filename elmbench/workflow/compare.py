@@ -97,7 +97,7 @@ def compare(
         Models that do not fit are left out, and the notes of the table name them.
     jobs, blas_threads : int, default=1
     limit : str
-        Of each search and fit, "time=600s" where empty.
+        Limit of each search and fit, "time=600s" if empty.
     plugins : sequence of path
     results_dir : path, optional
         Folder of the results, each frame's in a folder of its own; by default a temporary one, which is removed when

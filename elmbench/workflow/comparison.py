@@ -57,13 +57,13 @@ class Comparison:
     grids : mapping of str to mapping
         Grids in place of the models' own, as an experiment file writes them.
     metrics : tuple of str
-        What models are compared by, before `METRICS`; the first that fits the task chooses hyperparameters.
+        Metrics in front of `METRICS`; the first that fits the task chooses hyperparameters.
     folds, runs : int
         Outer folds, and repetitions of them.
     limit : str
-        Of each search and fit.
+        Limit of each search and fit.
     name : str
-        Of the folder of the results; made of the names of the data where empty.
+        Name of the folder of the results; made of the names of the data if empty.
     left_out, halved : mapping of str to str
         Models that are not run, and those of whose grids every second value is searched, with the reasons.
     """

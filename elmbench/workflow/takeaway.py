@@ -201,7 +201,7 @@ def predict_file(
     Parameters
     ----------
     separator, decimal : str
-        Of a text table; detected if empty.
+        Marks of a text table; detected if empty.
     proba : bool, default=False
         Return the probabilities too, in columns `probability_<class>`.
 

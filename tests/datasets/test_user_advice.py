@@ -63,6 +63,13 @@ def test_groups_that_are_given_need_no_warning(tmp_path: Path) -> None:
     assert warnings(tmp_path, frame, groups="who") == []
 
 
+def test_rows_of_different_dates_do_not_repeat(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"colour": ["red", "blue"] * (N // 2), "when": DAYS.astype(str), "kind": LABELS})
+    assert warnings(tmp_path, frame) == []
+    repeated = warnings(tmp_path, pd.concat([frame, frame[:3]]))
+    assert [text.partition(",")[0] for text in repeated] == ["3 of 123 rows repeat another row"]
+
+
 def test_rows_that_repeat(tmp_path: Path) -> None:
     frame = FRAME.assign(kind=LABELS)
     (warning,) = warnings(tmp_path, pd.concat([frame, frame[:7]]))

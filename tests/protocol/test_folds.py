@@ -32,27 +32,6 @@ def protocol(order: str = "shuffled", kind: str = "stratified-kfold", n: int = 3
 # --- Splits ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("two", "stratified-kfold"), ("three", "stratified-kfold"), ("real", "kfold")]
-)
-@pytest.mark.parametrize("n", [2, 3, 10])
-def test_every_row_is_tested_once_a_run(toys: dict[str, Dataset], name: str, kind: str, n: int) -> None:
-    data = toys[name]
-    for run in (0, 1):
-        parts = [outer_split(data, protocol(kind=kind, n=n), run, fold) for fold in range(n)]
-        assert sorted(np.concatenate([test for _, test in parts])) == list(range(90))
-        for train, test in parts:
-            assert sorted(np.concatenate([train, test])) == list(range(90))
-
-
-def test_classes_keep_their_proportions(toys: dict[str, Dataset]) -> None:
-    data = toys["three"]
-    counts = np.array(
-        [np.bincount(data.y[outer_split(data, protocol(), 0, fold)[1]], minlength=3) for fold in range(3)]
-    )
-    assert np.ptp(counts, axis=0).max() <= 1
-
-
 def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(toys: dict[str, Dataset]) -> None:
     for name, kind, maker in (("two", "stratified-kfold", StratifiedKFold), ("real", "kfold", KFold)):
         data = toys[name]
@@ -63,16 +42,6 @@ def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(toys: dict[st
                 result = outer_split(data, protocol("stored", kind), run, fold)
                 assert result[0].tolist() == train.tolist()
                 assert result[1].tolist() == test.tolist()
-
-
-def test_splits_depend_on_data_set_and_run(toys: dict[str, Dataset]) -> None:
-    data = toys["two"]
-    first = outer_split(data, protocol(), 0, 0)[1].tolist()
-    assert outer_split(data, protocol(), 1, 0)[1].tolist() != first
-    assert outer_split(replace(data, name="other"), protocol(), 0, 0)[1].tolist() != first
-    # Not on what is done with them, or on what was split before.
-    assert outer_split(data, protocol("stored"), 0, 0)[1].tolist() == first
-    assert outer_split(data, protocol(), 0, 0)[1].tolist() == first
 
 
 def test_order_of_presentation(toys: dict[str, Dataset]) -> None:

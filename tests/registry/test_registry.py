@@ -244,13 +244,6 @@ def test_a_package_may_not_take_a_name_of_the_suite(package: Callable[..., None]
         registry()
 
 
-def test_a_plugin_and_a_package_may_not_share_a_name(package: Callable[..., None], plugin: Callable[..., Path]) -> None:
-    package(MODEL, "mine = toy_models:Mine")
-    load_plugin(plugin(MODEL + 'MODELS = {"mine": Mine}'))
-    with pytest.raises(ElmbenchError, match=r"'mine' \(plug-in mine\.py\) is taken by package toy-models"):
-        registry()
-
-
 def test_packages_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan asks for thousands of models, and a look at what is installed takes milliseconds."""
     plugins._from_entry_points.cache_clear()
